@@ -191,4 +191,6 @@ class Problem(ABC):
         headers = "#include <hip/hip_runtime.h>\n"
         if dtype is Dtype.FLOAT16:
             headers += "#include <hip/hip_fp16.h>\n"
-        return f"{headers}\n// {self.title}. Every pointer is device memory.\n{self.declaration(dtype)} {{\n}}\n"
+        return (
+            f"{headers}\n// {self.title}. Every pointer is device memory.\n{self.declaration(dtype)} {{\n}}\n"
+        )

@@ -1,0 +1,1 @@
+"""Toolchains that turn HIP source into something that runs: the CPU runtime and ROCm."""

@@ -1,0 +1,1 @@
+"""Problems: one file each, and the registry that finds them."""

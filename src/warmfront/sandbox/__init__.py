@@ -1,0 +1,1 @@
+"""Where untrusted code is compiled and run: bubblewrap or Docker, one use each."""
