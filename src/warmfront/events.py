@@ -1,0 +1,194 @@
+"""The events that a submission emits, typed.
+
+An event is what happened; its id and time are given by the log that keeps it. The names and fields are
+those that clients parse, so a change here is a change of the public interface.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from warmfront.submissions import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """Something that happened to a submission."""
+
+    status: ClassVar[str]
+
+    def fields(self) -> dict[str, Any]:
+        """What goes on the wire: `status` first, then the event's own fields, JSON all through."""
+        own = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        return {"status": self.status, **{name: _plain(value) for name, value in own.items()}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compiling(Event):
+    """The compiler has the source."""
+
+    status = "COMPILING"
+    compiler: str
+    toolchain: str
+    sandbox: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checking(Event):
+    """It compiled; the cases begin."""
+
+    status = "CHECKING"
+    total_tests: int
+    compile_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseResult:
+    """What one case came to."""
+
+    test_id: int  #: from 1
+    name: str
+    status: str  #: PASSED or FAILED
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestResult(Event):
+    """One case passed or failed."""
+
+    status = "TEST_RESULT"
+    result: CaseResult
+    total_tests: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked(Event):
+    """Every case passed."""
+
+    status = "CHECKED"
+    test_results: tuple[CaseResult, ...]
+    passed_tests: int
+    total_tests: int
+    simulated: bool  #: it ran on the CPU simulator
+    output: str = ""  #: what the program printed, shown to its author as text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmarking(Event):
+    """The timed cases begin."""
+
+    status = "BENCHMARKING"
+    total_tests: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timing:
+    """What one timed case came to."""
+
+    test_id: int  #: the same number as in the check
+    name: str
+    runtime_ms: float  #: median of the samples
+    ci: tuple[float, float]  #: 95% bootstrap confidence interval of the median, in ms
+    gflops: float | None  #: None where FLOPs are not the point
+    gbps: float
+    runs: tuple[float, ...]  #: every sample, in ms, in the order taken
+    outer_ms: float  #: time of a call by the judge's own clock, the audit of the above
+    pct_of_floor: float | None = None  #: roofline floor over the median, where the GPU's peaks are known
+    note: str = ""  #: such as why the outer clock was believed instead
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkResult(Event):
+    """One case was timed."""
+
+    status = "BENCHMARK_RESULT"
+    result: Timing
+    total_tests: int
+    simulated: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmarked(Event):
+    """Every timed case is done."""
+
+    status = "BENCHMARKED"
+    test_results: tuple[Timing, ...]
+    avg_runtime_ms: float  #: geometric mean over the cases
+    avg_gflops: float | None
+    simulated: bool
+    output: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accepted(Event):
+    """Right, timed, and it counts."""
+
+    status = "ACCEPTED"
+    passed_tests: int
+    total_tests: int
+    test_results: tuple[CaseResult, ...]
+    benchmark_results: tuple[Timing, ...]
+    avg_runtime_ms: float
+    avg_gflops: float | None
+    simulated: bool
+    cost_usd: float
+    receipt: dict[str, Any]  #: enough to say later what was judged, how and where
+    output: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failed(Event):
+    """A verdict that is not a success. `verdict` is its status."""
+
+    verdict: Verdict = field(metadata={"wire": False})
+    code: str  #: a finer reason, stable
+    message: str
+    details: dict[str, Any] = field(default_factory=dict)
+    hint: str = ""  #: the next step
+
+    def fields(self) -> dict[str, Any]:
+        """As `Event.fields`, with the verdict as the status and the details beside it."""
+        wire = {"status": str(self.verdict), "code": self.code, "message": self.message, "hint": self.hint}
+        lifted = {name: self.details[name] for name in LIFTED if name in self.details}
+        rest = {name: value for name, value in self.details.items() if name not in LIFTED}
+        return {**wire, **{k: _plain(v) for k, v in lifted.items()}, "details": _plain(rest)}
+
+
+#: Details that clients expect beside `message`, not below `details`.
+LIFTED = ("debug_info", "case", "passed_tests", "total_tests", "simulated", "output")
+
+
+@dataclass(kw_only=True)
+class Stamp:
+    """Gives each event of one submission its id, from 1, and its time."""
+
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    last_id: int = 0
+
+    def __call__(self, event: Event) -> dict[str, Any]:
+        """The event as it goes on the wire."""
+        self.last_id += 1
+        return {
+            "id": self.last_id,
+            "time": self.clock().isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            **event.fields(),
+        }
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON is made of anything
+    """The value with JSON's types alone. JSON has no NaN and no infinity: they become text."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value

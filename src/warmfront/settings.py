@@ -1,0 +1,189 @@
+"""Every setting, in one class, from the environment and `.env`, validated before anything starts.
+
+Plain dataclasses: the command line reads this before each run, and must start in a blink.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warmfront.errors import BadSetting
+from warmfront.sandbox.base import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+GIB = 1024**3
+MIB = 1024**2
+
+_UNITS = {"B": 1, "KB": 1024, "MB": MIB, "GB": GIB, "TB": 1024 * GIB}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What an operator may set. Each field's comment names its variable."""
+
+    #: AMD_CONTAINER_ISOLATION: false is refused but for one's own submission with --trust.
+    isolation: bool = True
+    #: AMD_CONTAINER_MEMORY_LIMIT: memory of one sandbox.
+    memory_bytes: int = 16 * GIB
+    #: AMD_CONTAINER_CPU_LIMIT: CPUs of one sandbox.
+    cpus: float = 4.0
+    #: WARMFRONT_PIDS_LIMIT: processes and threads of one sandbox.
+    pids: int = 256
+    #: WARMFRONT_FILE_SIZE_LIMIT: size of any one file that a sandbox writes.
+    file_bytes: int = 4 * GIB
+    #: WARMFRONT_OUTPUT_LIMIT: what submitted code may print.
+    output_bytes: int = MIB
+    #: WARMFRONT_COMPILE_TIMEOUT: seconds for the compiler.
+    compile_timeout_s: float = 60.0
+    #: WARMFRONT_COMPILE_MEMORY_LIMIT: memory of the compiler.
+    compile_memory_bytes: int = 2 * GIB
+    #: WARMFRONT_CASE_TIMEOUT: seconds for one call of `solution`.
+    case_timeout_s: float = 10.0
+    #: WARMFRONT_RUN_TIMEOUT: seconds for all the calls of one submission.
+    run_timeout_s: float = 300.0
+    #: WARMFRONT_BENCH_BUDGET: seconds for the samples of one timed case.
+    bench_budget_s: float = 0.6
+    #: WARMFRONT_CACHE_DIR: precompiled headers and objects.
+    cache_dir: Path = Path("~/.cache/warmfront")
+    #: WARMFRONT_BOX_DIR: where the folders of sandboxes live; empty: a tmpfs of this machine.
+    box_dir: Path | None = None
+    #: WARMFRONT_DOCKER_IMAGE: image of the Docker sandbox.
+    docker_image: str = "warmfront-sandbox:1"
+    #: WARMFRONT_SANDBOX: `bubblewrap` or `docker`; empty: what works here.
+    sandbox: str | None = None
+
+    def compile_limits(self) -> Limits:
+        """The limits of the sandbox that compiles."""
+        return self._limits(memory_bytes=self.compile_memory_bytes, wall_s=self.compile_timeout_s)
+
+    def run_limits(self) -> Limits:
+        """The limits of the sandbox that runs."""
+        return self._limits(memory_bytes=self.memory_bytes, wall_s=self.run_timeout_s)
+
+    def _limits(self, *, memory_bytes: int, wall_s: float) -> Limits:
+        return Limits(
+            # A sandbox that may take all of the machine's memory protects nothing.
+            memory_bytes=min(memory_bytes, physical_memory_bytes() * 3 // 4),
+            cpus=self.cpus,
+            pids=self.pids,
+            file_bytes=self.file_bytes,
+            open_files=256,
+            output_bytes=self.output_bytes,
+            tmp_bytes=min(512 * MIB, memory_bytes // 2),
+            wall_s=wall_s,
+        )
+
+
+def load(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Settings:
+    """The settings of this process: the environment goes before `.env`, `.env` before the defaults."""
+    values = {**_read_env_file(env_file), **(os.environ if environ is None else environ)}
+    given = {
+        name: _parse(variable, values[variable], parse, allowed)
+        for name, (variable, parse, allowed) in _VARIABLES.items()
+        if values.get(variable, "").strip()
+    }
+    settings = Settings(**given)  # type: ignore[arg-type]  # each parser gives its field's type
+    return _expanded(settings)
+
+
+def physical_memory_bytes() -> int:
+    """The memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _expanded(settings: Settings) -> Settings:
+    values = {f.name: getattr(settings, f.name) for f in fields(settings)}
+    values["cache_dir"] = settings.cache_dir.expanduser().absolute()
+    return Settings(**values)
+
+
+def _parse(variable: str, text: str, parse: Callable[[str], object], allowed: str) -> object:
+    try:
+        return parse(text.strip())
+    except ValueError:
+        raise BadSetting(
+            f"{variable} is {text!r}, which is not {allowed}.",
+            hint=f"Set {variable} to {allowed}, or unset it.",
+        ) from None
+
+
+def _read_env_file(path: Path | None) -> dict[str, str]:
+    """`NAME=value` lines; quotes around a value and lines that start with # are dropped."""
+    if path is None or not path.is_file():
+        return {}
+    pairs = re.findall(
+        r"^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)[ \t]*=[ \t]*(.*?)[ \t]*$", path.read_text(), re.M
+    )
+    return {name: value.strip("\"'") for name, value in pairs}
+
+
+def _boolean(text: str) -> bool:
+    words = {
+        "true": True,
+        "1": True,
+        "yes": True,
+        "on": True,
+        "false": False,
+        "0": False,
+        "no": False,
+        "off": False,
+    }
+    if text.lower() not in words:
+        raise ValueError(text)
+    return words[text.lower()]
+
+
+def _size(text: str) -> int:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text, re.IGNORECASE)
+    if match is None or float(match[1]) <= 0:
+        raise ValueError(text)
+    return int(float(match[1]) * _UNITS[f"{match[2].upper()}B"])
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise ValueError(text)
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError(text)
+    return value
+
+
+def _sandbox_name(text: str) -> str:
+    if text not in {"bubblewrap", "docker"}:
+        raise ValueError(text)
+    return text
+
+
+_SIZE = "a size such as 512MB or 16GB"
+_SECONDS = "a number of seconds above 0"
+
+#: Field → its variable, how to read it, and what is allowed, in words.
+_VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
+    "isolation": ("AMD_CONTAINER_ISOLATION", _boolean, "true or false"),
+    "memory_bytes": ("AMD_CONTAINER_MEMORY_LIMIT", _size, _SIZE),
+    "cpus": ("AMD_CONTAINER_CPU_LIMIT", _positive, "a number of CPUs above 0"),
+    "pids": ("WARMFRONT_PIDS_LIMIT", _count, "a whole number from 1"),
+    "file_bytes": ("WARMFRONT_FILE_SIZE_LIMIT", _size, _SIZE),
+    "output_bytes": ("WARMFRONT_OUTPUT_LIMIT", _size, _SIZE),
+    "compile_timeout_s": ("WARMFRONT_COMPILE_TIMEOUT", _positive, _SECONDS),
+    "compile_memory_bytes": ("WARMFRONT_COMPILE_MEMORY_LIMIT", _size, _SIZE),
+    "case_timeout_s": ("WARMFRONT_CASE_TIMEOUT", _positive, _SECONDS),
+    "run_timeout_s": ("WARMFRONT_RUN_TIMEOUT", _positive, _SECONDS),
+    "bench_budget_s": ("WARMFRONT_BENCH_BUDGET", _positive, _SECONDS),
+    "cache_dir": ("WARMFRONT_CACHE_DIR", Path, "a directory"),
+    "box_dir": ("WARMFRONT_BOX_DIR", Path, "a directory"),
+    "docker_image": ("WARMFRONT_DOCKER_IMAGE", str, "an image name"),
+    "sandbox": ("WARMFRONT_SANDBOX", _sandbox_name, "bubblewrap or docker"),
+}
