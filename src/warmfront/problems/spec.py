@@ -5,6 +5,7 @@ A problem's file defines one subclass of `Problem`. Nothing in here compiles or 
 
 from __future__ import annotations
 
+import struct
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -140,6 +141,21 @@ class Case:
             raise TypeError(f"{name} of case {self.name} is {value!r}, not a whole number")
         return value
 
+    def c_float(self, name: str) -> float:
+        """The number under `name` as a C `float` holds it, which is what the kernel gets."""
+        value = self.values[name]
+        if isinstance(value, tuple):
+            raise TypeError(f"{name} of case {self.name} is {value!r}, not a number")
+        rounded: float = struct.unpack("f", struct.pack("f", value))[0]
+        return rounded
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The extents under `name`."""
+        value = self.values[name]
+        if not isinstance(value, tuple):
+            raise TypeError(f"{name} of case {self.name} is {value!r}, not a shape")
+        return value
+
 
 class Problem(ABC):
     """A problem. The module's one subclass is found by the registry and used without arguments."""
@@ -187,10 +203,39 @@ class Problem(ABC):
         return f'extern "C" void solution({inside})'
 
     def starter(self, dtype: Dtype) -> str:
-        """Code to begin with: it compiles, and is wrong."""
-        headers = "#include <hip/hip_runtime.h>\n"
-        if dtype is Dtype.FLOAT16:
-            headers += "#include <hip/hip_fp16.h>\n"
-        return (
-            f"{headers}\n// {self.title}. Every pointer is device memory.\n{self.declaration(dtype)} {{\n}}\n"
+        """Code to begin with: it compiles, launches a kernel that does nothing, and is wrong."""
+        kernel = self.slug.replace("-", "_") + "_kernel"
+        parameters = ", ".join(p.c_declaration(dtype) for p in self.signature)
+        arguments = ", ".join(p.name for p in self.signature)
+        return _STARTER.format(
+            headers=_HEADERS[dtype],
+            title=self.title,
+            kernel=kernel,
+            parameters=parameters,
+            arguments=arguments,
+            declaration=self.declaration(dtype),
         )
+
+
+_HEADERS = {
+    Dtype.FLOAT32: "#include <hip/hip_runtime.h>",
+    Dtype.FLOAT16: "#include <hip/hip_fp16.h>\n#include <hip/hip_runtime.h>",
+    Dtype.INT32: "#include <hip/hip_runtime.h>",
+}
+
+_STARTER = """\
+{headers}
+
+// {title}. Runs on the GPU, once for every thread that `solution` launches.
+__global__ void {kernel}({parameters}) {{
+    // This thread's number among all threads of the launch is
+    // blockIdx.x * blockDim.x + threadIdx.x
+}}
+
+// Runs on the host. Tensors are in device memory: only a kernel may follow their pointers.
+{declaration} {{
+    const int threads_per_block = 256;
+    const int blocks = 1;  // enough for 256 threads; most inputs need more
+    {kernel}<<<blocks, threads_per_block>>>({arguments});
+}}
+"""

@@ -1,0 +1,149 @@
+"""Finds problems: the modules of this package, and the operator's own files in WARMFRONT_PROBLEMS.
+
+A problem called `leaky-relu` lives in `leaky_relu.py`, so that getting one imports only its module.
+The files in WARMFRONT_PROBLEMS are trusted code; nothing that a submission carries is ever loaded here.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warmfront.errors import BadProblemFile, BadSetting, UnknownProblem
+from warmfront.problems import validation
+from warmfront.problems.spec import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from types import ModuleType
+
+#: The environment variable with directories of more problems, separated as in PATH.
+DIRECTORIES_VARIABLE = "WARMFRONT_PROBLEMS"
+
+_PACKAGE = Path(__file__).parent
+
+#: Modules of this package that are no problems.
+_MACHINERY = frozenset({"draws", "registry", "rounding", "spec", "validation"})
+
+_HINT = "docs/writing-a-problem.md shows a complete file"
+
+
+def get(name: str) -> Problem:
+    """The problem with this slug or alias."""
+    files = _files_by_slug()
+    if name in files:
+        return _load(files[name])
+    problems = _load_all(files)
+    for problem in problems:
+        if name in problem.aliases:
+            return problem
+    known = [known_name for p in problems for known_name in (p.slug, *p.aliases)]
+    raise UnknownProblem(
+        f"There is no problem called {name!r}.{_did_you_mean(name, known)}",
+        hint="warmfront problems list",
+    )
+
+
+def all_problems() -> list[Problem]:
+    """Every problem, by slug."""
+    return _load_all(_files_by_slug())
+
+
+def _did_you_mean(name: str, known: list[str]) -> str:
+    nearest = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.5)
+    return f" Did you mean {' or '.join(nearest)}?" if nearest else ""
+
+
+def _files_by_slug() -> Mapping[str, Path]:
+    """Where each problem lives. Reads directories, imports nothing."""
+    files: dict[str, Path] = {}
+    for directory in (_PACKAGE, *_operator_directories()):
+        for path in _problem_files(directory):
+            slug = path.stem.replace("_", "-")
+            if slug in files:
+                raise BadProblemFile(f"{path}: {slug!r} is already defined by {files[slug]}", hint=_HINT)
+            files[slug] = path
+    return files
+
+
+def _operator_directories() -> Iterator[Path]:
+    for entry in os.environ.get(DIRECTORIES_VARIABLE, "").split(os.pathsep):
+        if not entry:
+            continue
+        directory = Path(entry)
+        if not directory.is_dir():
+            raise BadSetting(
+                f"{DIRECTORIES_VARIABLE} names {entry!r}, which is not a directory.",
+                hint=f"It takes directories, separated by {os.pathsep!r}.",
+            )
+        yield directory
+
+
+def _problem_files(directory: Path) -> list[Path]:
+    skipped = _MACHINERY if directory == _PACKAGE else frozenset[str]()
+    names = sorted(path for path in directory.glob("*.py") if not path.name.startswith("_"))
+    return [path for path in names if path.stem not in skipped]
+
+
+def _load_all(files: Mapping[str, Path]) -> list[Problem]:
+    problems = [_load(files[slug]) for slug in sorted(files)]
+    _refuse_shared_names(problems, files)
+    return problems
+
+
+def _refuse_shared_names(problems: list[Problem], files: Mapping[str, Path]) -> None:
+    owners = {problem.slug: problem for problem in problems}
+    for problem in problems:
+        for alias in problem.aliases:
+            owner = owners.setdefault(alias, problem)
+            if owner is not problem:
+                raise BadProblemFile(
+                    f"{files[problem.slug]}: the alias {alias!r} already names {owner.slug!r}", hint=_HINT
+                )
+
+
+def _load(path: Path) -> Problem:
+    """The one problem that the file defines, found usable."""
+    try:
+        problem = _only_problem_class(_import(path))()
+        validation.check(problem, slug=path.stem.replace("_", "-"))
+    except BadProblemFile as error:
+        raise BadProblemFile(f"{path}: {error.message}", hint=_HINT) from None
+    except Exception as error:
+        # Whatever an operator's file does wrong, the operator should hear which file and why.
+        raise BadProblemFile(f"{path}: {type(error).__name__}: {error}", hint=_HINT) from error
+    return problem
+
+
+def _import(path: Path) -> ModuleType:
+    if path.parent == _PACKAGE:
+        return importlib.import_module(f"warmfront.problems.{path.stem}")
+    name = f"warmfront_problems_of_operator.{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise BadProblemFile("Python cannot import it")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses in the file look their module up by name
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _only_problem_class(module: ModuleType) -> type[Problem]:
+    found = [
+        value
+        for value in vars(module).values()
+        if inspect.isclass(value) and issubclass(value, Problem) and value.__module__ == module.__name__
+    ]
+    if len(found) != 1:
+        raise BadProblemFile(f"it defines {len(found)} subclasses of Problem; one is expected")
+    return found[0]
