@@ -1,0 +1,235 @@
+"""The launch rewriter: what it translates, what it leaves alone, and that it cannot be broken."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warmfront.hip.cpu.rewrite import RewriteError, rewrite
+
+
+def launched(kernel: str, configuration: str, arguments: str = "", *, how: str = "launch_plain") -> str:
+    """What a launch becomes, white space aside."""
+    return (
+        f'::hipcpu::{how}("{kernel}", __LINE__, ::hipcpu::config({configuration}), '
+        f"[&](auto&... hipcpu_args) {{ {kernel}(hipcpu_args...); }}{arguments and ', '}{arguments})"
+    )
+
+
+def squeeze(text: str) -> str:
+    """Text with every run of white space made one space."""
+    return " ".join(text.split())
+
+
+def assert_becomes(source: str, expected: str) -> None:
+    """The translation of `source` is `expected`, white space aside."""
+    assert squeeze(rewrite(source).text) == squeeze(expected)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("k<<<1, 64>>>(a, n);", launched("k", "1, 64", "a, n") + ";"),
+        ("k<<<g, b>>>();", launched("k", "g, b") + ";"),
+        ("k<<<g, b, 4 * sizeof(float), s>>>(x);", launched("k", "g, b, 4 * sizeof(float), s", "x") + ";"),
+        ("return ns::k<T, 16><<<g, b>>>(x);", "return " + launched("ns::k<T, 16>", "g, b", "x") + ";"),
+        ("::k<<<g, b>>>(x);", launched("::k", "g, b", "x") + ";"),
+        ("return ::k<<<g, b>>>(x);", "return " + launched("::k", "g, b", "x") + ";"),
+        ("a::template k<T><<<g, b>>>(x);", launched("a::template k<T>", "g, b", "x") + ";"),
+        ("A<int>::k<<<g, b>>>(x);", launched("A<int>::k", "g, b", "x") + ";"),
+        ("(*fp)<<<g, b>>>(x);", launched("(*fp)", "g, b", "x") + ";"),
+        ("if (y) (*fp)<<<g, b>>>(x);", "if (y) " + launched("(*fp)", "g, b", "x") + ";"),
+        ("if (y) k<<<g, b>>>(x); else k<<<b, g>>>(x);",
+         "if (y) " + launched("k", "g, b", "x") + "; else " + launched("k", "b, g", "x") + ";"),
+        ("this->k<<<g, b>>>(x);", launched("this->k", "g, b", "x") + ";"),
+        ("table[i]<<<g, b>>>(x);", launched("table[i]", "g, b", "x") + ";"),
+        ("pick<T>(n)<<<g, b>>>(x);", launched("pick<T>(n)", "g, b", "x") + ";"),
+        ("k<V<V<int>>><<<g, b>>>(x);", launched("k<V<V<int>>>", "g, b", "x") + ";"),
+        ("k<(N > 4)><<<g, b>>>(x);", launched("k<(N > 4)>", "g, b", "x") + ";"),
+        ("k<1 << 4><<<g, b>>>(x);", launched("k<1 << 4>", "g, b", "x") + ";"),
+        ("k<<<g, {8, 8}>>>(x);", launched("k", "g, {8, 8}", "x") + ";"),
+        ("k<<<n >> 8, 256>>>(x >> 2);", launched("k", "n >> 8, 256", "x >> 2") + ";"),
+        ("k<<<g, f(V<V<V<int>>>(3))>>>(x);", launched("k", "g, f(V<V<V<int>>>(3))", "x") + ";"),
+        ("k<<<g, V<V<V<int>>>::size>>>(x);", launched("k", "g, V<V<V<int>>>::size", "x") + ";"),
+        ("k<<<g, size<int>>>>(x);", launched("k", "g, size<int>", "x") + ";"),
+        ("k<<<1, 1>>>(NULL, f(NULL), NULL);", launched("k", "1, 1", "nullptr, f(NULL), nullptr") + ";"),
+        ("k<<<1, 1>>>([&] { j<<<2, 2>>>(y); return y; }());",
+         launched("k", "1, 1", "[&] { " + launched("j", "2, 2", "y") + "; return y; }()") + ";"),
+    ],
+)  # fmt: skip
+def test_a_launch_becomes_a_call(source: str, expected: str) -> None:
+    """Every way to name a kernel and its configuration becomes a call of the runtime."""
+    assert_becomes(source, expected)
+    assert rewrite(source).launches == expected.count("::hipcpu::config(")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "// k<<<1, 1>>>(x)\n",
+        "/* k<<<1, 1>>>(x) */",
+        '"k<<<1, 1>>>(x)"',
+        'R"zz(k<<<"1", 1>>>(x))zz"',
+        "'<<<'",
+        "a<b<c<int>>> x;",
+        "int million = 1'000'000; char quote = '\\''; x = 1 << 3 >> 1;",
+        "out.operator<<<int>(3);",
+        "hipLaunchKernelGGL(k, g, b, 0, 0, x);",
+        "#error don't <<< do this\n",
+        "// a comment goes on \\\n k<<<1, 1>>>(x)\n",
+        "extern int n; extern __device__ float table[4]; extern float* f(int x[]);",
+        "__shared__ float tile[16][16];",
+    ],
+)
+def test_what_is_no_launch_is_left_alone(source: str) -> None:
+    """Comments, literals and other uses of the same characters come out as they went in."""
+    translation = rewrite(source)
+    assert translation.text == source
+    assert translation.launches == 0
+
+
+def test_a_launch_over_several_lines_keeps_them() -> None:
+    """Each line of the source stays on its own line, comments included."""
+    source = "k<float,\n  3> // why\n<<<dim3(1),\n  2>>>(\n  a,\n\n  b);\nint after;\n"
+    lines = rewrite(source).text.split("\n")
+    assert len(lines) == source.count("\n") + 1
+    assert lines[4].strip() == "a,"
+    assert lines[7] == "int after;"
+
+
+def test_a_launch_in_a_macro_is_translated() -> None:
+    """A macro's body is code; a kernel that is its parameter is named by the preprocessor."""
+    source = "#define RUN(kernel, ...) \\\n  kernel<<<g, b>>>(__VA_ARGS__)\nRUN(k, 1);\n"
+    translation = rewrite(source)
+    assert translation.launches == 1
+    assert "launch_plain(#kernel, __LINE__" in translation.text
+    assert "__VA_OPT__(,) __VA_ARGS__)" in translation.text
+    assert translation.text.count("\\\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("void k() { extern __shared__ float s[]; }",
+         "void k() { auto* const s = ::hipcpu::dynamic_shared<float>() ; }"),
+        ("void k() { extern __shared__ __align__(16) unsigned char s[]; }",
+         "void k() { auto* const s = ::hipcpu::dynamic_shared<unsigned char>() ; }"),
+        ("void k() { extern __shared__ alignas(sizeof(T)) volatile T s[64]; }",
+         "void k() { auto* const s = ::hipcpu::dynamic_shared<volatile T>() ; }"),
+        ("void k() { extern __attribute__((aligned(16))) __shared__ typename A<T>::B s[]; }",
+         "void k() { auto* const s = ::hipcpu::dynamic_shared<typename A<T>::B>() ; }"),
+        ("void k() { __shared__ extern float s[][32]; }",
+         "void k() { auto* const s = ::hipcpu::dynamic_shared<float[32]>() ; }"),
+        ("extern __shared__ int s[];", "static ::hipcpu::DynamicShared<int> s ;"),
+        ("namespace a::b { extern __shared__ int s[]; }",
+         "namespace a::b { static ::hipcpu::DynamicShared<int> s ; }"),
+        ('extern "C" { extern __shared__ int s[]; }',
+         'extern "C" { static ::hipcpu::DynamicShared<int> s ; }'),
+        ("#define SHARED extern __shared__ int s[];\n",
+         "#define SHARED auto* const s = ::hipcpu::dynamic_shared<int>() ;"),
+    ],
+)  # fmt: skip
+def test_dynamic_shared_memory_is_taken_from_the_launch(source: str, expected: str) -> None:
+    """`extern __shared__` names the launch's memory, in a function and at file scope alike."""
+    assert_becomes(source, expected)
+
+
+def test_branches_of_a_condition_may_open_the_same_brace() -> None:
+    """Code after `#if … #else … #endif` is in the scope that either branch leaves open."""
+    source = "#ifdef A\nvoid f() {\n#else\nvoid g() {\n#endif\n}\nextern __shared__ int s[];\n"
+    assert "static ::hipcpu::DynamicShared<int> s" in rewrite(source).text
+
+
+@pytest.mark.parametrize(
+    ("source", "plain"),
+    [
+        ("k<<<1, 1>>>(); __threadfence(); atomicAdd(p, 1);", True),
+        ("// __syncthreads()\nk<<<1, 1>>>();", True),
+        ("#define LOG(...) printf(__VA_ARGS__)\n#define L2(f, ...) printf(f, ##__VA_ARGS__)\n", True),
+        ("__syncthreads();", False),
+        ("__syncthreads_count(1);", False),
+        ("__shfl_down_sync(m, x, 1);", False),
+        ("__ballot(1);", False),
+        ("namespace cg = cooperative_groups;", False),
+        ("__builtin_amdgcn_s_barrier();", False),
+        ("#define BARRIER __syncthreads()\n", False),
+        ("#define PASTE(a, b) a##b\nPASTE(__sync, threads)();", False),
+    ],
+)
+def test_a_unit_that_names_no_barrier_is_plain(source: str, plain: bool) -> None:  # noqa: FBT001 - a table
+    """Only where no thread can wait for another are blocks run as plain loops."""
+    assert rewrite(source).plain is plain
+
+
+def test_launches_of_a_unit_with_barriers_are_full_launches() -> None:
+    """One barrier anywhere makes every launch of the file a full one."""
+    source = "void k() { __syncthreads(); } void f() { k<<<1, 2>>>(); }"
+    assert launched("k", "1, 2", how="launch") in squeeze(rewrite(source).text)
+
+
+def test_assembly_and_main_are_noted_by_line() -> None:
+    """Lines of asm statements and of a definition of main are known to whoever explains an error."""
+    source = 'void f() {\n  asm volatile("s_nop 0");\n  __asm__("x");\n}\n\nint main(int c, char** v) {\n}\n'
+    translation = rewrite(source)
+    assert translation.assembly == (2, 3)
+    assert translation.main_line == 6
+
+
+def test_a_declaration_or_a_method_called_main_is_not_main() -> None:
+    """Only a definition at file scope counts."""
+    assert rewrite("int main(); struct A { int main() { return 0; } };").main_line is None
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "column"),
+    [
+        ("int x;\n  k<<<1, 2;", 2, 4),
+        ("k<<<1, 2>>>;", 1, 2),
+        ("; <<<1>>>(x)", 1, 3),
+        ("k> <<<1>>>(x)", 1, 4),
+        ("<<<<<<< HEAD\n", 1, 1),
+        ("x;\n/* never closed", 2, 1),
+        ('\n R"x(never closed)"', 2, 2),
+        ("k<<<a<<<1>>>(), 1>>>()", 1, 2),
+        ("extern __shared__ int a[], b[];", 1, 24),
+    ],
+)
+def test_what_cannot_be_translated_is_refused_with_its_place(source: str, line: int, column: int) -> None:
+    """The error carries line and column of the author's text."""
+    with pytest.raises(RewriteError) as refusal:
+        rewrite(source)
+    assert (refusal.value.line, refusal.value.column) == (line, column)
+
+
+_FRAGMENTS = st.sampled_from(
+    ["k", "<<<", ">>>", "(", ")", "<", ">", "::", "template", "extern", "__shared__", "int", "s", "[", "]",
+     ";", "{", "}", ",", '"', "'", "\\", "\n", "#define A ", "#if 1\n", "#else\n", "#endif\n", "//", "/*",
+     "*/", 'R"(', ')"', "1", ".", "->", "asm", "main", "NULL", " ", "\r\n", "__VA_ARGS__", "##"]
+)  # fmt: skip
+
+
+@given(st.one_of(st.text(), st.lists(_FRAGMENTS, max_size=60).map("".join)))
+def test_any_text_is_translated_line_by_line_or_refused(source: str) -> None:
+    """Whatever strangers send, the number of lines stays, or a RewriteError says where it went wrong."""
+    assert lines_after(source) in {None, source.count("\n")}
+
+
+def lines_after(source: str) -> int | None:
+    """The number of newlines in the translation, None where it is refused."""
+    try:
+        return rewrite(source).text.count("\n")
+    except RewriteError:
+        return None
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["(", "{", "}", "[", "k<", "<", ">", "a>>>", 'R"(', '"\\', "'\\", "/*", "//\\\n", "extern ",
+     "__shared__ ", "extern __shared__ ", "#if 1\n(", "#else\n}", "a::", "a->", "k<<<1,(", "k<<<1>>>(",
+     "f(x)", "1'", "\\", "\\\n", "namespace a ", "(k)<<<1>>>(", "#define A(", "k<a> "],
+)  # fmt: skip
+def test_no_repetition_makes_the_lexer_read_twice(unit: str) -> None:
+    """The largest file that is accepted, made of one fragment, takes about as long as any other."""
+    source = unit * (256 * 1024 // len(unit)) + "<<<1>>>(x);"
+    assert lines_after(source) in {None, source.count("\n")}
