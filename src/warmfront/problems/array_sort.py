@@ -1,0 +1,117 @@
+"""Sorting whole numbers: no floating point, many steps, all blocks together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from warmfront.problems import rounding
+from warmfront.problems.spec import Case, Difficulty, Dtype, Problem, Scale, size, tensor_in, tensor_out
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+
+    from warmfront.problems.spec import Tensors, Tolerance
+
+    Array = np.ndarray[Any, Any]
+
+_INT_MIN, _INT_MAX = -(2**31), 2**31 - 1
+
+
+class ArraySort(Problem):
+    """Ascending order."""
+
+    slug = "array-sort"
+    title = "Sort an array"
+    difficulty = Difficulty.HARD
+    tags = ("sorting", "integers", "shared-memory")
+    aliases = ("sort",)
+    dtypes = (Dtype.INT32,)
+    signature = (tensor_in("a"), tensor_out("b"), size("n"))
+    statement = r"""
+Sort $n$ whole numbers into ascending order: $b$ is the permutation of $a$ with
+
+$$b_0 \le b_1 \le \dots \le b_{n-1}$$
+
+**Arguments**
+
+- `a`: `n` ints
+- `b`: the same ints in ascending order, to be written
+- `n`: how many
+
+**Constraints**
+
+- $n \ge 1$ is any number, not only a power of two.
+- Values are any ints: `INT_MIN` and `INT_MAX` occur, and so do duplicates.
+- `a` must not be changed. Temporary memory may be had with `hipMalloc`.
+"""
+
+    def cases(self, scale: Scale) -> Sequence[Case]:
+        """Lengths around a power of two; orders and values that break sorts."""
+        return [
+            _case(1, "one element"),
+            _case(2, "two, reversed", draw="reversed"),
+            _case(7, "a few"),
+            _case(257, "just over a block, many duplicates", draw="duplicates"),
+            _case(511, "all equal", draw="equal"),
+            _case(1000, "INT_MIN and INT_MAX", draw="extremes", note="padding that sorts among the values"),
+            _case(1025, "just over a large block, sorted already", draw="sorted"),
+            _case(2048, "reversed", draw="reversed"),
+            _case(4099, "a prime"),
+            _case(20_011, "duplicates", draw="duplicates"),
+            *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
+        ]
+
+    def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
+        """One array, in the order that the case asks for."""
+        n = case.size("n")
+        return {"a": _draw(case.draw, n, rng).astype(dtype.value, copy=False)}
+
+    def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
+        """As the input."""
+        return {"b": (case.size("n"),)}
+
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002, the input says it all
+        """Equal ints are the same int, so the order is unambiguous."""
+        ordered = inputs["a"].copy()
+        ordered.sort()
+        return {"b": ordered}
+
+    def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002, the same for all sizes
+        """None."""
+        return rounding.exact("whole numbers are moved, not computed")
+
+    def flops(self, case: Case) -> int:  # noqa: ARG002, no size needs any
+        """Sorting ints needs none."""
+        return 0
+
+    def bytes_moved(self, case: Case, dtype: Dtype) -> int:
+        """Every element read and written."""
+        return 2 * case.size("n") * dtype.size
+
+
+def _draw(style: str, n: int, rng: np.random.Generator) -> Array:
+    if style == "duplicates":
+        return rng.integers(-3, 4, n, dtype="int32")
+    if style == "equal":
+        return rng.integers(_INT_MIN, _INT_MAX, 1, dtype="int32", endpoint=True).repeat(n)
+    if style == "extremes":
+        return rng.choice([_INT_MIN, _INT_MIN + 1, -1, 0, 1, _INT_MAX - 1, _INT_MAX], n)
+    values = rng.integers(_INT_MIN, _INT_MAX, n, dtype="int32", endpoint=True)
+    if style in {"sorted", "reversed"}:
+        values.sort()
+    return values[::-1].copy() if style == "reversed" else values
+
+
+def _case(n: int, what: str, *, draw: str = "any", benchmark: bool = False, note: str = "") -> Case:
+    return Case(name=f"n = {n}, {what}", values={"n": n}, draw=draw, benchmark=benchmark, note=note)
+
+
+_CPU_SIZED = (_case(100_003, "a large prime", benchmark=True),)
+
+_GPU_SIZED = (
+    _case(1_000_003, "a large prime"),
+    _case(2**22, "16 MiB", benchmark=True),
+    _case(2**24 + 1, "one over 64 MiB", benchmark=True),
+)

@@ -1,0 +1,143 @@
+"""Convolution of an image: neighbours share their inputs, and the edges need care."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warmfront.problems import draws, rounding
+from warmfront.problems.spec import Case, Difficulty, Dtype, Problem, Scale, size, tensor_in, tensor_out
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+
+    from warmfront.problems.spec import Tensors, Tolerance
+
+
+class Conv2d(Problem):
+    """An image, and a small kernel that slides over it."""
+
+    slug = "conv-2d"
+    title = "2D convolution"
+    difficulty = Difficulty.MEDIUM
+    tags = ("stencil", "shared-memory", "constant-memory")
+    aliases = ("conv2d",)
+    signature = (
+        tensor_in("A"),
+        tensor_in("B"),
+        tensor_out("C"),
+        size("H"),
+        size("W"),
+        size("Kh"),
+        size("Kw"),
+    )
+    statement = r"""
+Slide a kernel $B$ over an image $A$, which counts as zero outside its edges:
+
+$$C_{ij} = \sum_{p=0}^{K_h - 1} \sum_{q=0}^{K_w - 1}
+A_{i + p - \lfloor K_h / 2 \rfloor,\; j + q - \lfloor K_w / 2 \rfloor} \, B_{pq}$$
+
+As in neural networks, the kernel is not flipped (this is a cross-correlation).
+
+**Arguments**
+
+- `A`: the image, row-major, `H * W` values
+- `B`: the kernel, row-major, `Kh * Kw` values
+- `C`: the result, the size of the image, to be written
+- `H`, `W`: the extents of the image
+- `Kh`, `Kw`: the extents of the kernel
+
+**Constraints**
+
+- $H, W \ge 1$ are any numbers.
+- $K_h$ and $K_w$ are odd, at most 31, not always equal, and may be larger than the image.
+"""
+
+    def cases(self, scale: Scale) -> Sequence[Case]:
+        """Kernels thin, wide, large, larger than the image."""
+        return [
+            _case((1, 1), (1, 1), "one product"),
+            _case((1, 1), (3, 3), "all but the centre outside"),
+            _case((5, 4), (11, 7), "a kernel larger than the image"),
+            _case((7, 257), (1, 9), "a flat kernel, just over a block"),
+            _case((257, 3), (9, 1), "a tall kernel"),
+            _case((17, 33), (3, 3), "one over a tile each way"),
+            _case((31, 37), (3, 7), "all prime, wider than high"),
+            _case((41, 29), (5, 3), "all prime, whole numbers", draw="whole", note="a lost or doubled term"),
+            _case((33, 65), (5, 5), "all equal", draw="equal", note="only the edges differ"),
+            _case((61, 67), (31, 31), "as large as a kernel gets"),
+            *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
+        ]
+
+    def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
+        """Image and kernel drawn alike."""
+        return {
+            "A": draws.draw(case.draw, (case.size("H"), case.size("W")), dtype, rng),
+            "B": draws.draw(case.draw, (case.size("Kh"), case.size("Kw")), dtype, rng),
+        }
+
+    def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
+        """As the image."""
+        return {"C": (case.size("H"), case.size("W"))}
+
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:
+        """In float64, the image shifted and scaled for each element of the kernel."""
+        import numpy as np  # noqa: PLC0415, NumPy is loaded while the compiler works
+
+        height, width = inputs["A"].shape
+        rows, columns = case.size("Kh"), case.size("Kw")
+        padded = np.pad(inputs["A"].astype("float64"), ((rows // 2,) * 2, (columns // 2,) * 2))
+        total = np.zeros((height, width))
+        for (p, q), weight in np.ndenumerate(inputs["B"].astype("float64")):
+            total += weight * padded[p : p + height, q : q + width]
+        return {"C": total}
+
+    def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
+        """Sums of as many products as the kernel has elements."""
+        return rounding.sum_of(case.draw, case.size("Kh") * case.size("Kw"), dtype)
+
+    def flops(self, case: Case) -> int:
+        """A product and an addition for every pair of a pixel and a kernel element within the image."""
+        rows = _pairs_inside(case.size("H"), case.size("Kh"))
+        return 2 * rows * _pairs_inside(case.size("W"), case.size("Kw"))
+
+    def bytes_moved(self, case: Case, dtype: Dtype) -> int:
+        """The image read and written, the kernel read."""
+        return (2 * case.size("H") * case.size("W") + case.size("Kh") * case.size("Kw")) * dtype.size
+
+
+def _pairs_inside(extent: int, taps: int) -> int:
+    """Along one axis, how many pairs of a position and a tap fall inside the image."""
+    return sum(max(0, extent - abs(tap - taps // 2)) for tap in range(taps))
+
+
+def _case(
+    image: tuple[int, int],
+    kernel: tuple[int, int],
+    what: str,
+    *,
+    draw: str = "normal",
+    benchmark: bool = False,
+    note: str = "",
+) -> Case:
+    (height, width), (rows, columns) = image, kernel
+    return Case(
+        name=f"{height}x{width} image, {rows}x{columns} kernel, {what}",
+        values={"H": height, "W": width, "Kh": rows, "Kw": columns},
+        draw=draw,
+        benchmark=benchmark,
+        note=note,
+    )
+
+
+_CPU_SIZED = (
+    _case((211, 223), (5, 7), "larger, prime"),
+    _case((256, 384), (7, 7), "whole tiles", benchmark=True),
+)
+
+_GPU_SIZED = (
+    _case((1021, 1031), (31, 29), "large, prime"),
+    _case((2048, 2048), (7, 7), "16 MiB", benchmark=True),
+    _case((4095, 4097), (3, 3), "64 MiB", benchmark=True),
+)

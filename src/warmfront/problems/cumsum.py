@@ -1,0 +1,101 @@
+"""Cumulative sum: every output needs all inputs before it, so blocks must work together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warmfront.problems import draws, rounding
+from warmfront.problems.spec import Case, Difficulty, Dtype, Problem, Scale, size, tensor_in, tensor_out
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+
+    from warmfront.problems.spec import Tensors, Tolerance
+
+
+class Cumsum(Problem):
+    """The inclusive prefix sum."""
+
+    slug = "cumsum"
+    title = "Cumulative sum"
+    difficulty = Difficulty.MEDIUM
+    tags = ("scan", "memory-bound")
+    aliases = ("prefix-sum",)
+    signature = (tensor_in("input"), tensor_out("output"), size("N"))
+    statement = r"""
+Compute the inclusive prefix sum of a vector of length $N$:
+
+$$y_i = \sum_{j=0}^{i} x_j, \qquad 0 \le i < N$$
+
+**Arguments**
+
+- `input`: the vector $x$, `N` values
+- `output`: the vector $y$, `N` values, to be written
+- `N`: how many
+
+**Constraints**
+
+- $N \ge 1$ is any number. There are more elements than one launch of 1024 blocks of 1024 threads has.
+- Temporary memory may be had with `hipMalloc`.
+"""
+
+    def cases(self, scale: Scale) -> Sequence[Case]:
+        """Lengths around wavefronts and blocks, and one past 1024 blocks of 1024."""
+        return [
+            _case(1, "one element"),
+            _case(7, "a few"),
+            _case(65, "just over a wavefront"),
+            _case(257, "just over a block"),
+            _case(1025, "just over a large block"),
+            _case(1021, "all equal", draw="equal"),
+            _case(10_007, "a prime"),
+            _case(65_537, "just over 256 blocks of 256", draw="positive", note="one sign: errors add up"),
+            *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
+        ]
+
+    def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
+        """One vector."""
+        return {"input": draws.draw(case.draw, (case.size("N"),), dtype, rng)}
+
+    def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
+        """As the input."""
+        return {"output": (case.size("N"),)}
+
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002, the input says it all
+        """In float64."""
+        return {"output": inputs["input"].cumsum(dtype="float64")}
+
+    def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
+        """That of the last and longest sum."""
+        return rounding.sum_of(case.draw, case.size("N"), dtype)
+
+    def flops(self, case: Case) -> int:
+        """One addition an element."""
+        return case.size("N")
+
+    def bytes_moved(self, case: Case, dtype: Dtype) -> int:
+        """Every element read and written."""
+        return 2 * case.size("N") * dtype.size
+
+
+def _case(n: int, what: str, *, draw: str = "normal", benchmark: bool = False, note: str = "") -> Case:
+    return Case(name=f"N = {n}, {what}", values={"N": n}, draw=draw, benchmark=benchmark, note=note)
+
+
+_CPU_SIZED = (
+    _case(
+        1_048_583,
+        "just over 1024 blocks of 1024, whole numbers",
+        draw="whole",
+        benchmark=True,
+        note="a block that starts from the wrong sum",
+    ),
+)
+
+_GPU_SIZED = (
+    _case(1_048_583, "just over 1024 blocks of 1024, whole numbers", draw="whole"),
+    _case(2**24, "64 MiB, whole numbers", draw="whole", benchmark=True),
+    _case(2**26 + 1, "one over 256 MiB, whole numbers", draw="whole", benchmark=True),
+)

@@ -1,0 +1,138 @@
+"""Histogram: many threads count in few places, so atomics and their contention decide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warmfront.problems import rounding
+from warmfront.problems.spec import (
+    Case,
+    Difficulty,
+    Dtype,
+    Problem,
+    Scale,
+    scalar,
+    size,
+    tensor_in,
+    tensor_out,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+
+    from warmfront.problems.spec import Tensors, Tolerance
+
+
+class Histogram(Problem):
+    """How often each value occurs in an image."""
+
+    slug = "histogram"
+    title = "Histogram"
+    difficulty = Difficulty.MEDIUM
+    tags = ("atomics", "shared-memory")
+    signature = (
+        tensor_in("image"),
+        scalar("int", "num_bins"),
+        tensor_out("histogram"),
+        size("height"),
+        size("width"),
+    )
+    statement = r"""
+Count how often each value occurs in an image $I$ of whole numbers:
+
+$$h_b = \left|\{(y, x) : I_{yx} = b\}\right|, \qquad 0 \le b < \text{num\_bins}$$
+
+**Arguments**
+
+- `image`: $I$, row-major, `height * width` floats, each a whole number in `[0, num_bins)`
+- `num_bins`: how many values there are
+- `histogram`: $h$, `num_bins` floats, to be written. It does not start at zero.
+- `height`, `width`: the extents
+
+**Constraints**
+
+- $1 \le$ `num_bins` $\le 1024$: the counts of a block fit into shared memory.
+- No count exceeds $2^{24}$, so every count is a whole number that a float holds exactly.
+"""
+
+    def cases(self, scale: Scale) -> Sequence[Case]:
+        """Few and many bins, even and uneven use of them."""
+        return [
+            _case(1, 1, 1, "one pixel, one bin"),
+            _case(1, 1, 16, "one pixel", note="empty bins must be zero"),
+            _case(5, 7, 1021, "more bins than pixels"),
+            _case(1, 257, 256, "just over a block"),
+            _case(17, 19, 10, "all odd"),
+            _case(25, 41, 1, "a single bin, just over a large block"),
+            _case(31, 37, 64, "all pixels in the last bin", draw="last", note="the most contention"),
+            _case(101, 103, 7, "uneven", draw="uneven"),
+            _case(127, 131, 1024, "as many bins as there can be"),
+            *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
+        ]
+
+    def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
+        """`uniform` spreads pixels over all bins, `uneven` favours the low ones, `last` is one bin."""
+        extents = case.size("height"), case.size("width")
+        bins = case.size("num_bins")
+        if case.draw == "uneven":
+            pixels = (bins * rng.random(extents) ** 3).astype("int32")
+        else:
+            lowest = bins - 1 if case.draw == "last" else 0
+            pixels = rng.integers(lowest, bins, extents, dtype="int32")
+        return {"image": pixels.astype(dtype.value)}
+
+    def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
+        """A count for each bin."""
+        return {"histogram": (case.size("num_bins"),)}
+
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:
+        """Counted in whole numbers."""
+        import numpy as np  # noqa: PLC0415, NumPy is loaded while the compiler works
+
+        pixels = inputs["image"].astype("int32").ravel()
+        return {"histogram": np.bincount(pixels, minlength=case.size("num_bins")).astype("float64")}
+
+    def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002, the same for all sizes
+        """None."""
+        return rounding.exact("counts are whole numbers up to 2^24, which float32 holds exactly")
+
+    def flops(self, case: Case) -> int:  # noqa: ARG002, no size needs any
+        """Counting needs none."""
+        return 0
+
+    def bytes_moved(self, case: Case, dtype: Dtype) -> int:
+        """Every pixel read, every count written."""
+        return (case.size("height") * case.size("width") + case.size("num_bins")) * dtype.size
+
+
+def _case(
+    height: int,
+    width: int,
+    bins: int,
+    what: str,
+    *,
+    draw: str = "uniform",
+    benchmark: bool = False,
+    note: str = "",
+) -> Case:
+    return Case(
+        name=f"{height}x{width}, {bins} bins, {what}",
+        values={"num_bins": bins, "height": height, "width": width},
+        draw=draw,
+        benchmark=benchmark,
+        note=note,
+    )
+
+
+_CPU_SIZED = (
+    _case(509, 1021, 256, "large", benchmark=True),
+    _case(512, 512, 16, "uneven, few bins", draw="uneven", benchmark=True),
+)
+
+_GPU_SIZED = (
+    _case(4096, 4096, 64, "2^24 pixels in one bin", draw="last"),
+    _case(8192, 4096, 1024, "128 MiB", benchmark=True),
+    _case(8191, 8209, 256, "256 MiB, uneven", draw="uneven", benchmark=True),
+)

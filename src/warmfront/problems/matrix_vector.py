@@ -1,0 +1,112 @@
+"""Matrix times vector: every element of the matrix is read once, so bandwidth decides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warmfront.problems import draws, rounding
+from warmfront.problems.spec import Case, Difficulty, Dtype, Problem, Scale, size, tensor_in, tensor_out
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+
+    from warmfront.problems.spec import Tensors, Tolerance
+
+
+class MatrixVector(Problem):
+    """The product of a matrix and a vector."""
+
+    slug = "matrix-vector"
+    title = "Matrix-vector multiplication"
+    difficulty = Difficulty.EASY
+    tags = ("linear-algebra", "reduction", "memory-bound")
+    aliases = ("matvec",)
+    signature = (
+        tensor_in("input_a"),
+        tensor_in("input_b"),
+        tensor_out("output_c"),
+        size("m"),
+        size("k"),
+    )
+    statement = r"""
+Multiply a matrix $A$ of $m \times k$ by a vector $b$ of length $k$:
+
+$$c_i = \sum_{l=0}^{k-1} A_{il} b_l$$
+
+**Arguments**
+
+- `input_a`: $A$, row-major, `m * k` values
+- `input_b`: $b$, `k` values
+- `output_c`: $c$, `m` values, to be written
+- `m`, `k`: the extents
+
+**Constraints**
+
+- $m, k \ge 1$ are any numbers: rows are not aligned to more than one `float`.
+"""
+
+    def cases(self, scale: Scale) -> Sequence[Case]:
+        """Short and long rows, few and many of them."""
+        return [
+            _case(1, 1, "one product"),
+            _case(1, 257, "a dot product, just over a block"),
+            _case(257, 1, "a scaled column"),
+            _case(5, 63, "a row shorter than a wavefront"),
+            _case(7, 65, "a row just over a wavefront"),
+            _case(3, 1025, "a row just over a large block"),
+            _case(101, 103, "both prime"),
+            _case(67, 127, "whole numbers", draw="whole", note="a lost or doubled term"),
+            _case(2, 40_009, "long rows, whole numbers", draw="whole"),
+            *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
+        ]
+
+    def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
+        """A matrix and a vector drawn alike."""
+        m, k = case.size("m"), case.size("k")
+        return {
+            "input_a": draws.draw(case.draw, (m, k), dtype, rng),
+            "input_b": draws.draw(case.draw, (k,), dtype, rng),
+        }
+
+    def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
+        """A value for each row."""
+        return {"output_c": (case.size("m"),)}
+
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002, the inputs say it all
+        """In float64."""
+        return {"output_c": inputs["input_a"].astype("float64") @ inputs["input_b"].astype("float64")}
+
+    def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
+        """Sums of k products."""
+        return rounding.sum_of(case.draw, case.size("k"), dtype)
+
+    def flops(self, case: Case) -> int:
+        """A product and an addition for every element of the matrix."""
+        return 2 * case.size("m") * case.size("k")
+
+    def bytes_moved(self, case: Case, dtype: Dtype) -> int:
+        """The matrix, the vector and the result, once each."""
+        m, k = case.size("m"), case.size("k")
+        return (m * k + k + m) * dtype.size
+
+
+def _case(
+    m: int, k: int, what: str, *, draw: str = "normal", benchmark: bool = False, note: str = ""
+) -> Case:
+    return Case(
+        name=f"m = {m}, k = {k}, {what}", values={"m": m, "k": k}, draw=draw, benchmark=benchmark, note=note
+    )
+
+
+_CPU_SIZED = (
+    _case(1021, 61, "many short rows"),
+    _case(768, 1024, "3 MiB", benchmark=True),
+)
+
+_GPU_SIZED = (
+    _case(65_537, 61, "many short rows"),
+    _case(8192, 4096, "128 MiB", benchmark=True),
+    _case(4096, 16_381, "256 MiB, rows of a prime length", benchmark=True),
+)

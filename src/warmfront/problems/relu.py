@@ -1,0 +1,103 @@
+"""ReLU: the least that an activation can do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warmfront.problems import draws, rounding
+from warmfront.problems.spec import Case, Difficulty, Dtype, Problem, Scale, size, tensor_in, tensor_out
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+
+    from warmfront.problems.spec import Tensors, Tolerance
+
+
+class Relu(Problem):
+    """Negative values become zero."""
+
+    slug = "relu"
+    title = "ReLU"
+    difficulty = Difficulty.EASY
+    tags = ("element-wise", "activation", "memory-bound")
+    dtypes = (Dtype.FLOAT32, Dtype.FLOAT16)
+    signature = (tensor_in("input"), tensor_out("output"), size("n"), size("m"))
+    statement = r"""
+Apply the rectified linear unit to every element of a matrix of $m$ rows and $n$ columns:
+
+$$y = \max(x, 0)$$
+
+**Arguments**
+
+- `input`: the matrix $x$, `n * m` values
+- `output`: the matrix $y$, `n * m` values, to be written
+- `n`, `m`: its extents. The order does not matter: all elements are contiguous.
+
+**Constraints**
+
+- $n, m \ge 1$ are any numbers, and so is their product.
+- Values are finite. Some are subnormal, some are zeros of either sign; the sign of a zero in $y$ is free.
+"""
+
+    def cases(self, scale: Scale) -> Sequence[Case]:
+        """Sizes around a block, values around zero."""
+        return [
+            _case(1, 1, "the smallest launch"),
+            _case(1, 7, "a single row, not a multiple of four"),
+            _case(257, 1, "just over a block"),
+            _case(1, 1025, "just over a large block"),
+            _case(29, 43, "both prime"),
+            _case(101, 103, "zeros of both signs", draw="zeros"),
+            _case(97, 89, "tiny values", draw="tiny", note="a threshold above zero loses them"),
+            _case(17, 64, "all equal", draw="equal"),
+            *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
+        ]
+
+    def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
+        """One matrix."""
+        return {"input": draws.draw(case.draw, _shape(case), dtype, rng)}
+
+    def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
+        """As the input."""
+        return {"output": _shape(case)}
+
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002, the input says it all
+        """No arithmetic: float64 only for the sake of form."""
+        return {"output": inputs["input"].astype("float64").clip(min=0.0)}
+
+    def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002, the same for all sizes
+        """Next to nothing."""
+        return rounding.elementwise(dtype)
+
+    def flops(self, case: Case) -> int:
+        """One comparison an element."""
+        return case.size("n") * case.size("m")
+
+    def bytes_moved(self, case: Case, dtype: Dtype) -> int:
+        """Every element read and written."""
+        return 2 * case.size("n") * case.size("m") * dtype.size
+
+
+def _shape(case: Case) -> tuple[int, int]:
+    return case.size("m"), case.size("n")
+
+
+def _case(
+    n: int, m: int, what: str, *, draw: str = "normal", benchmark: bool = False, note: str = ""
+) -> Case:
+    return Case(
+        name=f"n = {n}, m = {m}, {what}", values={"n": n, "m": m}, draw=draw, benchmark=benchmark, note=note
+    )
+
+
+_CPU_SIZED = (
+    _case(509, 127, "both prime, larger"),
+    _case(1021, 1013, "both prime, large", benchmark=True),
+)
+
+_GPU_SIZED = (
+    _case(4096, 4096, "64 MiB", benchmark=True),
+    _case(8191, 8209, "256 MiB and a tail", benchmark=True),
+)

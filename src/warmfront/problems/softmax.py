@@ -1,0 +1,153 @@
+"""Softmax over any dimension: a maximum, a sum and a division, without overflow on the way."""
+
+from __future__ import annotations
+
+from math import prod, sqrt
+from typing import TYPE_CHECKING
+
+from warmfront.problems import draws
+from warmfront.problems.rounding import UNIT
+from warmfront.problems.spec import (
+    Case,
+    Difficulty,
+    Dtype,
+    Problem,
+    Scale,
+    Tolerance,
+    scalar,
+    shape,
+    size,
+    tensor_in,
+    tensor_out,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+
+    from warmfront.problems.spec import Tensors
+
+#: How far from zero the `far` and `wide` inputs lie: exp overflows float32 at 89.
+_FAR = 1e4
+
+
+class Softmax(Problem):
+    """Turns the values along one dimension into probabilities."""
+
+    slug = "softmax"
+    title = "Softmax"
+    difficulty = Difficulty.MEDIUM
+    tags = ("reduction", "activation", "numerical-stability")
+    signature = (
+        tensor_in("input"),
+        scalar("int", "dim"),
+        tensor_out("output"),
+        shape("shape"),
+        size("ndim"),
+    )
+    statement = r"""
+Apply softmax along one dimension of a tensor:
+
+$$y_i = \frac{e^{x_i - \max_j x_j}}{\sum_j e^{x_j - \max_j x_j}}$$
+
+where $i$ and $j$ run along dimension `dim`, for every position in the other dimensions.
+
+**Arguments**
+
+- `input`: the tensor $x$, contiguous, the last dimension fastest
+- `dim`: the dimension, $0 \le$ `dim` $<$ `ndim`
+- `output`: the tensor $y$, of the same shape, to be written
+- `shape`: its `ndim` extents, readable from host and device
+- `ndim`: how many dimensions, 1 to 4 here
+
+**Constraints**
+
+- Every extent is at least 1. The dimension may be the first, the last or in between.
+- Values reach $\pm 10^4$: without subtracting the maximum, $e^x$ overflows.
+"""
+
+    def cases(self, scale: Scale) -> Sequence[Case]:
+        """Every dimension of one to four, and values that overflow."""
+        return [
+            _case((1,), 0, "one element"),
+            _case((1025,), 0, "just over a large block, all equal", draw="equal"),
+            _case((61, 13), 0, "far from zero", draw="far", note="exp overflows, or all vanish"),
+            _case((13, 257), 1, "far from zero, just over a block", draw="far"),
+            _case((31, 67), 1, "from -10000 to 10000", draw="wide"),
+            _case((3, 5, 17), 0, "the first of three"),
+            _case((5, 129, 7), 1, "the middle of three"),
+            _case((7, 3, 65), 2, "the last of three"),
+            *(_case((3, 5, 7, 11), dim, f"number {dim} of four") for dim in range(4)),
+            *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
+        ]
+
+    def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
+        """One tensor: `far` puts each slice near -10000 or 10000, `wide` spreads values between."""
+        extents, dim = case.shape("shape"), case.size("dim")
+        if case.draw == "wide":
+            return {"input": rng.uniform(-_FAR, _FAR, extents).astype(dtype.value)}
+        if case.draw == "far":
+            centres = rng.choice([-_FAR, _FAR], [1 if axis == dim else n for axis, n in enumerate(extents)])
+            return {"input": (rng.standard_normal(extents) + centres).astype(dtype.value)}
+        return {"input": draws.draw(case.draw, extents, dtype, rng)}
+
+    def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
+        """As the input."""
+        return {"output": case.shape("shape")}
+
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:
+        """In float64, with the maximum subtracted."""
+        import numpy as np  # noqa: PLC0415, NumPy is loaded while the compiler works
+
+        x, dim = inputs["input"].astype("float64"), case.size("dim")
+        weights = np.exp(x - x.max(axis=dim, keepdims=True))
+        return {"output": weights / weights.sum(axis=dim, keepdims=True)}
+
+    def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
+        """Relative, as all results are positive."""
+        terms = case.shape("shape")[case.size("dim")]
+        return Tolerance(
+            rtol=UNIT[dtype] * (256 + 4 * sqrt(terms)),
+            atol=2.0**-126,
+            why="before e^x vanishes x is above -88, where a fast exp is off by 88 times log2(e) roundings; "
+            f"256 u allows two such, 4 u sqrt({terms}) the sum; subnormal results may be flushed",
+        )
+
+    def flops(self, case: Case) -> int:
+        """Comparison, subtraction, exponential, addition and division for each element."""
+        return 5 * prod(case.shape("shape"))
+
+    def bytes_moved(self, case: Case, dtype: Dtype) -> int:
+        """Every element read and written."""
+        return 2 * prod(case.shape("shape")) * dtype.size
+
+
+def _case(
+    extents: tuple[int, ...],
+    dim: int,
+    what: str,
+    *,
+    draw: str = "normal",
+    benchmark: bool = False,
+    note: str = "",
+) -> Case:
+    return Case(
+        name=f"shape = {'x'.join(map(str, extents))}, dim = {dim}, {what}",
+        values={"dim": dim, "shape": extents, "ndim": len(extents)},
+        draw=draw,
+        benchmark=benchmark,
+        note=note,
+    )
+
+
+_CPU_SIZED = (
+    _case((16, 127, 31), 1, "strided, prime"),
+    _case((251, 512), 1, "rows", benchmark=True),
+)
+
+_GPU_SIZED = (
+    _case((16, 131_071), 1, "very long rows"),
+    _case((64, 512, 1024), 1, "strided, 128 MiB", benchmark=True),
+    _case((8192, 4096), 1, "rows, 128 MiB", benchmark=True),
+)
