@@ -118,7 +118,7 @@ def _read_env_file(path: Path | None) -> dict[str, str]:
     if path is None or not path.is_file():
         return {}
     pairs = re.findall(
-        r"^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)[ \t]*=[ \t]*(.*?)[ \t]*$", path.read_text(), re.M
+        r"^[ \t]*(?:export[ \t]+)?([A-Z][A-Z0-9_]*)[ \t]*=[ \t]*(.*?)[ \t]*$", path.read_text(), re.MULTILINE
     )
     return {name: value.strip("\"'") for name, value in pairs}
 

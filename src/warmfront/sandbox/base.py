@@ -1,7 +1,7 @@
 """What a sandbox is: a box that is made ahead of time, used once and destroyed.
 
 A box is described by a `Template`. Its `folder` on the host appears inside as `/box`, read-only but for
-the files that the template names in `outputs`. Two FIFOs in it, `commands` and `answers`, are the
+the files that the template names in `outputs`; it is also where the program starts. Two FIFOs in it, `commands` and `answers`, are the
 private channel: the program inside opens `commands` first and blocks there, so that a box can be
 started long before its job is known. This module knows no particular sandbox.
 """
@@ -76,6 +76,7 @@ class Exit:
     signal: int | None = None  #: with SIGNALED
     output: bytes = b""  #: stdout and stderr together, at most `output_bytes`
     peak_memory_bytes: int | None = None  #: where the kernel tells
+    refused_pids: int | None = None  #: forks and threads beyond `pids`, where the kernel tells
     enforced_by: str = ""  #: such as `bubblewrap, cgroup v1`
 
 
@@ -91,8 +92,11 @@ class Box(Protocol):
     def send(self, data: bytes) -> None:
         """Write to the program's `commands`. A program that is gone is noticed by `receive`."""
 
-    def receive(self, size: int) -> bytes:
-        """Read exactly `size` bytes of `answers`; fewer mean that the program ended or ran out of time."""
+    def receive(self, size: int, timeout_s: float | None = None) -> bytes:
+        """Read exactly `size` bytes of `answers`; fewer mean that the program ended or ran out of time.
+
+        `TimeoutError` after `timeout_s`, if that comes before the wall clock runs out.
+        """
 
     def wait(self) -> Exit:
         """Wait for the end, at most until the wall clock runs out, and say how it ended."""

@@ -1,0 +1,72 @@
+"""What is compiled around the author's lines: it checks the signature of `solution` and calls it.
+
+It stands in the author's translation unit, so that a wrong signature is a compile error with the
+author's own types, and no call goes through a guessed ABI.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from warmfront.problems.spec import Dtype, Problem
+
+#: The file name that compilers give for errors in the trailer.
+TRAILER_NAME = "warmfront-trailer"
+
+#: The file name that compilers give for errors in the author's code.
+SOURCE_NAME = "solution.hip"
+
+_PROLOGUE = """\
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+namespace warmfront_trailer {
+// `const` may be left out and an integer may be narrower; types, order and count may not differ.
+template <class Has, class Wants>
+constexpr bool fits() {
+  using std::remove_cv_t, std::remove_pointer_t;
+  if constexpr (std::is_pointer_v<Has> && std::is_pointer_v<Wants>)
+    return std::is_same_v<remove_cv_t<remove_pointer_t<Has>>, remove_cv_t<remove_pointer_t<Wants>>>;
+  else
+    return (std::is_integral_v<Has> && std::is_integral_v<Wants>) ||
+           (std::is_floating_point_v<Has> && std::is_same_v<Has, Wants>);
+}
+template <class Function, class... Wants> struct Accepts : std::false_type {};
+template <class... Has, class... Wants>
+struct Accepts<void(Has...), Wants...> {
+  static constexpr bool all() {
+    if constexpr (sizeof...(Has) == sizeof...(Wants)) return (fits<Has, Wants>() && ...);
+    else return false;
+  }
+  static constexpr bool value = all();
+};
+template <class... Has, class... Wants>
+struct Accepts<void(Has...) noexcept, Wants...> : Accepts<void(Has...), Wants...> {};
+template <std::size_t I, class Function> struct Parameter;
+template <std::size_t I, class... Has>
+struct Parameter<I, void(Has...)> { using type = std::tuple_element_t<I, std::tuple<Has...>>; };
+template <std::size_t I, class... Has>
+struct Parameter<I, void(Has...) noexcept> : Parameter<I, void(Has...)> {};
+}
+"""
+
+
+def wrap(text: str, problem: Problem, dtype: Dtype) -> str:
+    """The author's text with what goes before and after it, for `problem` in `dtype`."""
+    return f'{_PROLOGUE}#line 1 "{SOURCE_NAME}"\n{text}\n#line 1 "{TRAILER_NAME}"\n{_trailer(problem, dtype)}'
+
+
+def _trailer(problem: Problem, dtype: Dtype) -> str:
+    types = [p.c_spelling(dtype) for p in problem.signature]
+    calls = ", ".join(
+        f"(warmfront_trailer::Parameter<{i}, decltype(solution)>::type)*static_cast<{c_type} const*>(a[{i}])"
+        for i, c_type in enumerate(types)
+    )
+    accepts = f"warmfront_trailer::Accepts<decltype(solution), {', '.join(types)}>::value"
+    return (
+        'extern "C" decltype(solution) solution;\n'
+        f'static_assert({accepts}, "WARMFRONT_SIGNATURE");\n'
+        'extern "C" __attribute__((visibility("default"))) void warmfront_call(void* const* a) {\n'
+        f"  solution({calls});\n}}\n"
+    )

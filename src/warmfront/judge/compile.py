@@ -1,0 +1,100 @@
+"""Compiles a submission in a box of its own and explains what the compiler said."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warmfront.hip.cpu.rewrite import RewriteError
+from warmfront.hip.toolchain import LIBRARY_FILE, SOURCE_FILE
+from warmfront.judge.rejection import Rejected
+from warmfront.sandbox.base import Exit, Reason
+from warmfront.submissions import Verdict
+
+if TYPE_CHECKING:
+    from warmfront.hip.toolchain import Toolchain, Translated
+    from warmfront.sandbox.base import Box
+    from warmfront.submissions import Submission
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compiled:
+    """A submission as a library that the worker can load."""
+
+    library: bytes
+    seconds: float
+    output: str  #: what the compiler said, warnings and all
+
+
+def translate(submission: Submission, toolchain: Toolchain) -> Translated:
+    """The text for the compiler, or a COMPILE_ERROR where not even that can be made."""
+    try:
+        return toolchain.translate(submission)
+    except RewriteError as error:
+        raise Rejected(
+            Verdict.COMPILE_ERROR,
+            "COMPILE_ERROR",
+            f"{submission.file_name}:{error.line}:{error.column}: error: {error.message}",
+            hint="Mend the line and run it again.",
+            diagnostics=[
+                {"line": error.line, "column": error.column, "severity": "error", "message": error.message}
+            ],
+        ) from None
+
+
+def begin(box: Box, translated: Translated) -> float:
+    """Hand the source to the waiting compiler; when it was handed over."""
+    (box.folder / SOURCE_FILE).write_text(translated.text)
+    started = time.perf_counter()
+    box.go()
+    box.send(b"go\n")
+    return started
+
+
+def finish(
+    box: Box, started: float, submission: Submission, toolchain: Toolchain, translated: Translated
+) -> Compiled:
+    """Wait for the compiler; the library, or `Rejected` with the compiler's reasons in the author's lines."""
+    end = box.wait()
+    seconds = time.perf_counter() - started
+    output = end.output.decode(errors="replace")
+    if end.reason is not Reason.EXITED:
+        raise _gave_up(end)
+    library = (box.folder / LIBRARY_FILE).read_bytes()
+    if end.code == 0 and library:
+        return Compiled(library=library, seconds=seconds, output=output)
+    failure = toolchain.explain(output, submission, translated)
+    raise Rejected(
+        Verdict.COMPILE_ERROR,
+        failure.code,
+        failure.message,
+        hint=failure.hint,
+        diagnostics=[vars_of(diagnostic) for diagnostic in failure.diagnostics],
+        compile_s=seconds,
+    )
+
+
+def vars_of(diagnostic: object) -> dict[str, object]:
+    """A diagnostic as plain data."""
+    return {
+        name: getattr(diagnostic, name) for name in ("line", "column", "severity", "message", "source_line")
+    }
+
+
+def _gave_up(end: Exit) -> Rejected:
+    """The compiler was stopped by a limit."""
+    code, what = {
+        Reason.TIMED_OUT: ("COMPILE_TIME_LIMIT", "took longer than it may (WARMFRONT_COMPILE_TIMEOUT)"),
+        Reason.MEMORY: (
+            "COMPILE_MEMORY_LIMIT",
+            "took more memory than it may (WARMFRONT_COMPILE_MEMORY_LIMIT)",
+        ),
+        Reason.OUTPUT: ("COMPILE_OUTPUT_LIMIT", "said more than anyone can read (WARMFRONT_OUTPUT_LIMIT)"),
+    }.get(end.reason, ("COMPILER_CRASHED", f"was ended by signal {end.signal}"))
+    return Rejected(
+        Verdict.COMPILE_ERROR,
+        code,
+        f"The compiler {what}.",
+        hint="Look for templates or constant expressions that expand without end.",
+    )

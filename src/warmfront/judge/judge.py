@@ -1,0 +1,256 @@
+"""The judge: compile in one box, run in another, compare outside both; yields events, the verdict last.
+
+Whatever the submitted code does, exactly one terminal event comes, both boxes are gone afterwards, and
+what went wrong in Warmfront itself is told apart as ERROR.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from warmfront import __version__
+from warmfront.errors import WarmfrontError
+from warmfront.events import (
+    Accepted,
+    Benchmarked,
+    Benchmarking,
+    BenchmarkResult,
+    CaseResult,
+    Checked,
+    Checking,
+    Compiling,
+    Event,
+    Failed,
+    TestResult,
+    Timing,
+)
+from warmfront.hip.toolchain import DATA_FILE, LIBRARY_FILE
+from warmfront.judge import compile as compilation
+from warmfront.judge.questions import Prefetch, Question, Questions, scale_for
+from warmfront.judge.rejection import Rejected
+from warmfront.judge.worker import Worker
+from warmfront.submissions import Endpoint, Submission, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warmfront.hip.toolchain import Toolchain
+    from warmfront.judge.worker import Ran
+    from warmfront.sandbox.base import Box, Sandbox
+    from warmfront.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+class Judge:
+    """Judges submissions with one toolchain in one kind of sandbox."""
+
+    def __init__(self, toolchain: Toolchain, sandbox: Sandbox, settings: Settings) -> None:
+        self._toolchain = toolchain
+        self._sandbox = sandbox
+        self._settings = settings
+
+    def judge(self, submission: Submission) -> Iterator[Event]:
+        """The events of one submission, ending with its verdict."""
+        trial = _Trial(submission, self._toolchain, self._sandbox, self._settings)
+        try:
+            yield from trial.events()
+        except Rejected as rejected:
+            yield trial.complete(rejected.event)
+        except WarmfrontError as error:
+            yield Failed(verdict=Verdict.ERROR, code=error.code, message=error.message, hint=error.hint or "")
+        except Exception as error:  # the process edge of the judge: every submission gets a verdict
+            log.exception("the judge failed")
+            yield Failed(
+                verdict=Verdict.ERROR,
+                code="INTERNAL",
+                message=f"The judge failed: {type(error).__name__}: {error}",
+                hint="Run it again; if it stays, report it with the source.",
+            )
+
+
+class _Trial:
+    """One submission on its way to a verdict."""
+
+    def __init__(
+        self, submission: Submission, toolchain: Toolchain, sandbox: Sandbox, settings: Settings
+    ) -> None:
+        self._submission = submission
+        self._toolchain = toolchain
+        self._sandbox = sandbox
+        self._settings = settings
+        self._results: list[CaseResult] = []
+        self._total = 0
+        self._started = time.perf_counter()
+
+    def complete(self, event: Failed) -> Failed:
+        """The failure with what was passed before it."""
+        details = {**event.details, "simulated": self._toolchain.simulated}
+        if self._total:
+            details |= {"passed_tests": self._passed, "total_tests": self._total}
+        return Failed(
+            verdict=event.verdict, code=event.code, message=event.message, hint=event.hint, details=details
+        )
+
+    def events(self) -> Iterator[Event]:
+        toolchain, sandbox, settings = self._toolchain, self._sandbox, self._settings
+        compile_template = toolchain.compile_template(settings)
+        sandbox.prepare(compile_template)
+        yield Compiling(compiler=toolchain.compiler, toolchain=toolchain.name, sandbox=sandbox.name)
+        translated = compilation.translate(self._submission, toolchain)
+        with ExitStack() as stack:
+            compile_box = stack.enter_context(sandbox.take(compile_template))
+            started = compilation.begin(compile_box, translated)
+            # From here on the compiler works; everything that can be ready before it is done, gets ready.
+            run_template = toolchain.run_template(settings)
+            sandbox.prepare(run_template)
+            questions = Questions(self._submission, scale_for(simulated=toolchain.simulated))
+            prefetch = Prefetch(questions)
+            stack.callback(prefetch.stop)
+            compiled = compilation.finish(compile_box, started, self._submission, toolchain, translated)
+            compile_box.destroy()
+            self._total = len(questions.cases)
+            yield Checking(total_tests=self._total, compile_s=compiled.seconds)
+            box = stack.enter_context(sandbox.take(run_template))
+            (box.folder / LIBRARY_FILE).write_bytes(compiled.library)
+            box.go()
+            worker = Worker(box, case_timeout_s=settings.case_timeout_s)
+            worker.load()
+            yield from self._check(prefetch, worker, box)
+            yield from self._conclude(questions, worker, box, compiled)
+
+    def _check(self, prefetch: Prefetch, worker: Worker, box: Box) -> Iterator[Event]:
+        for question in prefetch:
+            result = CaseResult(test_id=question.number, name=question.case.name, status="PASSED")
+            try:
+                self._ask(question, worker, box)
+            except Rejected:
+                failed = CaseResult(test_id=question.number, name=question.case.name, status="FAILED")
+                yield TestResult(result=failed, total_tests=self._total)
+                raise
+            self._results.append(result)
+            yield TestResult(result=result, total_tests=self._total)
+
+    def _ask(self, question: Question, worker: Worker, box: Box) -> None:
+        """Put one question and refuse a wrong answer."""
+        from warmfront.judge.compare import check_call  # noqa: PLC0415 - NumPy, loaded while the compiler ran
+        from warmfront.judge.memory import Layout  # noqa: PLC0415 - as above
+
+        submission = self._submission
+        layout = Layout(
+            submission.problem, question.case, submission.dtype, self._toolchain.guards, question.inputs
+        )
+        data = box.folder / DATA_FILE
+        layout.write(data, [question.inputs])
+        worker.case_name = question.case.name
+        worker.plan(layout)
+        ran = worker.run(protect=True)
+        check_call(question, layout, data, ran=ran)
+        _refuse_left_threads(question, ran)
+
+    def _conclude(
+        self, questions: Questions, worker: Worker, box: Box, compiled: compilation.Compiled
+    ) -> Iterator[Event]:
+        """After the check: end here, or time the kernel as well."""
+        results, simulated = tuple(self._results), self._toolchain.simulated
+        if self._submission.endpoint is Endpoint.CHECKER:
+            output = worker.quit()
+            yield self._checked(output)
+            return
+        yield self._checked()
+        timings: list[Timing] = []
+        yield from self._benchmark(questions, worker, box, timings)
+        output = worker.quit()
+        average_ms, average_gflops = _averages(timings)
+        if self._submission.endpoint is Endpoint.BENCHMARK:
+            yield Benchmarked(
+                test_results=tuple(timings),
+                avg_runtime_ms=average_ms,
+                avg_gflops=average_gflops,
+                simulated=simulated,
+                output=output,
+            )
+            return
+        yield Accepted(
+            test_results=results,
+            benchmark_results=tuple(timings),
+            avg_runtime_ms=average_ms,
+            avg_gflops=average_gflops,
+            simulated=simulated,
+            cost_usd=0.0,
+            receipt=self._receipt(compiled),
+            output=output,
+            passed_tests=self._passed,
+            total_tests=self._total,
+        )
+
+    def _checked(self, output: str = "") -> Checked:
+        return Checked(
+            test_results=tuple(self._results),
+            passed_tests=self._passed,
+            total_tests=self._total,
+            simulated=self._toolchain.simulated,
+            output=output,
+        )
+
+    def _benchmark(
+        self, questions: Questions, worker: Worker, box: Box, timings: list[Timing]
+    ) -> Iterator[Event]:
+        from warmfront.judge.bench import Bench  # noqa: PLC0415 - only where something is timed
+
+        timed = [number for number, case in enumerate(questions.cases, 1) if case.benchmark]
+        bench = Bench(
+            submission=self._submission,
+            toolchain=self._toolchain,
+            worker=worker,
+            data=box.folder / DATA_FILE,
+            questions=questions,
+            budget_s=self._settings.bench_budget_s,
+        )
+        yield Benchmarking(total_tests=len(timed))
+        for number in timed:
+            timings.append(bench.time(number))
+            yield BenchmarkResult(
+                result=timings[-1], total_tests=len(timed), simulated=self._toolchain.simulated
+            )
+
+    def _receipt(self, compiled: compilation.Compiled) -> dict[str, str | float]:
+        submission = self._submission
+        return {
+            "warmfront": __version__,
+            "problem": submission.problem.slug,
+            "dtype": submission.dtype.value,
+            "source_sha256": hashlib.sha256(submission.source.encode()).hexdigest(),
+            "toolchain": self._toolchain.name,
+            "compiler": self._toolchain.compiler,
+            "sandbox": self._sandbox.name,
+            "device": "CPU simulator (gfx942 semantics)" if self._toolchain.simulated else "MI300X",
+            "compile_s": round(compiled.seconds, 4),
+            "total_s": round(time.perf_counter() - self._started, 4),
+        }
+
+    @property
+    def _passed(self) -> int:
+        return len(self._results)
+
+
+def _refuse_left_threads(question: Question, ran: Ran) -> None:
+    if ran.left_threads > 0:
+        raise Rejected(
+            Verdict.RUNTIME_ERROR,
+            "THREAD_LEFT_RUNNING",
+            f"{question.title}: {ran.left_threads} thread(s) still ran after solution() returned.",
+            hint="Join every thread that you start: work after the return is not timed and not allowed.",
+            case=question.case.name,
+        )
+
+
+def _averages(timings: list[Timing]) -> tuple[float, float | None]:
+    from warmfront.judge.statistics import geometric_mean  # noqa: PLC0415 - NumPy
+
+    gflops = [timing.gflops for timing in timings if timing.gflops is not None]
+    return geometric_mean([t.runtime_ms for t in timings]), geometric_mean(gflops) if gflops else None

@@ -1,0 +1,195 @@
+"""How a case's tensors lie in the data file, with guard zones around them and poison in the outputs.
+
+The worker copies whole regions to the device and back and knows nothing of what is in them. What the
+pattern is, which bytes are guards and what an output should be stays outside the sandbox.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from warmfront.errors import SandboxFailed
+from warmfront.problems.spec import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from warmfront.hip.toolchain import Guards
+    from warmfront.problems.spec import Case, Dtype, Problem, Tensors
+
+    Array = np.ndarray[Any, Any]
+
+_PAGE = 4096
+
+#: As in worker.cpp.
+_TENSOR, _SHAPE, _VALUE = 0, 1, 2
+_PLAN_HEADER = struct.Struct("<IIQQ")
+_PLAN_ARGUMENT = struct.Struct("<IIQQQ")
+
+#: How a value of a C type is laid out in eight bytes; a size_t has no other type.
+_VALUE_BITS = {"float": "<f4x", "int": "<i4x", "": "<Q"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Region:
+    """One tensor in the data file: guard, elements, guard."""
+
+    name: str
+    output: bool
+    dtype: str  #: NumPy's name
+    shape: tuple[int, ...]
+    offset: int  #: of the front guard, within a slot
+    front: int  #: bytes of the front guard
+    data_bytes: int
+    bytes: int  #: of the whole
+
+    def elements(self, raw: Array) -> Array:
+        """The tensor in the region's bytes."""
+        return raw[self.front : self.front + self.data_bytes].view(self.dtype).reshape(self.shape)
+
+
+class Layout:
+    """Where everything of one case lies, in `slots` sets of buffers."""
+
+    def __init__(
+        self, problem: Problem, case: Case, dtype: Dtype, guards: Guards, inputs: Tensors, *, slots: int = 1
+    ) -> None:
+        self.slots = slots
+        self.slot_stride = 0
+        self.regions: list[Region] = []
+        self._guards = guards
+        self._arguments: list[bytes] = []
+        self._shapes: list[tuple[int, bytes]] = []
+        # A quiet NaN in float32 and, by its upper half, in float16: whatever reads it shows.
+        self._pattern = 0x7FC00001 | secrets.randbits(20) << 1
+        output_shapes = problem.output_shapes(case)
+        for parameter in problem.signature:
+            if parameter.kind in {Kind.INPUT, Kind.OUTPUT}:
+                output = parameter.kind is Kind.OUTPUT
+                shape = output_shapes[parameter.name] if output else inputs[parameter.name].shape
+                self._add_tensor(parameter.name, shape, (parameter.dtype or dtype).value, output=output)
+            elif parameter.kind is Kind.SHAPE:
+                self._add_shape(case.values[parameter.name])
+            else:
+                self._add_value(parameter.c_type, case.values[parameter.name])
+
+    @property
+    def data_bytes(self) -> int:
+        """The size of the data file."""
+        return self.slot_stride * self.slots
+
+    def plan(self) -> bytes:
+        """The PLAN command's payload."""
+        front = self._guards.front_bytes
+        header = _PLAN_HEADER.pack(len(self._arguments), self.slots, self.slot_stride, front)
+        return header + b"".join(self._arguments)
+
+    def image(self, region: Region, tensor: Array | None = None) -> Array:
+        """A region's bytes: the pattern, and within it the tensor; without one, poison all through."""
+        image = np.full(region.bytes // 4, self._pattern, np.uint32).view(np.uint8)
+        if tensor is not None:
+            region.elements(image)[...] = tensor
+        return image
+
+    def write(self, path: Path, sets: Sequence[Tensors]) -> None:
+        """Fill every slot of the data file: one set of inputs each, and poisoned outputs."""
+        with path.open("r+b", buffering=0) as file:
+            file.truncate(max(self.data_bytes, 1))
+            for offset, data in self._shapes:
+                os.pwrite(file.fileno(), data, offset)
+            for slot, inputs in enumerate(sets):
+                for region in self.regions:
+                    image = self.image(region, None if region.output else inputs[region.name])
+                    _write_all(file.fileno(), image, slot * self.slot_stride + region.offset)
+
+    def read(self, path: Path, region: Region, slot: int = 0) -> Array:
+        """A region's bytes as they came back. Never a mapping: the sandboxed code may cut the file short."""
+        raw = np.empty(region.bytes, np.uint8)
+        with path.open("rb", buffering=0) as file:
+            file.seek(slot * self.slot_stride + region.offset)
+            if _read_all(file.fileno(), raw) != region.bytes:
+                raise SandboxFailed(f"The data of `{region.name}` did not come back whole.")
+        return raw
+
+    def strayed(self, region: Region, raw: Array) -> str | None:
+        """Where around a tensor a call wrote, in words, or None if it did not."""
+        clean = np.uint32(self._pattern).tobytes()
+        front = raw[: region.front]
+        end = region.front + region.data_bytes
+        back = raw[end:]
+        changed = np.flatnonzero(back != _repeat(clean, end, back.size))
+        if changed.size:
+            return f"{int(changed[0])} bytes past the end"
+        changed = np.flatnonzero(front != _repeat(clean, 0, front.size))
+        if changed.size:
+            return f"{region.front - int(changed[-1])} bytes before the start"
+        return None
+
+    def unwritten(self, region: Region, raw: Array) -> int:
+        """How many elements still are the poison that was put there before the call."""
+        bits = f"u{np.dtype(region.dtype).itemsize}"
+        poison = region.elements(self.image(region)).view(bits)
+        return int(np.count_nonzero(region.elements(raw).view(bits) == poison))
+
+    def _add_tensor(self, name: str, shape: tuple[int, ...], dtype: str, *, output: bool) -> None:
+        guards = self._guards
+        data_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        total = _round_up(guards.front_bytes + data_bytes + guards.back_bytes, guards.align)
+        region = Region(
+            name=name,
+            output=output,
+            dtype=dtype,
+            shape=tuple(shape),
+            offset=self.slot_stride,
+            front=guards.front_bytes,
+            data_bytes=data_bytes,
+            bytes=total,
+        )
+        self.regions.append(region)
+        self._arguments.append(_PLAN_ARGUMENT.pack(_TENSOR, 0, 0, total, region.offset))
+        self.slot_stride += _round_up(total, _PAGE)
+
+    def _add_shape(self, value: object) -> None:
+        if not isinstance(value, tuple):
+            raise TypeError(f"a shape must be a tuple of whole numbers, not {value!r}")
+        self._shapes.append((self.slot_stride, np.asarray(value, np.uint64).tobytes()))
+        self._arguments.append(_PLAN_ARGUMENT.pack(_SHAPE, 0, len(value), 0, self.slot_stride))
+        self.slot_stride += _PAGE
+
+    def _add_value(self, c_type: str, value: object) -> None:
+        bits = struct.pack(_VALUE_BITS[c_type], value)
+        self._arguments.append(_PLAN_ARGUMENT.pack(_VALUE, 0, int.from_bytes(bits, "little"), 0, 0))
+
+
+def _round_up(value: int, step: int) -> int:
+    return -(-value // step) * step
+
+
+def _repeat(pattern: bytes, start: int, size: int) -> Array:
+    """The repeated pattern's bytes from `start` on."""
+    phase = start % len(pattern)
+    return np.frombuffer((pattern * (size // len(pattern) + 2))[phase : phase + size], np.uint8)
+
+
+def _write_all(fd: int, data: Array, offset: int) -> None:
+    view = data.data
+    while view:
+        written = os.pwrite(fd, view, offset)
+        view, offset = view[written:], offset + written
+
+
+def _read_all(fd: int, into: Array) -> int:
+    view, total = into.data, 0
+    while view:
+        got = os.readv(fd, [view])
+        if got == 0:
+            break
+        view, total = view[got:], total + got
+    return total

@@ -1,0 +1,395 @@
+// The program in the run sandbox: it loads solution.so, gets inputs, calls, and hands outputs back.
+//
+// It decides nothing. Expected values never come here, every answer is a claim that the judge checks,
+// and whatever this process says after the submitted code ran may be that code speaking.
+// Only public HIP calls, so that one source serves ROCm and the CPU runtime alike.
+#include <hip/hip_runtime.h>
+
+#include <cxxabi.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <vector>
+
+#if __has_include(<hipcpu/hooks.h>)
+#include <hipcpu/hooks.h>
+#define ON_CPU_RUNTIME 1
+#else
+#define ON_CPU_RUNTIME 0
+#endif
+
+namespace {
+
+enum Op : uint32_t { kLoad = 1, kPlan = 2, kRun = 3, kQuit = 4 };
+enum Kind : uint32_t { kOk = 1, kFault = 2, kError = 3 };
+enum ArgumentKind : uint32_t { kTensor = 0, kShape = 1, kValue = 2 };
+
+struct Header {
+  uint32_t op_or_kind;
+  uint32_t size;
+  uint64_t nonce;
+};
+
+struct PlanHeader {
+  uint32_t arguments;
+  uint32_t slots;
+  uint64_t slot_stride;  // bytes between the same tensor of two slots, in the data file
+  uint64_t front;        // guard bytes before a tensor's first element
+};
+
+struct PlanArgument {
+  uint32_t kind;
+  uint32_t reserved;
+  uint64_t value;   // kValue: its bits; kShape: how many size_t
+  uint64_t bytes;   // kTensor: of the whole region, guards included
+  uint64_t offset;  // kTensor, kShape: in the data file
+};
+
+struct RunHeader {
+  uint32_t calls;
+  uint32_t protect;      // host code may not touch device memory (CPU runtime only)
+  uint64_t flush_bytes;  // written between two calls, so that no call finds its data in a cache
+};
+
+struct RunAnswer {
+  uint64_t launches;  // kernels launched by these calls; all ones where the toolchain cannot tell
+  uint32_t left_threads;  // that the calls started and that still run
+  int32_t error;
+  char error_name[64];
+};
+
+using Call = void (*)(void* const*);
+
+int commands_fd;
+int answers_fd;
+uint64_t current_nonce;
+Call call_solution;
+
+void read_exactly(int fd, void* into, size_t size) {
+  auto* at = static_cast<char*>(into);
+  while (size > 0) {
+    ssize_t got = read(fd, at, size);
+    if (got <= 0) _exit(0);  // the judge is gone, and so are we
+    at += got;
+    size -= static_cast<size_t>(got);
+  }
+}
+
+void write_exactly(int fd, const void* from, size_t size) {
+  const auto* at = static_cast<const char*>(from);
+  while (size > 0) {
+    ssize_t put = write(fd, at, size);
+    if (put <= 0) _exit(0);
+    at += put;
+    size -= static_cast<size_t>(put);
+  }
+}
+
+void answer(Kind kind, const void* payload, size_t size) {
+  Header header{kind, static_cast<uint32_t>(size), current_nonce};
+  write_exactly(answers_fd, &header, sizeof header);
+  write_exactly(answers_fd, payload, size);
+}
+
+void answer_error(const std::string& text) { answer(kError, text.data(), text.size()); }
+
+// Called from a signal handler: it may only write.
+[[maybe_unused]] void on_fault(const char* json, size_t size) { answer(kFault, json, size); }
+
+uint32_t count_threads() {
+  DIR* tasks = opendir("/proc/self/task");
+  if (tasks == nullptr) return 0;
+  uint32_t count = 0;
+  while (const dirent* entry = readdir(tasks)) count += entry->d_name[0] != '.';
+  closedir(tasks);
+  return count;
+}
+
+// A thread that was joined may be listed for a moment longer: wait for it, but not for a living one.
+uint32_t count_left_threads([[maybe_unused]] uint32_t before) {
+#if ON_CPU_RUNTIME
+  uint32_t count = count_threads();
+  for (int tries = 0; count > before && tries < 50; ++tries) {
+    usleep(1000);
+    count = count_threads();
+  }
+  return count > before ? count - before : 0;
+#else
+  return 0;  // ROCm starts helpers of its own when it likes
+#endif
+}
+
+uint64_t launches_so_far() {
+#if ON_CPU_RUNTIME
+  return hipcpu_launch_count();
+#else
+  return ~uint64_t{0};
+#endif
+}
+
+void protect_device_memory([[maybe_unused]] bool on) {
+#if ON_CPU_RUNTIME
+  hipcpu_protect_device_memory(on);
+#endif
+}
+
+// The buffers of the current case, in as many sets as there are slots.
+class Buffers {
+ public:
+  bool plan(const std::vector<char>& payload) {
+    release();
+    std::memcpy(&header_, payload.data(), sizeof header_);
+    arguments_.resize(header_.arguments);
+    std::memcpy(arguments_.data(), payload.data() + sizeof header_, header_.arguments * sizeof(PlanArgument));
+    return map_data() && allocate();
+  }
+
+  uint32_t slots() const { return header_.slots; }
+
+  bool upload() { return copy(hipMemcpyHostToDevice); }
+  bool download() { return copy(hipMemcpyDeviceToHost); }
+
+  // What `solution` gets in this slot: a pointer to each argument's value.
+  std::vector<void*> arguments(uint32_t slot) {
+    std::vector<void*> list;
+    for (size_t i = 0; i < arguments_.size(); ++i) list.push_back(&values_[slot * arguments_.size() + i]);
+    return list;
+  }
+
+ private:
+  bool map_data() {
+    int fd = open("/box/data", O_RDWR | O_CLOEXEC);
+    struct stat status {};
+    if (fd < 0 || fstat(fd, &status) != 0) return false;
+    data_bytes_ = static_cast<size_t>(status.st_size);
+    void* at = mmap(nullptr, data_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    data_ = at == MAP_FAILED ? nullptr : static_cast<char*>(at);
+    return data_ != nullptr;
+  }
+
+  bool allocate() {
+    for (uint32_t slot = 0; slot < header_.slots; ++slot)
+      for (const PlanArgument& argument : arguments_)
+        if (!allocate(argument)) return false;
+    return true;
+  }
+
+  bool allocate(const PlanArgument& argument) {
+    if (argument.kind == kValue) {
+      values_.push_back(argument.value);
+      regions_.push_back(nullptr);
+      return true;
+    }
+    void* memory = nullptr;
+    if (argument.kind == kShape) {  // readable from host and device alike
+      size_t bytes = argument.value * sizeof(size_t);
+      if (hipHostMalloc(&memory, bytes > 0 ? bytes : 1, 0) != hipSuccess) return false;
+      std::memcpy(memory, data_ + argument.offset, bytes);
+      values_.push_back(reinterpret_cast<uint64_t>(memory));
+      regions_.push_back(memory);
+      return true;
+    }
+    if (hipMalloc(&memory, argument.bytes) != hipSuccess) return false;
+    values_.push_back(reinterpret_cast<uint64_t>(memory) + header_.front);
+    regions_.push_back(memory);
+    return true;
+  }
+
+  bool copy(hipMemcpyKind kind) {
+    for (uint32_t slot = 0; slot < header_.slots; ++slot)
+      for (size_t i = 0; i < arguments_.size(); ++i) {
+        if (arguments_[i].kind != kTensor) continue;
+        char* host = data_ + slot * header_.slot_stride + arguments_[i].offset;
+        void* device = regions_[slot * arguments_.size() + i];
+        bool up = kind == hipMemcpyHostToDevice;
+        if (hipMemcpy(up ? device : host, up ? host : device, arguments_[i].bytes, kind) != hipSuccess) return false;
+      }
+    return hipDeviceSynchronize() == hipSuccess;
+  }
+
+  void release() {
+    for (size_t i = 0; i < regions_.size(); ++i) {
+      bool shape = arguments_[i % arguments_.size()].kind == kShape;
+      if (regions_[i] != nullptr) (void)(shape ? hipHostFree(regions_[i]) : hipFree(regions_[i]));
+    }
+    if (data_ != nullptr) munmap(data_, data_bytes_);
+    data_ = nullptr;
+    regions_.clear();
+    values_.clear();
+  }
+
+  PlanHeader header_{};
+  std::vector<PlanArgument> arguments_;
+  std::vector<uint64_t> values_;
+  std::vector<void*> regions_;
+  char* data_ = nullptr;
+  size_t data_bytes_ = 0;
+};
+
+// Writes more than any cache holds, so that the next call starts from memory.
+class Flush {
+ public:
+  void operator()(size_t bytes) {
+    if (bytes == 0) return;
+    if (bytes > bytes_) {
+      if (memory_ != nullptr) (void)hipFree(memory_);
+      bytes_ = hipMalloc(&memory_, bytes) == hipSuccess ? bytes : 0;
+    }
+    if (bytes_ > 0) (void)hipMemset(memory_, ++value_, bytes_);
+    (void)hipDeviceSynchronize();
+  }
+
+ private:
+  void* memory_ = nullptr;
+  size_t bytes_ = 0;
+  int value_ = 0;
+};
+
+// Names that a submission may not define. Ours are bound already, so this is for clarity, not safety.
+const char* const kReserved[] = {
+    "main",           "hipMalloc",       "hipFree",         "hipMemcpy",         "hipMemset",
+    "hipEventCreate", "hipEventRecord",  "hipEventElapsedTime", "hipEventSynchronize", "hipDeviceSynchronize",
+    "hipGetLastError", "hipLaunchKernel", "clock_gettime",  "gettimeofday",      "clock",
+    "time",           "read",            "write",           "open",              "close",
+    "mmap",           "munmap",          "malloc",          "free",              "calloc",
+    "realloc",        "memcpy",          "memset",          "memmove",           "exit",
+    "_exit",          "abort",           "dlopen",          "dlsym",             "pthread_create",
+    "sigaction",      "signal",          "raise",           "usleep",            "nanosleep",
+};
+
+std::string reserved_name(void* library) {
+  void* here = dlsym(library, "warmfront_call");
+  Dl_info own{};
+  Dl_info found{};
+  if (here == nullptr || dladdr(here, &own) == 0) return "";
+  for (const char* name : kReserved) {
+    void* at = dlsym(library, name);
+    if (at != nullptr && dladdr(at, &found) != 0 && found.dli_fbase == own.dli_fbase) return name;
+  }
+  return "";
+}
+
+// "undefined symbol: _Z3foov" as its author wrote it.
+std::string demangled(std::string text) {
+  size_t at = text.find("undefined symbol: ");
+  if (at == std::string::npos) return text;
+  at += std::strlen("undefined symbol: ");
+  int status = 0;
+  char* name = abi::__cxa_demangle(text.substr(at).c_str(), nullptr, nullptr, &status);
+  if (name != nullptr) text = text.substr(0, at) + name;
+  std::free(name);
+  return text;
+}
+
+std::string load() {
+  // RTLD_NOW: a name that nobody defines is an error now, not in the middle of a timed call.
+  void* library = dlopen("/box/solution.so", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return demangled(dlerror());
+  std::string reserved = reserved_name(library);
+  if (!reserved.empty()) return "reserved name: " + reserved;
+  call_solution = reinterpret_cast<Call>(dlsym(library, "warmfront_call"));
+  return call_solution == nullptr ? "solution.so has no warmfront_call" : "";
+}
+
+float timed_call(hipEvent_t start, hipEvent_t stop, const std::vector<void*>& arguments) {
+  (void)hipEventRecord(start, nullptr);
+  call_solution(arguments.data());
+  (void)hipDeviceSynchronize();  // of the whole device: work on another stream counts too
+  (void)hipEventRecord(stop, nullptr);
+  (void)hipEventSynchronize(stop);
+  float ms = 0;
+  (void)hipEventElapsedTime(&ms, start, stop);
+  return ms;
+}
+
+void run(Buffers& buffers, Flush& flush, const RunHeader& header, uint32_t threads_before) {
+  if (!buffers.upload()) return answer_error("the inputs could not be copied to the device");
+  hipEvent_t start;
+  hipEvent_t stop;
+  (void)hipEventCreate(&start);
+  (void)hipEventCreate(&stop);
+  std::vector<double> times;
+  std::vector<std::vector<void*>> arguments;
+  for (uint32_t slot = 0; slot < buffers.slots(); ++slot) arguments.push_back(buffers.arguments(slot));
+  uint64_t launches_before = launches_so_far();
+  (void)hipGetLastError();
+  protect_device_memory(header.protect != 0);
+  for (uint32_t i = 0; i < header.calls; ++i) {
+    flush(header.flush_bytes);
+    times.push_back(timed_call(start, stop, arguments[i % buffers.slots()]));
+  }
+  protect_device_memory(false);
+  hipError_t error = hipGetLastError();
+  (void)hipEventDestroy(start);
+  (void)hipEventDestroy(stop);
+  if (!buffers.download()) return answer_error("the outputs could not be copied from the device");
+  uint64_t launches = launches_so_far();
+  RunAnswer fixed{launches == ~uint64_t{0} ? launches : launches - launches_before,
+                  count_left_threads(threads_before), static_cast<int32_t>(error), {}};
+  std::snprintf(fixed.error_name, sizeof fixed.error_name, "%s", hipGetErrorName(error));
+  std::vector<char> payload(sizeof fixed + times.size() * sizeof(double));
+  std::memcpy(payload.data(), &fixed, sizeof fixed);
+  std::memcpy(payload.data() + sizeof fixed, times.data(), times.size() * sizeof(double));
+  answer(kOk, payload.data(), payload.size());
+}
+
+void serve() {
+  Buffers buffers;
+  Flush flush;
+  uint32_t threads = count_threads();
+  for (;;) {
+    Header header{};
+    read_exactly(commands_fd, &header, sizeof header);
+    std::vector<char> payload(header.size);
+    read_exactly(commands_fd, payload.data(), payload.size());
+    current_nonce = header.nonce;
+    if (header.op_or_kind == kLoad) {
+      std::string error = load();
+      error.empty() ? answer(kOk, "", 0) : answer_error(error);
+    } else if (header.op_or_kind == kPlan) {
+      buffers.plan(payload) ? answer(kOk, "", 0) : answer_error("the case's buffers do not fit into device memory");
+    } else if (header.op_or_kind == kRun) {
+      RunHeader how{};
+      std::memcpy(&how, payload.data(), sizeof how);
+      run(buffers, flush, how, threads);
+    } else {
+      answer(kOk, "", 0);
+      _exit(0);  // no destructor of the submitted code has anything to say now
+    }
+  }
+}
+
+}  // namespace
+
+int main() {
+  setvbuf(stdout, nullptr, _IOLBF, 0);
+#if ON_CPU_RUNTIME
+  hipcpu_on_fault(on_fault);
+  hipcpu_start_workers();
+#else
+  (void)hipFree(nullptr);  // the runtime wakes up before anything is timed
+#endif
+  // The judge may open its end much later: a sandbox is made before its job is known.
+  commands_fd = open("/box/commands", O_RDONLY | O_CLOEXEC);
+  answers_fd = open("/box/answers", O_WRONLY | O_CLOEXEC);
+  if (commands_fd < 0 || answers_fd < 0) return 70;
+  try {
+    serve();
+  } catch (const std::exception& error) {
+    answer_error(std::string("uncaught exception: ") + error.what());
+  } catch (...) {
+    answer_error("uncaught exception");
+  }
+  _exit(1);
+}
