@@ -1,9 +1,9 @@
 """What a sandbox is: a box that is made ahead of time, used once and destroyed.
 
 A box is described by a `Template`. Its `folder` on the host appears inside as `/box`, read-only but for
-the files that the template names in `outputs`; it is also where the program starts. Two FIFOs in it, `commands` and `answers`, are the
-private channel: the program inside opens `commands` first and blocks there, so that a box can be
-started long before its job is known. This module knows no particular sandbox.
+the files that the template names in `outputs`, and the program starts there. Two FIFOs in it, `commands`
+and `answers`, are the private channel: the program inside opens `commands` first and blocks there, so
+that a box can be started long before its job is known. This module knows no particular sandbox.
 """
 
 from __future__ import annotations

@@ -1,0 +1,191 @@
+"""The command line of bubblewrap: what is seen inside a box, and how its program becomes nobody.
+
+Nothing is run here but the probe that finds out which way works on this machine.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import resource
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from warmfront.sandbox.base import BOX, Limits, Template
+from warmfront.sandbox.folders import NOBODY
+from warmfront.sandbox.system import host_system
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+#: Sets the limits that every box has and joins the cgroups, then becomes the command. It takes every
+#: value as an argument: nothing is ever put into the text of a shell.
+LAUNCHER = """
+ulimit -c 0 && ulimit -f "$1" && ulimit -n "$2" || exit 1
+shift 2
+while [ "$1" != -- ]; do echo 0 > "$1" || exit 1; shift; done
+shift
+exec "$@"
+"""
+FILE_BLOCK_BYTES = 512  #: the unit of `ulimit -f`
+
+#: For programs that share memory by name, as ROCm's runtime does. A little is enough.
+SHARED_MEMORY_BYTES = 16 << 20
+
+PROBE_TIMEOUT_S = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wrapper:
+    """One way for a program to be nobody inside."""
+
+    before: tuple[str, ...] = ()  #: in front of bwrap
+    options: tuple[str, ...]
+    inside: tuple[str, ...] = ()  #: in front of the program
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probe:
+    """Which ways work on this machine, the best first, and if none does, why."""
+
+    wrappers: tuple[Wrapper, ...]
+    detail: str
+
+
+@functools.cache
+def probe() -> Probe:
+    """Try each way once in the life of this process."""
+    if shutil.which("bwrap") is None:
+        return Probe(wrappers=(), detail="bubblewrap is not installed.")
+    candidates = [_unprivileged(), _privileged()] if os.geteuid() == 0 else [_unprivileged()]
+    failures = {wrapper: _failure(wrapper) for wrapper in candidates}
+    working = tuple(wrapper for wrapper, failure in failures.items() if failure is None)
+    return Probe(wrappers=working, detail="; ".join(failure for failure in failures.values() if failure))
+
+
+def launcher(command: Iterable[str], limits: Limits, entrances: Iterable[Path]) -> list[str]:
+    """`command`, started with the rlimits of every box and as a member of its cgroups."""
+    blocks = _at_most(limits.file_bytes, resource.RLIMIT_FSIZE) // FILE_BLOCK_BYTES
+    files = _at_most(limits.open_files, resource.RLIMIT_NOFILE)
+    arguments = [str(blocks), str(files), *map(str, entrances), "--", *command]
+    return ["/bin/sh", "-c", LAUNCHER, "warmfront-launcher", *arguments]
+
+
+def rlimited(argv: Iterable[str], limits: Limits) -> list[str]:
+    """`argv` under the limits that stand in for a cgroup.
+
+    They are set inside the box: there the kernel counts the processes of its user namespace alone,
+    where outside it would count all that the user runs.
+    """
+    return [_tool("prlimit"), f"--as={limits.memory_bytes}", f"--nproc={limits.pids}", "--", *argv]
+
+
+def wrapped(
+    argv: Iterable[str],
+    template: Template,
+    folder: Path,
+    wrapper: Wrapper,
+    *,
+    status_fd: int,
+    seccomp_fd: int,
+) -> list[str]:
+    """Run bubblewrap around `argv`."""
+    options = ["--json-status-fd", str(status_fd), "--seccomp", str(seccomp_fd)]
+    options += [*_isolation(wrapper), *_system(), *_scratch(template.limits)]
+    for mount in template.mounts:
+        options += [*_parents(mount.inside), "--ro-bind", str(mount.host), mount.inside]
+    for device in template.devices:
+        options += ["--dev-bind", device, device]
+    options += ["--ro-bind", str(folder), BOX]
+    for name in template.outputs:
+        options += ["--bind", str(folder / name), f"{BOX}/{name}"]
+    # bubblewrap's own root and /dev are writable to whoever is inside until they are closed.
+    options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOX, "--clearenv"]
+    for name, value in template.env.items():
+        options += ["--setenv", name, value]
+    return [*wrapper.before, _tool("bwrap"), *options, "--", *wrapper.inside, *argv]
+
+
+def _isolation(wrapper: Wrapper) -> list[str]:
+    namespaces = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+    return [*namespaces, "--hostname", "box", "--die-with-parent", "--new-session", *wrapper.options]
+
+
+def _system() -> list[str]:
+    system = host_system()
+    options = []
+    for path in system.binds:
+        options += [*_parents(path), "--ro-bind", path, path]
+    for path, target in system.links.items():
+        options += ["--symlink", target, path]
+    return options
+
+
+def _parents(path: str) -> list[str]:
+    """Directories on the way to a mount, open to nobody too: bubblewrap's own are its user's alone."""
+    options = []
+    for parent in reversed(PurePosixPath(path).parents[:-1]):
+        options += ["--perms", "0755", "--dir", str(parent)]
+    return options
+
+
+def _scratch(limits: Limits) -> list[str]:
+    """The kernel's own file systems, and where the program may write."""
+    tmp = ["--size", str(limits.tmp_bytes), "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108  that of the box
+    shared = ["--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]  # noqa: S108  as above
+    return ["--proc", "/proc", "--dev", "/dev", *shared, *tmp]
+
+
+def _unprivileged() -> Wrapper:
+    """Run it in a user namespace, with no privilege of its own: the better way, where it is allowed."""
+    ids = ("--uid", str(NOBODY), "--gid", str(NOBODY))
+    before = _become_nobody() if os.geteuid() == 0 else ()
+    return Wrapper(before=before, options=("--unshare-user", *ids, "--cap-drop", "ALL"))
+
+
+def _privileged() -> Wrapper:
+    """Root makes the namespaces, and the program drops to nobody inside them."""
+    kept = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
+    options = ["--cap-drop", "ALL"]
+    for capability in kept:
+        options += ["--cap-add", capability]
+    return Wrapper(options=tuple(options), inside=(*_become_nobody(), "--bounding-set=-all"))
+
+
+def _become_nobody() -> tuple[str, ...]:
+    ids = ("--reuid", str(NOBODY), "--regid", str(NOBODY))
+    return (_tool("setpriv"), *ids, "--clear-groups", "--inh-caps=-all")
+
+
+def _failure(wrapper: Wrapper) -> str | None:
+    """Why a program cannot be wrapped so, or None if it can."""
+    command = [
+        *wrapper.before,
+        _tool("bwrap"),
+        *_isolation(wrapper),
+        *_system(),
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+    ]
+    command += ["--", *wrapper.inside, _tool("true")]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=PROBE_TIMEOUT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return None if done.returncode == 0 else done.stderr.decode(errors="replace").strip()
+
+
+def _tool(name: str) -> str:
+    return shutil.which(name) or f"/usr/bin/{name}"
+
+
+def _at_most(wanted: int, which: int) -> int:
+    """An unprivileged user may lower a hard limit, not raise it."""
+    hard = resource.getrlimit(which)[1]
+    return wanted if hard == resource.RLIM_INFINITY or os.geteuid() == 0 else min(wanted, hard)

@@ -1,0 +1,121 @@
+"""A box whose program is a child process of ours: how it is spawned, watched, killed and reaped.
+
+It knows nothing of isolation: bubblewrap and the trusted process differ in the command that they run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from abc import abstractmethod
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from warmfront.sandbox.base import Exit, Reason, Template
+from warmfront.sandbox.box import ChannelBox
+from warmfront.sandbox.channel import wait_readable
+from warmfront.sandbox.output import OutputReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+#: How long the kernel may take to end what was killed. It is instant but for a process in a driver call.
+GRACE_S = 10.0
+
+
+def exit_of_status(status: int) -> Exit:
+    """An exit as a shell tells it: 128 and more, or less than 0, is a signal."""
+    number = status - 128 if status > 128 else -status
+    if number in signal.valid_signals():
+        return Exit(reason=Reason.SIGNALED, signal=number)
+    return Exit(reason=Reason.EXITED, code=status)
+
+
+class Spawner:
+    """Spawns every child from one thread that lives as long as the sandbox.
+
+    A child that asks to die with its parent dies with the *thread* that made it, so a box that was
+    started by a thread of a pool, or by one that ends, would not live to be used.
+    """
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="warmfront-spawn")
+
+    def spawn(self, argv: Sequence[str], pass_fds: Sequence[int], cwd: Path) -> subprocess.Popen[bytes]:
+        """Start `argv` in a session of its own, its stdout and stderr in one pipe, its stdin empty."""
+
+        def popen() -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=pass_fds,
+                cwd=cwd,
+                env={},
+                start_new_session=True,
+            )
+
+        return self._thread.submit(popen).result()
+
+    def close(self) -> None:
+        """End the thread, and with it every child that dies with its parent."""
+        self._thread.shutdown()
+
+
+class ProcessBox(ChannelBox):
+    """A box around one child process."""
+
+    def __init__(self, template: Template, folder: Path, spawner: Spawner) -> None:
+        super().__init__(template, folder)
+        self._spawner = spawner
+        self._process: subprocess.Popen[bytes]
+        self._process_fd = -1
+        self._output: OutputReader
+
+    def _spawn(self, argv: Sequence[str], pass_fds: Sequence[int] = ()) -> None:
+        self._process = self._spawner.spawn(argv, pass_fds, self.folder)
+        self._process_fd = os.pidfd_open(self._process.pid)
+        self._output = OutputReader(
+            self._printed(),
+            limit_bytes=self.template.limits.output_bytes,
+            on_flood=lambda: self.end(Reason.OUTPUT),
+        )
+
+    def _printed(self) -> Iterator[bytes]:
+        assert self._process.stdout is not None  # noqa: S101  for mypy: it is a pipe
+        fd = self._process.stdout.fileno()
+        while chunk := os.read(fd, 1 << 16):
+            yield chunk
+
+    def _ended_fd(self) -> int:
+        return self._process_fd
+
+    def _kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._process_fd, signal.SIGKILL)
+
+    def _bury(self) -> Exit:
+        self._kill_rest()
+        wait_readable(self._process_fd, deadline=time.monotonic() + GRACE_S)
+        returncode = self._process.wait(GRACE_S)
+        output = self._output.finish(GRACE_S)
+        return self._account(returncode, output)
+
+    def _release(self) -> None:
+        if self._is_started:
+            os.close(self._process_fd)
+            assert self._process.stdout is not None  # noqa: S101  for mypy: it is a pipe
+            self._process.stdout.close()
+
+    @abstractmethod
+    def _kill_rest(self) -> None:
+        """Kill what the program left behind, and wait until it is gone."""
+
+    @abstractmethod
+    def _account(self, returncode: int, output: bytes) -> Exit:
+        """How it ended, now that it has."""
