@@ -1,0 +1,266 @@
+"""Each reference against its definition in plain Python, and each tolerance against float32 in NumPy."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import exp, fsum, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from warmfront.problems import all_problems
+from warmfront.problems.spec import Case, Dtype, Problem, Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Array = np.ndarray[Any, Any]
+    Tensors = Mapping[str, Array]
+    Solve = Callable[[Case, Tensors], Array]
+
+PROBLEMS = {problem.slug: problem for problem in all_problems()}
+
+#: A definition in plain Python is too slow for more steps than this.
+SLOW_STEPS = 100_000
+
+
+def slices(case: Case, x: Array) -> list[Array]:
+    """Every run of values along the dimension that the case names."""
+    moved = np.moveaxis(x, case.size("dim"), -1)
+    return list(moved.reshape(-1, moved.shape[-1]))
+
+
+def unslice(case: Case, rows: list[list[float]]) -> Array:
+    """The inverse of `slices`, for rows of any one length."""
+    extents = list(case.shape("shape"))
+    dim = case.size("dim")
+    rest = [extent for axis, extent in enumerate(extents) if axis != dim]
+    return np.moveaxis(np.array(rows).reshape([*rest, len(rows[0])]), -1, dim)
+
+
+def softmax_of(row: Array) -> list[float]:
+    """Softmax of one row."""
+    weights = [exp(float(value) - float(max(row))) for value in row]
+    return [weight / fsum(weights) for weight in weights]
+
+
+def dot(a: Array, b: Array) -> float:
+    """A dot product with one rounding."""
+    return fsum(float(x) * float(y) for x, y in zip(a, b, strict=True))
+
+
+def layer_norm_of(sample: Array, gamma: Array, beta: Array) -> list[float]:
+    """One sample, normalised."""
+    values = [float(value) for value in sample.ravel()]
+    mean = fsum(values) / len(values)
+    deviation = sqrt(fsum((value - mean) ** 2 for value in values) / len(values) + 1e-5)
+    return [
+        (value - mean) / deviation * float(g) + float(b)
+        for value, g, b in zip(values, gamma.ravel(), beta.ravel(), strict=True)
+    ]
+
+
+def correlate(image: Array, kernel: Array, i: int, j: int) -> float:
+    """One output pixel."""
+    (height, width), (rows, columns) = image.shape, kernel.shape
+    terms = []
+    for p, q in product(range(rows), range(columns)):
+        y, x = i + p - rows // 2, j + q - columns // 2
+        if 0 <= y < height and 0 <= x < width:
+            terms.append(float(image[y, x]) * float(kernel[p, q]))
+    return fsum(terms)
+
+
+DEFINITIONS: dict[str, Solve] = {
+    "vector-addition": lambda _, t: np.array(
+        [float(x) + float(y) for x, y in zip(t["d_input1"], t["d_input2"], strict=True)]
+    ),
+    "relu": lambda _, t: np.array([[max(float(x), 0.0) for x in row] for row in t["input"]]),
+    "leaky-relu": lambda c, t: np.array(
+        [[float(x) if x > 0 else c.c_float("alpha") * float(x) for x in row] for row in t["input"]]
+    ),
+    "matrix-multiplication": lambda _, t: np.array(
+        [[dot(row, column) for column in t["input_b"].T] for row in t["input_a"]]
+    ),
+    "matrix-vector": lambda _, t: np.array([dot(row, t["input_b"]) for row in t["input_a"]]),
+    "softmax": lambda c, t: unslice(c, [softmax_of(row) for row in slices(c, t["input"])]),
+    "sum-dim": lambda c, t: unslice(c, [[fsum(map(float, row))] for row in slices(c, t["input"])]),
+    "cumsum": lambda c, t: np.array([fsum(map(float, t["input"][: i + 1])) for i in range(c.size("N"))]),
+    "histogram": lambda c, t: np.array(
+        [sum(1 for pixel in t["image"].ravel() if pixel == b) for b in range(c.size("num_bins"))]
+    ),
+    "layer-norm": lambda _, t: np.array(
+        [layer_norm_of(sample, t["gamma"], t["beta"]) for sample in t["X"]]
+    ).reshape(t["X"].shape),
+    "conv-2d": lambda _, t: np.array(
+        [[correlate(t["A"], t["B"], i, j) for j in range(t["A"].shape[1])] for i in range(t["A"].shape[0])]
+    ),
+    "array-sort": lambda _, t: np.array(sorted(int(value) for value in t["a"])),
+}
+
+
+def steps(problem: Problem, case: Case) -> int:
+    """About how many steps the definition takes."""
+    if problem.slug == "histogram":
+        return case.size("num_bins") * case.size("height") * case.size("width")
+    if problem.slug == "cumsum":
+        return case.size("N") ** 2
+    return problem.flops(case)
+
+
+def last_sum(terms: Array, axis: int) -> Array:
+    """The sum along an axis, one term after the other from the far end, as a slow thread would."""
+    sums: Array = np.flip(terms, axis).cumsum(axis=axis, dtype=np.float32)
+    return sums.take([-1], axis=axis)
+
+
+def softmax_in_float32(case: Case, tensors: Tensors) -> Array:
+    """Three passes in float32."""
+    x, dim = tensors["input"], case.size("dim")
+    weights = np.exp(x - x.max(axis=dim, keepdims=True))
+    return weights / last_sum(weights, dim)
+
+
+def layer_norm_in_float32(_: Case, tensors: Tensors) -> Array:
+    """Two passes in float32."""
+    x = tensors["X"].reshape(len(tensors["X"]), -1)
+    n = np.float32(x.shape[1])
+    centred = x - last_sum(x, 1) / n
+    normal = centred / np.sqrt(last_sum(centred**2, 1) / n + np.float32(1e-5))
+    return (normal * tensors["gamma"].ravel() + tensors["beta"].ravel()).reshape(tensors["X"].shape)
+
+
+def matmul_in_float32(_: Case, tensors: Tensors) -> Array:
+    """One outer product after the other, from the far end."""
+    a, b = tensors["input_a"].astype("float32"), tensors["input_b"].astype("float32")
+    total = np.zeros((a.shape[0], b.shape[1]), "float32")
+    for index in reversed(range(a.shape[1])):
+        total += np.outer(a[:, index], b[index])
+    return total
+
+
+def conv_in_float32(_: Case, tensors: Tensors) -> Array:
+    """One kernel element after the other, from the far end."""
+    (height, width), (rows, columns) = tensors["A"].shape, tensors["B"].shape
+    padded = np.pad(tensors["A"], ((rows // 2, rows // 2), (columns // 2, columns // 2)))
+    total = np.zeros((height, width), "float32")
+    for p, q in reversed(list(product(range(rows), range(columns)))):
+        total += tensors["B"][p, q] * padded[p : p + height, q : q + width]
+    return total
+
+
+def histogram_in_float32(case: Case, tensors: Tensors) -> Array:
+    """Counts that are floats from the start."""
+    counts = np.zeros(case.size("num_bins"), "float32")
+    np.add.at(counts, tensors["image"].astype(int).ravel(), np.float32(1))
+    return counts
+
+
+#: Honest solutions in the precision of a kernel, in an unfavourable order.
+IN_FLOAT32: dict[str, Solve] = {
+    "vector-addition": lambda _, t: t["d_input1"] + t["d_input2"],
+    "relu": lambda _, t: np.maximum(t["input"], 0),
+    "leaky-relu": lambda c, t: np.where(
+        t["input"] > 0, t["input"], t["input"] * t["input"].dtype.type(c.values["alpha"])
+    ),
+    "matrix-multiplication": matmul_in_float32,
+    "matrix-vector": lambda _, t: last_sum(t["input_a"] * t["input_b"], 1)[:, 0],
+    "softmax": softmax_in_float32,
+    "sum-dim": lambda c, t: last_sum(t["input"], c.size("dim")),
+    "cumsum": lambda _, t: t["input"].cumsum(dtype=np.float32),
+    "histogram": histogram_in_float32,
+    "layer-norm": layer_norm_in_float32,
+    "conv-2d": conv_in_float32,
+    "array-sort": lambda _, t: np.sort(t["a"][::-1], kind="stable"),
+}
+
+
+def draw(problem: Problem, case: Case, dtype: Dtype, seed: int) -> tuple[Tensors, Array]:
+    """Inputs, and the one output that the reference wants."""
+    inputs = problem.inputs(case, dtype, np.random.default_rng(seed))
+    (want,) = problem.reference(case, inputs).values()
+    return inputs, want
+
+
+def share_off(problem: Problem, case: Case, dtype: Dtype, got: Array, want: Array) -> float:
+    """The share of elements that the tolerance rejects."""
+    tolerance = problem.tolerance(case, dtype)
+    off = np.abs(got.astype(dtype.value).astype("float64") - want)
+    return float(np.mean(~(off <= tolerance.atol + tolerance.rtol * np.abs(want))))
+
+
+@pytest.mark.parametrize("slug", PROBLEMS)
+def test_a_reference_is_its_definition(slug: str) -> None:
+    """The fast reference and a definition in plain Python agree on every small case."""
+    problem = PROBLEMS[slug]
+    small = [case for case in problem.cases(Scale.CPU) if steps(problem, case) <= SLOW_STEPS]
+    assert len(small) >= 3
+    for case in small:
+        inputs, want = draw(problem, case, problem.dtypes[0], seed=3)
+        np.testing.assert_allclose(want, DEFINITIONS[slug](case, inputs), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("slug", "dtype"), [(slug, dtype) for slug, problem in PROBLEMS.items() for dtype in problem.dtypes]
+)
+def test_an_honest_solution_in_another_order_is_accepted(slug: str, dtype: Dtype, seed: int) -> None:
+    """Rounding in the kernel's own precision, one term after the other, stays within the tolerance."""
+    problem = PROBLEMS[slug]
+    for case in problem.cases(Scale.CPU):
+        inputs, want = draw(problem, case, dtype, seed)
+        assert share_off(problem, case, dtype, IN_FLOAT32[slug](case, inputs), want) == 0, case.name
+
+
+def test_a_variance_from_the_mean_of_squares_is_rejected() -> None:
+    """E[x^2] - E[x]^2 has no correct digit where the mean is large."""
+    problem = PROBLEMS["layer-norm"]
+    for case in [case for case in problem.cases(Scale.CPU) if case.draw == "far"]:
+        inputs, want = draw(problem, case, Dtype.FLOAT32, seed=5)
+        x = inputs["X"]
+        mean = x.mean(axis=(1, 2, 3), keepdims=True)
+        variance = np.abs((x**2).mean(axis=(1, 2, 3), keepdims=True) - mean**2)
+        got = (x - mean) / np.sqrt(variance + np.float32(1e-5)) * inputs["gamma"] + inputs["beta"]
+        assert share_off(problem, case, Dtype.FLOAT32, got, want) > 0.1
+
+
+def test_a_softmax_without_the_maximum_is_rejected() -> None:
+    """Where values are large, e^x overflows or vanishes."""
+    problem = PROBLEMS["softmax"]
+    for case in [case for case in problem.cases(Scale.CPU) if case.draw in {"far", "wide"}]:
+        inputs, want = draw(problem, case, Dtype.FLOAT32, seed=5)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            weights = np.exp(inputs["input"])
+            got = weights / weights.sum(axis=case.size("dim"), keepdims=True)
+        assert share_off(problem, case, Dtype.FLOAT32, got, want) > 0.4
+
+
+def test_sums_in_half_precision_are_rejected() -> None:
+    """A float16 product that also sums in float16 is not a matrix product."""
+    problem = PROBLEMS["matrix-multiplication"]
+    case = next(case for case in problem.cases(Scale.CPU) if case.benchmark)
+    inputs, want = draw(problem, case, Dtype.FLOAT16, seed=5)
+    got = np.zeros(want.shape, "float16")
+    for index in range(case.size("k")):
+        got += np.outer(inputs["input_a"][:, index], inputs["input_b"][index])
+    assert share_off(problem, case, Dtype.FLOAT16, got, want) > 0.1
+
+
+def test_products_of_rounded_inputs_are_rejected() -> None:
+    """A float32 product with inputs cut to half precision, as matrix units do it, is told apart."""
+    problem = PROBLEMS["matrix-multiplication"]
+    case = next(case for case in problem.cases(Scale.CPU) if case.benchmark)
+    inputs, want = draw(problem, case, Dtype.FLOAT32, seed=5)
+    a, b = (inputs[name].astype("float16").astype("float32") for name in ("input_a", "input_b"))
+    assert share_off(problem, case, Dtype.FLOAT32, a @ b, want) > 0.9
+
+
+def test_the_large_product_is_the_exact_one() -> None:
+    """Where the float64 product would take too long, the sliced one is as good for the purpose."""
+    problem = PROBLEMS["matrix-multiplication"]
+    case = Case(name="tall and long", values={"m": 512, "n": 256, "k": 66_000})
+    inputs, want = draw(problem, case, Dtype.FLOAT32, seed=5)
+    exact = inputs["input_a"].astype("float64") @ inputs["input_b"].astype("float64")
+    off = np.abs(want - exact).max()
+    assert 0 < off < problem.tolerance(case, Dtype.FLOAT32).atol / 20
