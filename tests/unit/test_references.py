@@ -118,7 +118,7 @@ def last_sum(terms: Array, axis: int) -> Array:
 def softmax_in_float32(case: Case, tensors: Tensors) -> Array:
     """Three passes in float32."""
     x, dim = tensors["input"], case.size("dim")
-    weights = np.exp(x - x.max(axis=dim, keepdims=True))
+    weights: Array = np.exp(x - x.max(axis=dim, keepdims=True))
     return weights / last_sum(weights, dim)
 
 
