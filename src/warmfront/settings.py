@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,7 +50,7 @@ class Settings:
     #: WARMFRONT_BENCH_BUDGET: seconds for the samples of one timed case.
     bench_budget_s: float = 0.6
     #: WARMFRONT_CACHE_DIR: precompiled headers and objects.
-    cache_dir: Path = Path("~/.cache/warmfront")
+    cache_dir: Path = field(default_factory=lambda: default_cache_dir())  # noqa: PLW0108 - defined below
     #: WARMFRONT_BOX_DIR: where the folders of sandboxes live; empty: a tmpfs of this machine.
     box_dir: Path | None = None
     #: WARMFRONT_DOCKER_IMAGE: image of the Docker sandbox.
@@ -88,19 +88,19 @@ def load(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(
         for name, (variable, parse, allowed) in _VARIABLES.items()
         if values.get(variable, "").strip()
     }
-    settings = Settings(**given)  # type: ignore[arg-type]  # each parser gives its field's type
-    return _expanded(settings)
+    return Settings(**given)  # type: ignore[arg-type]  # each parser gives its field's type
+
+
+def default_cache_dir() -> Path:
+    """Root's is not below its home, where the sandbox, which runs as nobody, could not read it."""
+    if os.geteuid() == 0:
+        return Path("/var/cache/warmfront")
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "warmfront"
 
 
 def physical_memory_bytes() -> int:
     """The memory of this machine."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def _expanded(settings: Settings) -> Settings:
-    values = {f.name: getattr(settings, f.name) for f in fields(settings)}
-    values["cache_dir"] = settings.cache_dir.expanduser().absolute()
-    return Settings(**values)
 
 
 def _parse(variable: str, text: str, parse: Callable[[str], object], allowed: str) -> object:
@@ -160,6 +160,10 @@ def _count(text: str) -> int:
     return value
 
 
+def _directory(text: str) -> Path:
+    return Path(text).expanduser().absolute()
+
+
 def _sandbox_name(text: str) -> str:
     if text not in {"bubblewrap", "docker"}:
         raise ValueError(text)
@@ -182,8 +186,8 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "case_timeout_s": ("WARMFRONT_CASE_TIMEOUT", _positive, _SECONDS),
     "run_timeout_s": ("WARMFRONT_RUN_TIMEOUT", _positive, _SECONDS),
     "bench_budget_s": ("WARMFRONT_BENCH_BUDGET", _positive, _SECONDS),
-    "cache_dir": ("WARMFRONT_CACHE_DIR", Path, "a directory"),
-    "box_dir": ("WARMFRONT_BOX_DIR", Path, "a directory"),
+    "cache_dir": ("WARMFRONT_CACHE_DIR", _directory, "a directory"),
+    "box_dir": ("WARMFRONT_BOX_DIR", _directory, "a directory"),
     "docker_image": ("WARMFRONT_DOCKER_IMAGE", str, "an image name"),
     "sandbox": ("WARMFRONT_SANDBOX", _sandbox_name, "bubblewrap or docker"),
 }

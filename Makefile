@@ -1,0 +1,42 @@
+# The commands to know. Each does its own set-up and is quick the second time.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-slow check format bench lock clean
+
+demo: ## Judge a kernel on this machine, from nothing
+	@PYTHON=$(PYTHON) scripts/setup run
+	@$(BIN)/warmfront run examples/leaky_relu.hip --problem leaky-relu
+
+test: ## All tests but the slow ones
+	@PYTHON=$(PYTHON) scripts/setup dev
+	@$(BIN)/pytest -m "not slow"
+
+test-slow: ## The proofs that take minutes
+	@PYTHON=$(PYTHON) scripts/setup dev
+	@$(BIN)/pytest -m slow
+
+check: ## Formatting, lint and types
+	@PYTHON=$(PYTHON) scripts/setup dev
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+format: ## Format the code
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: ## Every figure that the documentation quotes, each measured in one run
+	@PYTHON=$(PYTHON) scripts/setup dev
+	@set -e; for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+lock: ## Pin every dependency anew, with hashes
+	@set -e; for name in run dev; do \
+	  uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    --no-emit-index-url --no-emit-find-links requirements/$$name.in --output-file requirements/$$name.txt; \
+	done
+
+clean: ## Remove what the commands above made here
+	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

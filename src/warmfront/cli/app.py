@@ -1,0 +1,118 @@
+"""The commands and their options. What they do is elsewhere; here is only what a person types."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from warmfront import __version__
+
+app = typer.Typer(
+    help="Prove whether a HIP kernel is right, and measure how fast it is.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+problems_app = typer.Typer(help="The problems that a kernel can solve.", no_args_is_help=True)
+app.add_typer(problems_app, name="problems")
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+DtypeOption = Annotated[str | None, typer.Option(help="float32 or float16, where the problem has it.")]
+
+
+def _print_version(value: bool) -> None:  # noqa: FBT001 - Typer's callback takes the option's value
+    if value:
+        typer.echo(f"warmfront {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def run(
+    file: Annotated[Path, typer.Argument(help="The HIP source to judge.", show_default=False)],
+    *,
+    problem: Annotated[
+        str, typer.Option("--problem", "-p", help="Its problem; see `warmfront problems list`.")
+    ],
+    endpoint: Annotated[
+        str, typer.Option(help="checker, benchmark or submit; all of them check first.")
+    ] = "submit",
+    dtype: DtypeOption = None,
+    toolchain: Annotated[
+        str | None, typer.Option(help="cpu or rocm; by default what this machine has.")
+    ] = None,
+    sandbox: Annotated[
+        str | None, typer.Option(help="bubblewrap or docker; by default what works here.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Draw the inputs from this seed, not a secret one.")
+    ] = None,
+    as_json: JsonOption = False,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust", help="Your own code: with AMD_CONTAINER_ISOLATION=false, run it without a sandbox."
+        ),
+    ] = False,
+) -> None:
+    """Compile FILE, check it, time it, and say the verdict.
+
+    Exit codes: 0 accepted, 1 the kernel's fault, 2 usage, 3 infrastructure.
+    """
+    from warmfront.cli.run import Request, run_request  # noqa: PLC0415 - each command loads what it needs
+
+    request = Request(
+        file=file,
+        problem=problem,
+        endpoint=endpoint,
+        dtype=dtype,
+        toolchain=toolchain,
+        sandbox=sandbox,
+        seed=seed,
+        trust=trust,
+    )
+    raise typer.Exit(run_request(request, as_json=as_json))
+
+
+@app.command()
+def doctor(*, as_json: JsonOption = False) -> None:
+    """Say what this machine can do, and the line to run for what is missing."""
+    from warmfront.cli.doctor import report  # noqa: PLC0415 - as above
+
+    raise typer.Exit(report(as_json=as_json))
+
+
+@problems_app.command("list")
+def list_problems(*, as_json: JsonOption = False) -> None:
+    """List all problems."""
+    from warmfront.cli.problems import print_list  # noqa: PLC0415 - as above
+
+    print_list(as_json=as_json)
+
+
+@problems_app.command()
+def show(slug: str, *, as_json: JsonOption = False) -> None:
+    """Print a problem's statement, signature and cases."""
+    from warmfront.cli.problems import print_problem  # noqa: PLC0415 - as above
+
+    raise typer.Exit(print_problem(slug, as_json=as_json))
+
+
+@problems_app.command()
+def starter(slug: str, dtype: DtypeOption = None) -> None:
+    """Print code to begin with: `warmfront problems starter relu > relu.hip`."""
+    from warmfront.cli.problems import print_starter  # noqa: PLC0415 - as above
+
+    raise typer.Exit(print_starter(slug, dtype))

@@ -1,0 +1,105 @@
+"""`warmfront doctor`: what this machine can do, and the line to run for what is missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from warmfront import sandbox, settings
+from warmfront.cli.failures import report_error
+from warmfront.errors import WarmfrontError
+from warmfront.hip.rocm import find_hipcc, has_gpu
+
+#: Where Debian and Ubuntu put ROCm's device libraries.
+BITCODE = Path("/usr/lib/x86_64-linux-gnu/amdgcn/bitcode")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One thing that this machine has or lacks."""
+
+    name: str
+    works: bool
+    detail: str
+    fix: str = ""  #: the line to run, where something is missing
+    needed: bool = False  #: nothing can be judged without one of these
+
+
+def examine() -> list[Finding]:
+    """Look at this machine."""
+    configured = settings.load()
+    boxes = [
+        Finding(name=f"sandbox {name}", works=works, detail=detail, fix=fix)
+        for name, works, detail, fix in sandbox.available(image=configured.docker_image)
+    ]
+    return [_machine(), *_compilers(), *boxes, _gpu(), _bitcode()]
+
+
+def report(*, as_json: bool) -> int:
+    """Print the findings; 0 when a kernel can be judged here, 3 when not."""
+    try:
+        findings = examine()
+    except WarmfrontError as error:
+        return report_error(error)
+    able = can_judge(findings)
+    if as_json:
+        print(
+            json.dumps({"can_judge": able, "findings": [asdict(finding) for finding in findings]}, indent=2)
+        )
+        return 0 if able else 3
+    for finding in findings:
+        print(f"{'yes' if finding.works else 'no ':3}  {finding.name:22} {finding.detail}")
+        if finding.fix and not finding.works:
+            print(f"{'':27} → {finding.fix}")
+    print(
+        "A kernel can be judged here." if able else "No kernel can be judged here yet: run the lines above."
+    )
+    return 0 if able else 3
+
+
+def can_judge(findings: list[Finding]) -> bool:
+    """Whether there is a compiler and a sandbox."""
+    working = {finding.name for finding in findings if finding.works}
+    compiler = working & {"compiler g++", "compiler clang++", "compiler hipcc"}
+    return bool(compiler) and any(name.startswith("sandbox") for name in working)
+
+
+def _machine() -> Finding:
+    memory_gib = settings.physical_memory_bytes() / settings.GIB
+    detail = f"{len(os.sched_getaffinity(0))} CPUs, {memory_gib:.0f} GiB of memory"
+    return Finding(name="machine", works=True, detail=detail)
+
+
+def _compilers() -> list[Finding]:
+    found = []
+    for name, fix in (("g++", "sudo apt-get install g++"), ("clang++", ""), ("hipcc", "")):
+        path = find_hipcc() if name == "hipcc" else shutil.which(name)
+        what = {"hipcc": "not installed: needed for a real GPU only", "clang++": "not installed: g++ will do"}
+        detail = _version(path) if path else what.get(name, "not installed")
+        found.append(Finding(name=f"compiler {name}", works=path is not None, detail=detail, fix=fix))
+    return found
+
+
+def _gpu() -> Finding:
+    if has_gpu():
+        return Finding(name="AMD GPU", works=True, detail="/dev/kfd is there")
+    return Finding(name="AMD GPU", works=False, detail="none: kernels run on the CPU simulator")
+
+
+def _bitcode() -> Finding:
+    there = BITCODE.is_dir()
+    return Finding(
+        name="ROCm device libraries",
+        works=there,
+        detail=str(BITCODE) if there else "not installed: only needed to compile for a GPU without ROCm",
+        fix="sudo apt-get install rocm-device-libs",
+    )
+
+
+def _version(path: str) -> str:
+    result = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    return (result.stdout.splitlines() or [path])[0]

@@ -1,0 +1,82 @@
+"""`warmfront problems`: what can be solved, what exactly is asked, and code to begin with."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from warmfront import problems
+from warmfront.cli.failures import report_error
+from warmfront.cli.run import choose_dtype
+from warmfront.errors import WarmfrontError
+from warmfront.problems.spec import Scale
+
+if TYPE_CHECKING:
+    from warmfront.problems.spec import Problem
+
+
+def summary(problem: Problem) -> dict[str, Any]:
+    """A problem in a few fields, for lists."""
+    return {
+        "slug": problem.slug,
+        "title": problem.title,
+        "difficulty": problem.difficulty.value,
+        "tags": list(problem.tags),
+        "dtypes": [dtype.value for dtype in problem.dtypes],
+        "aliases": list(problem.aliases),
+        "declaration": problem.declaration(problem.dtypes[0]),
+    }
+
+
+def print_list(*, as_json: bool) -> None:
+    """All problems, the easiest first."""
+    found = problems.all_problems()
+    if as_json:
+        print(json.dumps([summary(problem) for problem in found], indent=2))
+        return
+    from rich.console import Console  # noqa: PLC0415 - for people only
+    from rich.table import Table  # noqa: PLC0415 - as above
+
+    table = Table()
+    for name in ("problem", "title", "difficulty", "dtypes", "tags"):
+        table.add_column(name)
+    for problem in found:
+        dtypes = ", ".join(dtype.value for dtype in problem.dtypes)
+        table.add_row(problem.slug, problem.title, problem.difficulty.value, dtypes, ", ".join(problem.tags))
+    console = Console()
+    console.print(table)
+    console.print(
+        "warmfront problems show SLUG prints the statement, starter SLUG code to begin with.", highlight=False
+    )
+
+
+def print_problem(slug: str, *, as_json: bool) -> int:
+    """One problem: statement, signature and cases."""
+    try:
+        problem = problems.get(slug)
+    except WarmfrontError as error:
+        return report_error(error)
+    cases = {scale.value: [case.name for case in problem.cases(scale)] for scale in Scale}
+    if as_json:
+        print(
+            json.dumps({**summary(problem), "statement": problem.statement.strip(), "cases": cases}, indent=2)
+        )
+        return 0
+    from rich.console import Console  # noqa: PLC0415 - for people only
+    from rich.markdown import Markdown  # noqa: PLC0415 - as above
+
+    declarations = "\n".join(f"{problem.declaration(dtype)};" for dtype in problem.dtypes)
+    listed = "\n".join(f"- {name}" for name in cases[Scale.CPU.value])
+    heading = f"# {problem.title}\n{problem.statement}\n```cpp\n{declarations}\n```\n"
+    Console().print(Markdown(f"{heading}\n**Cases on this machine**\n\n{listed}\n"))
+    return 0
+
+
+def print_starter(slug: str, dtype: str | None) -> int:
+    """Code that compiles and is wrong."""
+    try:
+        problem = problems.get(slug)
+        print(problem.starter(choose_dtype(problem, dtype)), end="")
+    except WarmfrontError as error:
+        return report_error(error)
+    return 0

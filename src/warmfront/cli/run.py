@@ -1,0 +1,166 @@
+"""`warmfront run`: one file to its verdict, on this machine.
+
+It puts the parts together and hands the events to whoever shows them; it decides nothing itself.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from warmfront import problems, settings
+from warmfront.cli.failures import exit_code, report_error
+from warmfront.errors import IsolationRequired, UnknownDtype, UsageError, WarmfrontError
+from warmfront.events import Event, Failed, Stamp
+from warmfront.problems.spec import Dtype
+from warmfront.submissions import Endpoint, Submission, Verdict, is_terminal, read_source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from warmfront.problems.spec import Problem
+    from warmfront.sandbox.base import Sandbox
+    from warmfront.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What was typed."""
+
+    file: Path
+    problem: str
+    endpoint: str
+    dtype: str | None
+    toolchain: str | None
+    sandbox: str | None
+    seed: int | None
+    trust: bool
+
+
+class View(Protocol):
+    """Shows events as they come."""
+
+    def show(self, event: Event) -> None:
+        """Show one event."""
+
+    def close(self) -> None:
+        """No more events come."""
+
+
+class JsonView:
+    """One event a line on stdout, at once."""
+
+    def __init__(self) -> None:
+        self._stamp = Stamp()
+
+    def show(self, event: Event) -> None:
+        """Print the event."""
+        print(json.dumps(self._stamp(event), ensure_ascii=False), flush=True)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def run_request(request: Request, *, as_json: bool) -> int:
+    """Judge it and show what happens; the exit code."""
+    try:
+        submission = read_submission(request)
+        configured = settings.load()
+        sandbox = choose_sandbox(request, configured)
+    except WarmfrontError as error:
+        if as_json:
+            failed = Failed(
+                verdict=Verdict.ERROR, code=error.code, message=error.message, hint=error.hint or ""
+            )
+            JsonView().show(failed)
+        return exit_code(error) if as_json else report_error(error)
+    view = JsonView() if as_json else _terminal_view(submission)
+    try:
+        return _judge(request, submission, configured, sandbox, view)
+    except KeyboardInterrupt:
+        view.show(Failed(verdict=Verdict.CANCELLED, code="CANCELLED", message="You stopped it."))
+        return Verdict.CANCELLED.exit_code
+    finally:
+        view.close()
+        sandbox.close()
+
+
+def _judge(
+    request: Request, submission: Submission, configured: Settings, sandbox: Sandbox, view: View
+) -> int:
+    from warmfront.hip.toolchain import open_toolchain  # noqa: PLC0415 - not needed to refuse a bad call
+    from warmfront.judge import Judge  # noqa: PLC0415 - as above
+
+    try:
+        toolchain = open_toolchain(request.toolchain, configured)
+    except WarmfrontError as error:
+        view.show(
+            Failed(verdict=Verdict.ERROR, code=error.code, message=error.message, hint=error.hint or "")
+        )
+        return exit_code(error)
+    verdict = Verdict.ERROR
+    for event in Judge(toolchain, sandbox, configured).judge(submission):
+        view.show(event)
+        status = event.fields()["status"]
+        if is_terminal(status, submission.endpoint):
+            verdict = Verdict(status)
+    return verdict.exit_code
+
+
+def read_submission(request: Request) -> Submission:
+    """The submission that the request describes, or a `UsageError` that names what is wrong with it."""
+    endpoint = _endpoint(request.endpoint)
+    problem = problems.get(request.problem)
+    return Submission(
+        source=read_source(request.file),
+        problem=problem,
+        dtype=choose_dtype(problem, request.dtype),
+        endpoint=endpoint,
+        file_name=request.file.name,
+        seed=request.seed,
+    )
+
+
+def choose_dtype(problem: Problem, name: str | None) -> Dtype:
+    """The dtype of that name, or the problem's default."""
+    if name is None:
+        return problem.dtypes[0]
+    allowed = " or ".join(dtype.value for dtype in problem.dtypes)
+    if name not in {dtype.value for dtype in problem.dtypes}:
+        raise UnknownDtype(f"{problem.slug} has no dtype {name!r}.", hint=f"Use --dtype {allowed}.")
+    return Dtype(name)
+
+
+def choose_sandbox(request: Request, configured: Settings) -> Sandbox:
+    """The sandbox to use; none at all only for one's own code, switched off twice."""
+    from warmfront.sandbox import open_sandbox  # noqa: PLC0415 - not needed to refuse a bad call
+    from warmfront.sandbox.trusted import TrustedProcess  # noqa: PLC0415 - as above
+
+    if not configured.isolation:
+        if not request.trust:
+            raise IsolationRequired(
+                "AMD_CONTAINER_ISOLATION is false, and code is not run without a sandbox.",
+                hint="Unset it; or, for code that you wrote yourself, add --trust.",
+            )
+        return TrustedProcess(base=configured.box_dir)
+    name = request.sandbox or configured.sandbox
+    if name not in {None, "bubblewrap", "docker"}:
+        raise UsageError(
+            f"There is no sandbox {name!r}.", hint="Use --sandbox bubblewrap or --sandbox docker."
+        )
+    return open_sandbox(name, base=configured.box_dir, image=configured.docker_image)
+
+
+def _endpoint(name: str) -> Endpoint:
+    if name not in set(Endpoint):
+        allowed = ", ".join(Endpoint)
+        raise UsageError(f"There is no endpoint {name!r}.", hint=f"Use --endpoint with one of: {allowed}.")
+    return Endpoint(name)
+
+
+def _terminal_view(submission: Submission) -> View:
+    from warmfront.cli.view import TerminalView  # noqa: PLC0415 - Rich, for people only
+
+    return TerminalView(submission, sys.stdout)

@@ -1,0 +1,197 @@
+"""Shows a submission's events to a person: which step, which case, how long; the verdict, and what to do.
+
+Only shows. On a terminal the current step is live; in a file or a pipe each step is a plain line.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, TextIO
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from warmfront.events import (
+    Accepted,
+    Benchmarked,
+    Benchmarking,
+    BenchmarkResult,
+    Checked,
+    Checking,
+    Compiling,
+    Event,
+    Failed,
+    TestResult,
+    Timing,
+)
+from warmfront.submissions import Endpoint
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+    from warmfront.submissions import Submission
+
+_BARS = " ▁▂▃▄▅▆▇█"
+
+
+class TerminalView:
+    """One submission on a terminal."""
+
+    def __init__(self, submission: Submission, stream: TextIO) -> None:
+        self._console = Console(file=stream, highlight=False)
+        self._submission = submission
+        self._started = self._step_started = time.perf_counter()
+        self._passed = 0
+        self._timings: list[Timing] = []
+        self._status: Status | None = None
+
+    def show(self, event: Event) -> None:
+        """Show one event."""
+        match event:
+            case Compiling():
+                self._begin(event)
+            case Checking():
+                self._done(f"compiled in {event.compile_s:.2f} s")
+                self._live(f"checking 0/{event.total_tests}")
+            case TestResult():
+                self._case(event)
+            case Checked():
+                self._done(f"{event.passed_tests}/{event.total_tests} cases right, in {self._lap():.2f} s")
+                if self._submission.endpoint is Endpoint.CHECKER:
+                    self._verdict(event, event.output)
+            case Benchmarking():
+                self._live(f"timing 0/{event.total_tests}")
+            case BenchmarkResult():
+                self._timings.append(event.result)
+                self._live(f"timing {len(self._timings)}/{event.total_tests}")
+            case Benchmarked() | Accepted():
+                self._done(f"timed in {self._lap():.2f} s")
+                self._console.print(timing_table(self._timings, simulated=event.simulated))
+                self._verdict(event, event.output)
+            case Failed():
+                self._failed(event)
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def _begin(self, event: Compiling) -> None:
+        submission = self._submission
+        what = f"{submission.file_name} for {submission.problem.slug}, {submission.dtype.value}"
+        self._console.print(f"[bold]{escape(what)}[/]")
+        where = f"{event.compiler}, in {event.sandbox}"
+        if event.toolchain == "cpu":
+            where += "; on the CPU simulator: its milliseconds are not a GPU's"
+        self._console.print(f"[dim]{escape(where)}[/]")
+        self._live("compiling")
+
+    def _case(self, event: TestResult) -> None:
+        result = event.result
+        if result.status == "PASSED":
+            self._passed += 1
+            self._live(f"checking {self._passed}/{event.total_tests}: {result.name}")
+        else:
+            self._done(f"{self._passed}/{event.total_tests} cases right, then one failed", good=False)
+
+    def _live(self, text: str) -> None:
+        """The step that is going on; nothing in a file, where it would only be noise."""
+        if not self._console.is_terminal:
+            return
+        if self._status is None:
+            self._status = self._console.status("")
+            self._status.start()
+        self._status.update(escape(text))
+
+    def _done(self, text: str, *, good: bool = True) -> None:
+        self.close()
+        mark = "[green]✓[/]" if good else "[red]✗[/]"
+        self._console.print(f"{mark} {escape(text)}")
+
+    def _lap(self) -> float:
+        now = time.perf_counter()
+        seconds, self._step_started = now - self._step_started, now
+        return seconds
+
+    def _verdict(self, event: Event, output: str) -> None:
+        self._printed(output)
+        seconds = time.perf_counter() - self._started
+        average = getattr(event, "avg_runtime_ms", None)
+        figure = (
+            f", {average:.4g} ms {'of simulator time' if getattr(event, 'simulated', False) else ''}"
+            if average
+            else ""
+        )
+        self._console.print(f"[bold green]{event.status}[/]{figure.rstrip()}, after {seconds:.2f} s")
+
+    def _failed(self, event: Failed) -> None:
+        self.close()
+        self._printed(str(event.details.get("output", "")))
+        self._console.print(f"[bold red]{event.verdict}[/] {escape(f'({event.code})')}")
+        self._console.print(Text(event.message))
+        info = event.details.get("debug_info")
+        if info:
+            self._console.print(difference_table(info))
+        if event.hint:
+            self._console.print(Text(f"→ {event.hint}"))
+
+    def _printed(self, output: str) -> None:
+        if output.strip():
+            self._console.print("[dim]It printed:[/]")
+            self._console.print(Text(output.rstrip()))
+
+
+def difference_table(info: dict[str, Any]) -> Table:
+    """The first few wrong elements, the largest difference below."""
+    table = Table(
+        caption=f"largest difference {info['max_difference']:.6g}, mean {info['mean_difference']:.6g}"
+    )
+    for name in ("index", "expected", "actual", "difference"):
+        table.add_column(name, justify="right")
+    for sample in info["sample_differences"]:
+        index = ", ".join(map(str, sample["index"]))
+        table.add_row(index, *(_number(sample[name]) for name in ("expected", "actual", "difference")))
+    return table
+
+
+def timing_table(timings: list[Timing], *, simulated: bool) -> Table:
+    """A line a case: median, interval, rates, and how the samples lie."""
+    table = Table(title="simulator time" if simulated else None, title_justify="left")
+    table.add_column("case")
+    for name in ("median ms", "95% interval", "GFLOP/s", "GB/s", "samples"):
+        table.add_column(name, justify="right")
+    table.add_column("fast … slow")
+    for timing in timings:
+        low, high = timing.ci
+        gflops = "" if timing.gflops is None else f"{timing.gflops:.4g}"
+        table.add_row(
+            escape(timing.name),
+            f"{timing.runtime_ms:.4g}",
+            f"{low:.4g} to {high:.4g}",
+            gflops,
+            f"{timing.gbps:.4g}",
+            str(len(timing.runs)),
+            histogram(timing.runs),
+        )
+        if timing.note:
+            table.add_row(f"[yellow]{escape(timing.note)}[/]")
+    return table
+
+
+def histogram(samples: tuple[float, ...], width: int = 12) -> str:
+    """How the samples lie between the fastest and the slowest, as a small picture."""
+    low, high = min(samples), max(samples)
+    if high <= low:
+        return _BARS[-1]
+    counts = [0] * width
+    for sample in samples:
+        counts[min(width - 1, int((sample - low) / (high - low) * width))] += 1
+    top = max(counts)
+    return "".join(_BARS[-(-count * (len(_BARS) - 1) // top)] for count in counts)
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.8g}"
