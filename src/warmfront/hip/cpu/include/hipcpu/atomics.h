@@ -1,0 +1,191 @@
+// HIP's atomic operations, on memory of the whole device and of a block alike, relaxed as on the GPU.
+// It makes no thread wait for another.
+#pragma once
+
+#include <type_traits>
+
+#define __HIP_MEMORY_SCOPE_SINGLETHREAD 1
+#define __HIP_MEMORY_SCOPE_WAVEFRONT 2
+#define __HIP_MEMORY_SCOPE_WORKGROUP 3
+#define __HIP_MEMORY_SCOPE_AGENT 4
+#define __HIP_MEMORY_SCOPE_SYSTEM 5
+
+namespace hipcpu {
+
+template <class T>
+inline constexpr bool is_atomic_number =
+    std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && (sizeof(T) == 4 || sizeof(T) == 8);
+template <class T>
+inline constexpr bool is_atomic_integer = is_atomic_number<T> && std::is_integral_v<T>;
+
+// The unsigned integer of the same size: what the hardware compares and exchanges.
+template <class T>
+using Bits = std::conditional_t<
+    sizeof(T) == 8, unsigned long long,
+    std::conditional_t<sizeof(T) == 4, unsigned, std::conditional_t<sizeof(T) == 2, unsigned short, unsigned char>>>;
+
+template <class T>
+struct Same {
+  using type = T;
+};
+// A parameter of this type takes what converts to T, and leaves T to the pointer beside it.
+template <class T>
+using Value = typename Same<T>::type;
+
+template <class T>
+inline T atomic_load(const T* p, int order = __ATOMIC_RELAXED, int = 0) {
+  return __builtin_bit_cast(T, __atomic_load_n(reinterpret_cast<const Bits<T>*>(p), order));
+}
+template <class T>
+inline void atomic_store(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
+  __atomic_store_n(reinterpret_cast<Bits<T>*>(p), __builtin_bit_cast(Bits<T>, v), order);
+}
+template <class T>
+inline T atomic_exchange(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
+  auto bits = __atomic_exchange_n(reinterpret_cast<Bits<T>*>(p), __builtin_bit_cast(Bits<T>, v), order);
+  return __builtin_bit_cast(T, bits);
+}
+template <class T>
+inline bool atomic_compare_exchange(T* p, T* expected, Value<T> desired, int success = __ATOMIC_RELAXED,
+                                    int failure = __ATOMIC_RELAXED, int = 0) {
+  return __atomic_compare_exchange_n(reinterpret_cast<Bits<T>*>(p), reinterpret_cast<Bits<T>*>(expected),
+                                     __builtin_bit_cast(Bits<T>, desired), false, success, failure);
+}
+
+// Replaces *p by f(*p) and returns what was there.
+template <class T, class F>
+inline T atomic_update(T* p, F f, int order = __ATOMIC_RELAXED) {
+  T old = atomic_load(p);
+  while (!atomic_compare_exchange(p, &old, f(old), order, __ATOMIC_RELAXED)) {
+  }
+  return old;
+}
+
+template <class T>
+inline T atomic_add(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
+  static_assert(is_atomic_number<T>, "atomicAdd takes 32-bit and 64-bit numbers");
+  if constexpr (std::is_integral_v<T>) return __atomic_fetch_add(p, v, order);
+  else return atomic_update(p, [v](T old) { return old + v; }, order);
+}
+template <class T>
+inline T atomic_sub(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
+  static_assert(is_atomic_number<T>, "atomicSub takes 32-bit and 64-bit numbers");
+  if constexpr (std::is_integral_v<T>) return __atomic_fetch_sub(p, v, order);
+  else return atomic_update(p, [v](T old) { return old - v; }, order);
+}
+// Most attempts do not change the minimum: those only read.
+template <class T, class Better>
+inline T atomic_improve(T* p, T v, Better better, int order) {
+  T old = atomic_load(p);
+  while (better(v, old) && !atomic_compare_exchange(p, &old, v, order, __ATOMIC_RELAXED)) {
+  }
+  return old;
+}
+template <class T>
+inline T atomic_min(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
+  static_assert(is_atomic_number<T>, "atomicMin takes 32-bit and 64-bit numbers");
+  return atomic_improve(p, v, [](T a, T b) { return a < b || b != b; }, order);
+}
+template <class T>
+inline T atomic_max(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
+  static_assert(is_atomic_number<T>, "atomicMax takes 32-bit and 64-bit numbers");
+  return atomic_improve(p, v, [](T a, T b) { return a > b || b != b; }, order);
+}
+template <class T>
+inline T atomic_and(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
+  static_assert(is_atomic_integer<T>, "atomicAnd takes 32-bit and 64-bit integers");
+  return __atomic_fetch_and(p, v, order);
+}
+template <class T>
+inline T atomic_or(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
+  static_assert(is_atomic_integer<T>, "atomicOr takes 32-bit and 64-bit integers");
+  return __atomic_fetch_or(p, v, order);
+}
+template <class T>
+inline T atomic_xor(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
+  static_assert(is_atomic_integer<T>, "atomicXor takes 32-bit and 64-bit integers");
+  return __atomic_fetch_xor(p, v, order);
+}
+
+}  // namespace hipcpu
+
+// Each operation has the scope of a block, of the device and of the system; here they are one.
+#define HIPCPU_ATOMIC(name, operation)                                                                     \
+  template <class T>                                                                                       \
+  inline T name(T* p, hipcpu::Value<T> v) {                                                                \
+    return hipcpu::operation(p, v);                                                                        \
+  }                                                                                                        \
+  template <class T>                                                                                       \
+  inline T name##_block(T* p, hipcpu::Value<T> v) {                                                        \
+    return hipcpu::operation(p, v);                                                                        \
+  }                                                                                                        \
+  template <class T>                                                                                       \
+  inline T name##_system(T* p, hipcpu::Value<T> v) {                                                       \
+    return hipcpu::operation(p, v);                                                                        \
+  }
+HIPCPU_ATOMIC(atomicAdd, atomic_add)
+HIPCPU_ATOMIC(atomicSub, atomic_sub)
+HIPCPU_ATOMIC(atomicMin, atomic_min)
+HIPCPU_ATOMIC(atomicMax, atomic_max)
+HIPCPU_ATOMIC(atomicAnd, atomic_and)
+HIPCPU_ATOMIC(atomicOr, atomic_or)
+HIPCPU_ATOMIC(atomicXor, atomic_xor)
+HIPCPU_ATOMIC(atomicExch, atomic_exchange)
+#undef HIPCPU_ATOMIC
+
+template <class T>
+inline T atomicCAS(T* p, hipcpu::Value<T> compare, hipcpu::Value<T> v) {
+  hipcpu::atomic_compare_exchange(p, &compare, v);
+  return compare;
+}
+template <class T>
+inline T atomicCAS_block(T* p, hipcpu::Value<T> compare, hipcpu::Value<T> v) {
+  return atomicCAS(p, compare, v);
+}
+template <class T>
+inline T atomicCAS_system(T* p, hipcpu::Value<T> compare, hipcpu::Value<T> v) {
+  return atomicCAS(p, compare, v);
+}
+
+inline unsigned atomicInc(unsigned* p, unsigned limit) {
+  return hipcpu::atomic_update(p, [limit](unsigned old) { return old >= limit ? 0u : old + 1; });
+}
+inline unsigned atomicDec(unsigned* p, unsigned limit) {
+  return hipcpu::atomic_update(p, [limit](unsigned old) { return old == 0 || old > limit ? limit : old - 1; });
+}
+
+// The fast forms: on this machine there is one form.
+template <class T>
+inline T unsafeAtomicAdd(T* p, hipcpu::Value<T> v) {
+  return atomicAdd(p, v);
+}
+template <class T>
+inline T safeAtomicAdd(T* p, hipcpu::Value<T> v) {
+  return atomicAdd(p, v);
+}
+template <class T>
+inline T atomicAddNoRet(T* p, hipcpu::Value<T> v) {
+  return atomicAdd(p, v);
+}
+template <class T>
+inline T unsafeAtomicMax(T* p, hipcpu::Value<T> v) {
+  return atomicMax(p, v);
+}
+template <class T>
+inline T unsafeAtomicMin(T* p, hipcpu::Value<T> v) {
+  return atomicMin(p, v);
+}
+
+// Clang's builtins for HIP, with an order and a scope.
+#define __hip_atomic_load ::hipcpu::atomic_load
+#define __hip_atomic_store ::hipcpu::atomic_store
+#define __hip_atomic_exchange ::hipcpu::atomic_exchange
+#define __hip_atomic_compare_exchange_weak ::hipcpu::atomic_compare_exchange
+#define __hip_atomic_compare_exchange_strong ::hipcpu::atomic_compare_exchange
+#define __hip_atomic_fetch_add ::hipcpu::atomic_add
+#define __hip_atomic_fetch_sub ::hipcpu::atomic_sub
+#define __hip_atomic_fetch_and ::hipcpu::atomic_and
+#define __hip_atomic_fetch_or ::hipcpu::atomic_or
+#define __hip_atomic_fetch_xor ::hipcpu::atomic_xor
+#define __hip_atomic_fetch_min ::hipcpu::atomic_min
+#define __hip_atomic_fetch_max ::hipcpu::atomic_max

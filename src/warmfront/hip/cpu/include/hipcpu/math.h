@@ -1,0 +1,225 @@
+// Device mathematics: what the C library lacks, the fast forms, and the intrinsics, in float and double.
+//
+// The last bits are the C library's, not the GPU's. The fast forms (__expf) are as exact as the others.
+#pragma once
+
+#include <math.h>  // not only cmath: kernels call exp, abs and isnan without std::
+#include <stdlib.h>
+#include <time.h>
+
+#include <type_traits>
+
+#include <hipcpu/conversions.h>
+#include <hipcpu/integers.h>
+
+// The C library declares these names too. A gnu_inline body never becomes a symbol, it only takes the place
+// of the call: so the fast forms exist, and fminf and fmaxf are one instruction instead of a call.
+#define HIPCPU_INSTEAD extern "C" inline __attribute__((always_inline, gnu_inline))
+HIPCPU_INSTEAD float __expf(float x) noexcept { return ::expf(x); }
+HIPCPU_INSTEAD float __exp10f(float x) noexcept { return ::exp10f(x); }
+HIPCPU_INSTEAD float __logf(float x) noexcept { return ::logf(x); }
+HIPCPU_INSTEAD float __log2f(float x) noexcept { return ::log2f(x); }
+HIPCPU_INSTEAD float __log10f(float x) noexcept { return ::log10f(x); }
+HIPCPU_INSTEAD float __powf(float x, float y) noexcept { return ::powf(x, y); }
+HIPCPU_INSTEAD float __sinf(float x) noexcept { return ::sinf(x); }
+HIPCPU_INSTEAD float __cosf(float x) noexcept { return ::cosf(x); }
+HIPCPU_INSTEAD float __tanf(float x) noexcept { return ::tanf(x); }
+HIPCPU_INSTEAD float __tanhf(float x) noexcept { return ::tanhf(x); }
+HIPCPU_INSTEAD void __sincosf(float x, float* s, float* c) noexcept { ::sincosf(x, s, c); }
+HIPCPU_INSTEAD float fmaxf(float x, float y) noexcept { return x > y || y != y ? x : y; }
+HIPCPU_INSTEAD float fminf(float x, float y) noexcept { return x < y || y != y ? x : y; }
+HIPCPU_INSTEAD double fmax(double x, double y) noexcept { return x > y || y != y ? x : y; }
+HIPCPU_INSTEAD double fmin(double x, double y) noexcept { return x < y || y != y ? x : y; }
+#undef HIPCPU_INSTEAD
+
+// Minimum and maximum
+
+// Numbers of two types are compared in their common type; of a number and NaN, the number wins.
+template <class A, class B>
+  requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)
+constexpr std::common_type_t<A, B> max(A a, B b) {
+  const std::common_type_t<A, B> x = a, y = b;
+  return x > y || y != y ? x : y;
+}
+template <class A, class B>
+  requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)
+constexpr std::common_type_t<A, B> min(A a, B b) {
+  const std::common_type_t<A, B> x = a, y = b;
+  return x < y || y != y ? x : y;
+}
+static inline int umin(unsigned a, unsigned b) { return min(a, b); }
+static inline int umax(unsigned a, unsigned b) { return max(a, b); }
+static inline long long llmin(long long a, long long b) { return min(a, b); }
+static inline long long llmax(long long a, long long b) { return max(a, b); }
+
+// Functions that the C library lacks
+
+namespace hipcpu {
+
+inline constexpr double kPi = 3.14159265358979323846;
+inline constexpr double kTwoOverSqrtPi = 1.12837916709551257390;
+inline constexpr double kSqrtHalf = 0.70710678118654752440;
+
+// The argument is brought to [-1, 1] first, where the product with pi is exact enough.
+inline double sin_pi(double x) {
+  const double r = ::remainder(x, 2.0);
+  if (r == ::trunc(r)) return ::copysign(0.0, x);
+  return ::sin(kPi * r);
+}
+inline double cos_pi(double x) {
+  const double r = ::fabs(::remainder(x, 2.0));
+  return r == 0.5 ? 0.0 : ::cos(kPi * r);
+}
+
+// Winitzki's approximation, made exact by Newton's method.
+inline double erf_inverse(double y) {
+  constexpr double kA = 0.147;
+  if (!(::fabs(y) < 1)) return ::fabs(y) == 1 ? y * HUGE_VAL : NAN;
+  const double w = -::log1p(-y * y);
+  const double b = 2 / (kPi * kA) - w / 2;
+  double x = ::copysign(::sqrt(::sqrt(b * b + w / kA) - b), y);
+  for (int i = 0; i < 3; ++i) {
+    const double error =
+        ::fabs(y) < 0.5 ? ::erf(x) - y : ::copysign(1.0, y) * (1 - ::fabs(y) - ::erfc(::fabs(x)));
+    x -= error * ::exp(x * x) / kTwoOverSqrtPi;
+  }
+  return x;
+}
+// Newton's method on the logarithm, as erfc falls faster than any power.
+inline double erfc_inverse(double y) {
+  if (y >= 0.5) return erf_inverse(1 - y);
+  if (!(y > 0)) return y == 0 ? HUGE_VAL : NAN;
+  double x = ::sqrt(-::log(y * ::sqrt(kPi)));
+  for (int i = 0; i < 8; ++i)
+    x += ::log(::erfc(x) / y) * ::erfc(x) * ::exp(x * x) / kTwoOverSqrtPi;
+  return x;
+}
+inline double erfc_scaled(double x) {
+  if (x < 25) return ::exp(x * x) * ::erfc(x);
+  const double square = x * x;  // an asymptotic series: exp(x * x) would overflow
+  return (1 - 0.5 / square + 0.75 / (square * square)) / (x * ::sqrt(kPi));
+}
+
+}  // namespace hipcpu
+
+// A name for double, the same with f for float, computed in double and rounded once.
+#define HIPCPU_FUNCTION(name, expression)                                                                  \
+  static inline double name(double x) { return expression; }                                               \
+  static inline float name##f(float single) {                                                              \
+    const double x = single;                                                                               \
+    return static_cast<float>(expression);                                                                 \
+  }                                                                                                        \
+  static inline float name(float x) { return name##f(x); }
+HIPCPU_FUNCTION(rcbrt, 1 / ::cbrt(x))
+HIPCPU_FUNCTION(sinpi, hipcpu::sin_pi(x))
+HIPCPU_FUNCTION(cospi, hipcpu::cos_pi(x))
+HIPCPU_FUNCTION(erfinv, hipcpu::erf_inverse(x))
+HIPCPU_FUNCTION(erfcinv, hipcpu::erfc_inverse(x))
+HIPCPU_FUNCTION(erfcx, hipcpu::erfc_scaled(x))
+HIPCPU_FUNCTION(normcdf, 0.5 * ::erfc(-x * hipcpu::kSqrtHalf))
+HIPCPU_FUNCTION(normcdfinv, -::sqrt(2.0) * hipcpu::erfc_inverse(2 * x))
+HIPCPU_FUNCTION(cyl_bessel_i0, std::cyl_bessel_i(0.0, ::fabs(x)))
+HIPCPU_FUNCTION(cyl_bessel_i1, ::copysign(std::cyl_bessel_i(1.0, ::fabs(x)), x))
+#undef HIPCPU_FUNCTION
+
+// Not through double: these are in inner loops.
+static inline double rsqrt(double x) { return 1 / ::sqrt(x); }
+static inline float rsqrtf(float x) { return 1 / ::sqrtf(x); }
+static inline float rsqrt(float x) { return rsqrtf(x); }
+
+static inline void sincospi(double x, double* sine, double* cosine) {
+  *sine = hipcpu::sin_pi(x);
+  *cosine = hipcpu::cos_pi(x);
+}
+static inline void sincospif(float x, float* sine, float* cosine) {
+  *sine = sinpif(x);
+  *cosine = cospif(x);
+}
+static inline void sincos(float x, float* sine, float* cosine) { ::sincosf(x, sine, cosine); }
+static inline float exp10(float x) { return ::exp10f(x); }
+
+static inline double rhypot(double x, double y) { return 1 / ::hypot(x, y); }
+static inline float rhypotf(float x, float y) { return 1 / ::hypotf(x, y); }
+static inline double norm3d(double x, double y, double z) { return std::hypot(x, y, z); }
+static inline float norm3df(float x, float y, float z) { return std::hypot(x, y, z); }
+static inline double norm4d(double x, double y, double z, double w) { return ::hypot(std::hypot(x, y, z), w); }
+static inline float norm4df(float x, float y, float z, float w) { return ::hypotf(std::hypot(x, y, z), w); }
+static inline double rnorm3d(double x, double y, double z) { return 1 / norm3d(x, y, z); }
+static inline float rnorm3df(float x, float y, float z) { return 1 / norm3df(x, y, z); }
+static inline double rnorm4d(double x, double y, double z, double w) { return 1 / norm4d(x, y, z, w); }
+static inline float rnorm4df(float x, float y, float z, float w) { return 1 / norm4df(x, y, z, w); }
+static inline float fdividef(float x, float y) { return x / y; }
+
+// Intrinsics: operations whose rounding is named
+
+static inline float __fadd_rn(float x, float y) { return x + y; }
+static inline float __fsub_rn(float x, float y) { return x - y; }
+static inline float __fmul_rn(float x, float y) { return x * y; }
+static inline float __fdiv_rn(float x, float y) { return x / y; }
+static inline float __fdividef(float x, float y) { return x / y; }
+static inline float __fmaf_rn(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+static inline float __frcp_rn(float x) { return 1 / x; }
+static inline float __fsqrt_rn(float x) { return ::sqrtf(x); }
+static inline float __frsqrt_rn(float x) { return rsqrtf(x); }
+static inline float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
+static inline double __dadd_rn(double x, double y) { return x + y; }
+static inline double __dsub_rn(double x, double y) { return x - y; }
+static inline double __dmul_rn(double x, double y) { return x * y; }
+static inline double __ddiv_rn(double x, double y) { return x / y; }
+static inline double __drcp_rn(double x) { return 1 / x; }
+static inline double __dsqrt_rn(double x) { return ::sqrt(x); }
+static inline double __fma_rn(double x, double y, double z) { return __builtin_fma(x, y, z); }
+
+// Loads and stores that hint at a cache
+
+#define HIPCPU_LOAD(name)                                                                                  \
+  template <class T>                                                                                       \
+  static inline T name(const T* p) {                                                                       \
+    return *p;                                                                                             \
+  }
+HIPCPU_LOAD(__ldg)
+HIPCPU_LOAD(__ldca)
+HIPCPU_LOAD(__ldcg)
+HIPCPU_LOAD(__ldcs)
+HIPCPU_LOAD(__ldcv)
+HIPCPU_LOAD(__ldlu)
+#ifndef __clang__
+HIPCPU_LOAD(__builtin_nontemporal_load)
+#endif
+#undef HIPCPU_LOAD
+
+#define HIPCPU_STORE(name)                                                                                 \
+  template <class T>                                                                                       \
+  static inline void name(T* p, std::common_type_t<T> value) {                                             \
+    *p = value;                                                                                            \
+  }
+HIPCPU_STORE(__stcg)
+HIPCPU_STORE(__stcs)
+HIPCPU_STORE(__stwb)
+HIPCPU_STORE(__stwt)
+#undef HIPCPU_STORE
+#ifndef __clang__
+template <class T, class V>
+static inline void __builtin_nontemporal_store(V value, T* p) {
+  *p = value;
+}
+#endif
+
+// Clocks. A kernel cannot measure a GPU here: these only go forward.
+
+static inline long long clock64() {
+#if defined(__x86_64__)
+  return static_cast<long long>(__builtin_ia32_rdtsc());
+#else
+  long long ticks;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#endif
+}
+// 100 MHz, as on the GPU.
+static inline long long wall_clock64() {
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 100000000LL + now.tv_nsec / 10;
+}
+static inline void __nanosleep(unsigned) {}

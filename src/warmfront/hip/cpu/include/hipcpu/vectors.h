@@ -1,0 +1,197 @@
+// HIP's short vectors: char1 … double4, make_*, and arithmetic component by component.
+// It knows nothing of launches and threads.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include <hipcpu/core.h>
+
+template <class T, unsigned N>
+struct HIP_vector_type;
+
+namespace hipcpu {
+
+// Vectors of three are packed. The GPU asks no more than 16 bytes of any, so neither do we.
+template <class T, unsigned N>
+inline constexpr std::size_t vector_alignment =
+    N == 3 ? alignof(T) : (sizeof(T) * N < 16 ? sizeof(T) * N : 16);
+
+template <class T, unsigned N>
+struct Components;
+template <class T>
+struct Components<T, 1> {
+  T x;
+};
+template <class T>
+struct alignas(vector_alignment<T, 2>) Components<T, 2> {
+  T x, y;
+};
+template <class T>
+struct Components<T, 3> {
+  T x, y, z;
+};
+template <class T>
+struct alignas(vector_alignment<T, 4>) Components<T, 4> {
+  T x, y, z, w;
+};
+
+template <class T, unsigned N, class F>
+constexpr HIP_vector_type<T, N> map(const HIP_vector_type<T, N>& a, F f) {
+  if constexpr (N == 1) return {f(a.x)};
+  if constexpr (N == 2) return {f(a.x), f(a.y)};
+  if constexpr (N == 3) return {f(a.x), f(a.y), f(a.z)};
+  if constexpr (N == 4) return {f(a.x), f(a.y), f(a.z), f(a.w)};
+}
+
+template <class T, unsigned N, class F>
+constexpr HIP_vector_type<T, N> zip(const HIP_vector_type<T, N>& a, const HIP_vector_type<T, N>& b, F f) {
+  if constexpr (N == 1) return {f(a.x, b.x)};
+  if constexpr (N == 2) return {f(a.x, b.x), f(a.y, b.y)};
+  if constexpr (N == 3) return {f(a.x, b.x), f(a.y, b.y), f(a.z, b.z)};
+  if constexpr (N == 4) return {f(a.x, b.x), f(a.y, b.y), f(a.z, b.z), f(a.w, b.w)};
+}
+
+}  // namespace hipcpu
+
+template <class T, unsigned N>
+struct HIP_vector_type : hipcpu::Components<T, N> {
+  using value_type = T;
+
+  HIP_vector_type() = default;  // trivial, so that shared memory can hold it
+
+  template <class... U>
+    requires(sizeof...(U) == N && (std::is_convertible_v<U, T> && ...))
+  constexpr HIP_vector_type(U... values) : hipcpu::Components<T, N>{static_cast<T>(values)...} {}
+
+  // One value for all components.
+  template <class U>
+    requires(N > 1 && std::is_convertible_v<U, T>)
+  explicit constexpr HIP_vector_type(U value) {
+    const T all = static_cast<T>(value);
+    this->x = this->y = all;
+    if constexpr (N > 2) this->z = all;
+    if constexpr (N > 3) this->w = all;
+  }
+
+  // threadIdx and its like, and dim3, are taken for a uint3 and the other way round.
+  template <class Place>
+    requires(N == 3 && (std::is_same_v<Place, hipcpu::Coordinates> || std::is_same_v<Place, dim3>))
+  constexpr HIP_vector_type(const Place& place) : HIP_vector_type(place.x, place.y, place.z) {}
+  constexpr operator dim3() const
+    requires(N == 3 && std::is_same_v<T, unsigned>)
+  {
+    return {this->x, this->y, this->z};
+  }
+
+  T& operator[](std::size_t i) { return (&this->x)[i]; }
+  const T& operator[](std::size_t i) const { return (&this->x)[i]; }
+};
+
+// Operators are free templates, so that an author's own `operator+(float4, float4)` wins over them.
+
+#define HIPCPU_ARITHMETIC(op)                                                                              \
+  template <class T, unsigned N>                                                                           \
+  constexpr HIP_vector_type<T, N> operator op(const HIP_vector_type<T, N>& a,                              \
+                                              const HIP_vector_type<T, N>& b) {                            \
+    return hipcpu::zip(a, b, [](T p, T q) { return static_cast<T>(p op q); });                             \
+  }                                                                                                        \
+  template <class T, unsigned N, class S>                                                                  \
+    requires std::is_convertible_v<S, T>                                                                   \
+  constexpr HIP_vector_type<T, N> operator op(const HIP_vector_type<T, N>& a, S s) {                       \
+    return hipcpu::map(a, [q = static_cast<T>(s)](T p) { return static_cast<T>(p op q); });                \
+  }                                                                                                        \
+  template <class T, unsigned N, class S>                                                                  \
+    requires std::is_convertible_v<S, T>                                                                   \
+  constexpr HIP_vector_type<T, N> operator op(S s, const HIP_vector_type<T, N>& a) {                       \
+    return hipcpu::map(a, [p = static_cast<T>(s)](T q) { return static_cast<T>(p op q); });                \
+  }                                                                                                        \
+  template <class T, unsigned N, class B>                                                                  \
+    requires(std::is_same_v<B, HIP_vector_type<T, N>> || std::is_convertible_v<B, T>)                      \
+  constexpr HIP_vector_type<T, N>& operator op##=(HIP_vector_type<T, N>& a, const B& b) {                  \
+    return a = a op b;                                                                                     \
+  }
+HIPCPU_ARITHMETIC(+)
+HIPCPU_ARITHMETIC(-)
+HIPCPU_ARITHMETIC(*)
+HIPCPU_ARITHMETIC(/)
+HIPCPU_ARITHMETIC(%)
+HIPCPU_ARITHMETIC(&)
+HIPCPU_ARITHMETIC(|)
+HIPCPU_ARITHMETIC(^)
+HIPCPU_ARITHMETIC(<<)
+HIPCPU_ARITHMETIC(>>)
+#undef HIPCPU_ARITHMETIC
+
+template <class T, unsigned N>
+constexpr HIP_vector_type<T, N> operator-(const HIP_vector_type<T, N>& a) {
+  return hipcpu::map(a, [](T p) { return static_cast<T>(-p); });
+}
+template <class T, unsigned N>
+constexpr HIP_vector_type<T, N> operator+(const HIP_vector_type<T, N>& a) {
+  return a;
+}
+template <class T, unsigned N>
+  requires std::is_integral_v<T>
+constexpr HIP_vector_type<T, N> operator~(const HIP_vector_type<T, N>& a) {
+  return hipcpu::map(a, [](T p) { return static_cast<T>(~p); });
+}
+template <class T, unsigned N>
+constexpr HIP_vector_type<T, N>& operator++(HIP_vector_type<T, N>& a) {
+  return a += T(1);
+}
+template <class T, unsigned N>
+constexpr HIP_vector_type<T, N>& operator--(HIP_vector_type<T, N>& a) {
+  return a -= T(1);
+}
+template <class T, unsigned N>
+constexpr HIP_vector_type<T, N> operator++(HIP_vector_type<T, N>& a, int) {
+  const auto before = a;
+  ++a;
+  return before;
+}
+template <class T, unsigned N>
+constexpr HIP_vector_type<T, N> operator--(HIP_vector_type<T, N>& a, int) {
+  const auto before = a;
+  --a;
+  return before;
+}
+
+// Vectors are equal where every component is; C++20 makes `!=` of it.
+template <class T, unsigned N>
+constexpr bool operator==(const HIP_vector_type<T, N>& a, const HIP_vector_type<T, N>& b) {
+  bool equal = a.x == b.x;
+  if constexpr (N > 1) equal = equal && a.y == b.y;
+  if constexpr (N > 2) equal = equal && a.z == b.z;
+  if constexpr (N > 3) equal = equal && a.w == b.w;
+  return equal;
+}
+template <class T, unsigned N, class S>
+  requires std::is_convertible_v<S, T>
+constexpr bool operator==(const HIP_vector_type<T, N>& a, S s) {
+  if constexpr (N == 1) return a.x == static_cast<T>(s);
+  else return a == HIP_vector_type<T, N>(s);
+}
+
+#define HIPCPU_VECTORS(T, name)                                                                            \
+  using name##1 = HIP_vector_type<T, 1>;                                                                   \
+  using name##2 = HIP_vector_type<T, 2>;                                                                   \
+  using name##3 = HIP_vector_type<T, 3>;                                                                   \
+  using name##4 = HIP_vector_type<T, 4>;                                                                   \
+  constexpr name##1 make_##name##1(T x) { return {x}; }                                                    \
+  constexpr name##2 make_##name##2(T x, T y) { return {x, y}; }                                            \
+  constexpr name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }                                    \
+  constexpr name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+HIPCPU_VECTORS(char, char)
+HIPCPU_VECTORS(unsigned char, uchar)
+HIPCPU_VECTORS(short, short)
+HIPCPU_VECTORS(unsigned short, ushort)
+HIPCPU_VECTORS(int, int)
+HIPCPU_VECTORS(unsigned int, uint)
+HIPCPU_VECTORS(long, long)
+HIPCPU_VECTORS(unsigned long, ulong)
+HIPCPU_VECTORS(long long, longlong)
+HIPCPU_VECTORS(unsigned long long, ulonglong)
+HIPCPU_VECTORS(float, float)
+HIPCPU_VECTORS(double, double)
+#undef HIPCPU_VECTORS
