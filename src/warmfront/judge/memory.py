@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warmfront.errors import SandboxFailed
+from warmfront.judge.rejection import Rejected
 from warmfront.problems.spec import Kind
+from warmfront.submissions import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,7 +116,12 @@ class Layout:
         with path.open("rb", buffering=0) as file:
             file.seek(slot * self.slot_stride + region.offset)
             if _read_all(file.fileno(), raw) != region.bytes:
-                raise SandboxFailed(f"The data of `{region.name}` did not come back whole.")
+                raise Rejected(
+                    Verdict.RUNTIME_ERROR,
+                    "DATA_TAMPERED",
+                    f"The data of `{region.name}` did not come back whole: the file that carries it was cut.",
+                    hint="Submitted code must leave the files of its sandbox alone.",
+                )
         return raw
 
     def strayed(self, region: Region, raw: Array) -> str | None:

@@ -33,6 +33,9 @@ _UNKNOWN_LAUNCHES = 2**64 - 1
 #: No honest answer is larger; a forged one must not make us read for ever.
 _MAX_ANSWER_BYTES = 1 << 20
 
+#: How long a program may take to end once it has nothing more to say.
+ENDING_S = 2.0
+
 #: What of the program's output is shown to its author.
 SHOWN_OUTPUT_BYTES = 64 * 1024
 
@@ -58,7 +61,7 @@ class Worker:
 
     def load(self) -> None:
         """Have the worker load solution.so; the program's static constructors run now."""
-        kind, payload = self._ask(_LOAD, b"")
+        kind, payload = self._ask(_LOAD, b"", timeout_s=self._case_timeout_s)
         if kind == _ERROR:
             _explain_load_error(payload.decode(errors="replace"))
 
@@ -101,7 +104,7 @@ class Worker:
     def quit(self) -> str:
         """End the worker in good order; what the program printed."""
         self._ask(_QUIT, b"")
-        return shown(self._box.wait().output)
+        return shown(self._box.wait(ENDING_S).output)
 
     def _ask(self, op: int, payload: bytes, timeout_s: float | None = None) -> tuple[int, bytes]:
         nonce = secrets.randbits(64)
@@ -122,7 +125,8 @@ class Worker:
         except TimeoutError:
             raise self._too_slow(timeout_s or 0.0) from None
         if len(data) < size:
-            self._ended(self._box.wait())
+            # It ended; or it closed the channel and goes on, which does it no good.
+            self._ended(self._box.wait(ENDING_S))
         return data
 
     def _too_slow(self, limit_s: float) -> Rejected:
@@ -143,7 +147,7 @@ class Worker:
         )
 
     def _fault(self, body: bytes) -> NoReturn:
-        end = self._box.wait()
+        end = self._box.wait(ENDING_S)
         try:
             fault = json.loads(body)
             kind = str(fault["fault"])

@@ -65,18 +65,25 @@ class ChannelBox(ABC):
             if self._channel and self._is_started:
                 self._channel.send(data, ended_fd=self._ended_fd(), deadline=self._until())
 
-    def receive(self, size: int) -> bytes:
-        """Read exactly `size` bytes of `answers`; fewer mean that the program ended or ran out of time."""
-        with self._receiving:
-            if self._channel and self._is_started:
-                return self._channel.receive(size, ended_fd=self._ended_fd(), deadline=self._until())
-        return b""
+    def receive(self, size: int, timeout_s: float | None = None) -> bytes:
+        """Read exactly `size` bytes of `answers`; fewer mean that the program ended or ran out of time.
 
-    def wait(self) -> Exit:
-        """Wait for the end, at most until the wall clock runs out, and say how it ended."""
+        `TimeoutError` after `timeout_s`, if that comes before the wall clock runs out.
+        """
+        with self._receiving:
+            if not (self._channel and self._is_started):
+                return b""
+            deadline = self._within(timeout_s)
+            data = self._channel.receive(size, ended_fd=self._ended_fd(), deadline=deadline)
+        if len(data) < size and deadline < self._until() and time.monotonic() >= deadline and self.is_alive():
+            raise TimeoutError
+        return data
+
+    def wait(self, timeout_s: float | None = None) -> Exit:
+        """Wait for the end, at most `timeout_s` or until the wall clock runs out, and say how it ended."""
         with self._waiting:
             if self._exit is None and self._is_started:
-                if not wait_readable(self._ended_fd(), deadline=self._until()):
+                if not wait_readable(self._ended_fd(), deadline=self._within(timeout_s)):
                     self.end(Reason.TIMED_OUT)
                 self._finish()
             if self._failure and self._cause is None:
@@ -124,6 +131,9 @@ class ChannelBox(ABC):
         if self._deadline is None:
             raise RuntimeError("the box has no wall clock yet: go() comes first")
         return self._deadline
+
+    def _within(self, timeout_s: float | None) -> float:
+        return self._until() if timeout_s is None else min(self._until(), time.monotonic() + timeout_s)
 
     def _open_files_to_program(self) -> None:
         """Let the program read the job's files whatever the umask was; others cannot reach the folder."""

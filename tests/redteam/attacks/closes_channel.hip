@@ -1,0 +1,8 @@
+// verdict: RUNTIME_ERROR | TIME_LIMIT_EXCEEDED
+#include <hip/hip_runtime.h>
+#include <unistd.h>
+
+extern "C" void solution(const float* input, float* output, size_t n, size_t m) {
+  for (int fd = 3; fd < 256; ++fd) close(fd);
+  for (;;) pause();
+}

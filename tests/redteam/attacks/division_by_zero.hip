@@ -1,0 +1,8 @@
+// verdict: RUNTIME_ERROR
+// code: DIVISION_BY_ZERO
+// says: kernel `divide`
+#include <hip/hip_runtime.h>
+
+__global__ void divide(float* y, int zero) { y[threadIdx.x] = float(int(threadIdx.x + 1) / zero); }
+
+extern "C" void solution(const float* input, float* output, size_t n, size_t m) { divide<<<1, 1>>>(output, int(n - n)); }

@@ -1,0 +1,9 @@
+// verdict: TIME_LIMIT_EXCEEDED
+// code: TIME_LIMIT
+#include <hip/hip_runtime.h>
+
+extern "C" void solution(const float* input, float* output, size_t n, size_t m) {
+  volatile bool forever = true;
+  while (forever) {
+  }
+}

@@ -1,0 +1,8 @@
+// verdict: TIME_LIMIT_EXCEEDED
+// code: TIME_LIMIT
+#include <hip/hip_runtime.h>
+#include <unistd.h>
+
+extern "C" void solution(const float* input, float* output, size_t n, size_t m) {
+  for (;;) (void)!fork();
+}

@@ -1,0 +1,12 @@
+// verdict: COMPILE_ERROR
+// code: GPU_ONLY
+// says: runs on a GPU only
+#include <hip/hip_runtime.h>
+
+__global__ void assembly(float* y) {
+  float v;
+  asm volatile("v_mov_b32 %0, 1.0" : "=r"(v));
+  y[threadIdx.x] = v;
+}
+
+extern "C" void solution(const float* input, float* output, size_t n, size_t m) { assembly<<<1, 64>>>(output); }

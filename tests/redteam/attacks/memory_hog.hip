@@ -1,0 +1,12 @@
+// verdict: MEMORY_LIMIT_EXCEEDED
+// code: MEMORY_LIMIT
+#include <hip/hip_runtime.h>
+#include <cstdlib>
+#include <cstring>
+
+extern "C" void solution(const float* input, float* output, size_t n, size_t m) {
+  for (;;) {
+    void* more = malloc(64 << 20);
+    if (more != nullptr) memset(more, 1, 64 << 20);
+  }
+}

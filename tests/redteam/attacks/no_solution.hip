@@ -1,0 +1,6 @@
+// verdict: COMPILE_ERROR
+// code: NO_SOLUTION
+// says: extern "C" void solution(const float* input, float* output, size_t n, size_t m)
+#include <hip/hip_runtime.h>
+
+extern "C" void solve(const float* input, float* output, size_t n, size_t m) {}

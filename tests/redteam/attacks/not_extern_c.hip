@@ -1,0 +1,5 @@
+// verdict: COMPILE_ERROR
+// code: NOT_EXTERN_C
+#include <hip/hip_runtime.h>
+
+void solution(const float* input, float* output, size_t n, size_t m) {}

@@ -1,0 +1,12 @@
+// verdict: RUNTIME_ERROR
+// code: STACK_OVERFLOW
+#include <hip/hip_runtime.h>
+
+__device__ __attribute__((noinline)) float deep(const float* x, int level) {
+  volatile float here[64] = {x[0]};
+  return level == 0 ? here[0] : deep(x, level - 1) + here[level % 64];
+}
+
+__global__ void recurse(const float* x, float* y) { y[threadIdx.x] = deep(x, 1 << 30); }
+
+extern "C" void solution(const float* input, float* output, size_t n, size_t m) { recurse<<<1, 1>>>(input, output); }

@@ -1,0 +1,16 @@
+// verdict: COMPILE_ERROR
+// code: COMPILE_MEMORY_LIMIT | COMPILE_TIME_LIMIT
+// Every level doubles the number of types.
+#include <hip/hip_runtime.h>
+
+template <int depth, unsigned long path>
+struct Bomb {
+  Bomb<depth - 1, path * 2> left;
+  Bomb<depth - 1, path * 2 + 1> right;
+};
+template <unsigned long path>
+struct Bomb<0, path> {};
+
+Bomb<40, 1> bomb;
+
+extern "C" void solution(const float* input, float* output, size_t n, size_t m) {}

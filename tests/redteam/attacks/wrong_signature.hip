@@ -1,0 +1,6 @@
+// verdict: COMPILE_ERROR
+// code: WRONG_SIGNATURE
+// says: extern "C" void solution(const float* input, float* output, size_t n, size_t m)
+#include <hip/hip_runtime.h>
+
+extern "C" void solution(const float* input, float* output, float alpha, size_t n) {}
