@@ -18,12 +18,6 @@ inline constexpr bool is_atomic_number =
 template <class T>
 inline constexpr bool is_atomic_integer = is_atomic_number<T> && std::is_integral_v<T>;
 
-// The unsigned integer of the same size: what the hardware compares and exchanges.
-template <class T>
-using Bits = std::conditional_t<
-    sizeof(T) == 8, unsigned long long,
-    std::conditional_t<sizeof(T) == 4, unsigned, std::conditional_t<sizeof(T) == 2, unsigned short, unsigned char>>>;
-
 template <class T>
 struct Same {
   using type = T;
@@ -34,22 +28,25 @@ using Value = typename Same<T>::type;
 
 template <class T>
 inline T atomic_load(const T* p, int order = __ATOMIC_RELAXED, int = 0) {
-  return __builtin_bit_cast(T, __atomic_load_n(reinterpret_cast<const Bits<T>*>(p), order));
+  T result;
+  __atomic_load(p, &result, order);
+  return result;
 }
 template <class T>
 inline void atomic_store(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
-  __atomic_store_n(reinterpret_cast<Bits<T>*>(p), __builtin_bit_cast(Bits<T>, v), order);
+  __atomic_store(p, &v, order);
 }
 template <class T>
 inline T atomic_exchange(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
-  auto bits = __atomic_exchange_n(reinterpret_cast<Bits<T>*>(p), __builtin_bit_cast(Bits<T>, v), order);
-  return __builtin_bit_cast(T, bits);
+  T result;
+  __atomic_exchange(p, &v, &result, order);
+  return result;
 }
+// Compares bits, as the hardware does.
 template <class T>
 inline bool atomic_compare_exchange(T* p, T* expected, Value<T> desired, int success = __ATOMIC_RELAXED,
                                     int failure = __ATOMIC_RELAXED, int = 0) {
-  return __atomic_compare_exchange_n(reinterpret_cast<Bits<T>*>(p), reinterpret_cast<Bits<T>*>(expected),
-                                     __builtin_bit_cast(Bits<T>, desired), false, success, failure);
+  return __atomic_compare_exchange(p, expected, &desired, false, success, failure);
 }
 
 // Replaces *p by f(*p) and returns what was there.

@@ -1,0 +1,6 @@
+// The older name of the same type.
+#pragma once
+
+#include <hip/hip_bf16.h>
+
+using hip_bfloat16 = __hip_bfloat16;
