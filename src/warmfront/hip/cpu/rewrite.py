@@ -158,6 +158,7 @@ class _Stretch:
     parameters: frozenset[str] = frozenset()  #: of the macro whose body it is
     edits: list[Edit] = field(default_factory=list)
     replaced: set[int] = field(default_factory=set)
+    file_arrays: set[str] = field(default_factory=set)  #: dynamic shared memory at the scope of the file
     launches: int = 0
 
     def rewrite(self) -> None:
@@ -169,6 +170,8 @@ class _Stretch:
                 self.launch(index)
             elif text in {"extern", "__shared__"}:
                 index = self.dynamic_shared(index)
+            elif text in self.file_arrays:
+                self.decay(index)
             index += 1
 
     # Launches
@@ -339,7 +342,17 @@ class _Stretch:
         """C++ for dynamic shared memory, in a function or at the scope of a file."""
         if self.brackets.in_function[start]:
             return f"auto* const {name} = ::hipcpu::dynamic_shared<{element}>()"
+        self.file_arrays.add(name)
         return f"static ::hipcpu::DynamicShared<{element}> {name}"
+
+    def decay(self, index: int) -> None:
+        """Where an array would become a pointer, `+` makes one of the object that stands for it.
+
+        Elsewhere the object converts by itself; casts and template arguments need the help.
+        """
+        before, after = self.text(index - 1), self.text(index + 1)
+        if before in {"(", ",", ")", "="} and after in {")", ",", ";", "+"}:
+            self.replace(index, f"+{self.text(index)}")
 
     # Tokens
 
