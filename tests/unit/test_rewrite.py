@@ -123,8 +123,8 @@ def test_a_launch_in_a_macro_is_translated() -> None:
          "void k() { auto* const s = ::hipcpu::dynamic_shared<float[32]>() ; }"),
         ("extern __shared__ int s[];", "static ::hipcpu::DynamicShared<int> s ;"),
         ("extern __shared__ char s[]; void k() { f(reinterpret_cast<T*>(s), (T*)s, s[0], *s); auto* p = s; }",
-         "static ::hipcpu::DynamicShared<char> s ; "
-         "void k() { f(reinterpret_cast<T*>(+s), (T*)+s, s[0], *s); auto* p = +s; }"),
+         ("static ::hipcpu::DynamicShared<char> s ; "
+          "void k() { f(reinterpret_cast<T*>(+s), (T*)+s, s[0], *s); auto* p = +s; }")),
         ("namespace a::b { extern __shared__ int s[]; }",
          "namespace a::b { static ::hipcpu::DynamicShared<int> s ; }"),
         ('extern "C" { extern __shared__ int s[]; }',
