@@ -68,8 +68,8 @@ class Layout:
         self._guards = guards
         self._arguments: list[bytes] = []
         self._shapes: list[tuple[int, bytes]] = []
-        # A quiet NaN in float32 and, by its upper half, in float16: whatever reads it shows.
-        self._pattern = 0x7FC00001 | secrets.randbits(20) << 1
+        # A quiet NaN in float32, and in float16 both halves of it: whatever reads it shows.
+        self._pattern = 0x7FC07E01 | secrets.randbits(5) << 17 | secrets.randbits(8) << 1
         output_shapes = problem.output_shapes(case)
         for parameter in problem.signature:
             if parameter.kind in {Kind.INPUT, Kind.OUTPUT}:

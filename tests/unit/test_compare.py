@@ -1,0 +1,52 @@
+"""Right and wrong, decided on arrays alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from warmfront.judge.compare import debug_info, mismatches
+from warmfront.problems.spec import Tolerance
+
+CLOSE = Tolerance(rtol=1e-3, atol=1e-6, why="test")
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "wrong"),
+    [
+        (1.0, 1.0, False),
+        (1.0005, 1.0, False),
+        (1.002, 1.0, True),
+        (0.0, -0.0, False),
+        (np.nan, 1.0, True),
+        (np.nan, np.nan, False),
+        (1.0, np.nan, True),
+        (np.inf, np.inf, False),
+        (-np.inf, np.inf, True),
+        (np.inf, 1e30, True),
+        (1e30, np.inf, True),
+    ],
+)
+def test_one_element(got: float, want: float, wrong: bool) -> None:  # noqa: FBT001 - a column of the table
+    """Within tolerance is right; NaN and infinities are right only where they are wanted."""
+    found = mismatches(np.array([got], np.float32), np.array([want], np.float64), CLOSE)
+    assert bool(found[0]) is wrong
+
+
+def test_integers_are_compared_exactly() -> None:
+    """A difference of one is wrong, however large the numbers, and nothing is rounded on the way."""
+    got = np.array([2**31 - 1, 2**31 - 2], np.int32)
+    want = np.array([2**31 - 1, 2**31 - 1], np.int32)
+    assert mismatches(got, want, CLOSE).tolist() == [False, True]
+
+
+def test_debug_info_shows_the_first_differences_with_their_index() -> None:
+    """The index is that of the tensor's shape, and the largest difference is over all elements."""
+    want = np.zeros((2, 3))
+    got = want.astype(np.float32)
+    got[1, 2] = 5.0
+    got[1, 0] = 7.0
+    info = debug_info(got, want, mismatches(got, want, CLOSE))
+    assert [sample["index"] for sample in info["sample_differences"]] == [[1, 0], [1, 2]]
+    assert info["max_difference"] == 7.0
+    assert info["mean_difference"] == 2.0

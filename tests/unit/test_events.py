@@ -1,0 +1,43 @@
+"""Events on the wire."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+from warmfront.events import Checked, Failed, Stamp
+from warmfront.submissions import Verdict
+
+
+def test_ids_increase_and_times_are_utc() -> None:
+    """A stamp counts from 1 and writes the time as UTC with a Z."""
+    stamp = Stamp(clock=lambda: datetime(2026, 11, 15, 12, 30, tzinfo=UTC))
+    event = Checked(test_results=(), passed_tests=0, total_tests=0, simulated=True)
+    first, second = stamp(event), stamp(event)
+    assert (first["id"], second["id"]) == (1, 2)
+    assert first["time"] == "2026-11-15T12:30:00.000Z"
+    assert first["status"] == "CHECKED"
+
+
+def test_a_failure_has_its_verdict_as_status_and_known_details_beside_it() -> None:
+    """Clients find debug_info and the counts at the top, everything else below details."""
+    failed = Failed(
+        verdict=Verdict.WRONG_ANSWER,
+        code="WRONG_OUTPUT",
+        message="off",
+        details={"debug_info": {"max_difference": 1.0}, "passed_tests": 3, "elements": 9},
+    )
+    fields = failed.fields()
+    assert fields["status"] == "WRONG_ANSWER"
+    assert fields["debug_info"] == {"max_difference": 1.0}
+    assert fields["passed_tests"] == 3
+    assert fields["details"] == {"elements": 9}
+
+
+def test_every_event_is_json_even_with_nan() -> None:
+    """NaN and infinity, which JSON has not, become text."""
+    failed = Failed(
+        verdict=Verdict.WRONG_ANSWER, code="X", message="m", details={"a": (float("nan"), float("-inf"))}
+    )
+    text = json.dumps(failed.fields(), allow_nan=False)
+    assert json.loads(text)["details"]["a"] == ["nan", "-inf"]
