@@ -1,1 +1,51 @@
-"""The CPU runtime for HIP: headers, library and the rewriter of kernel launches."""
+"""The CPU runtime for HIP: headers, library and the rewriter of kernel launches.
+
+Here are the places and the compiler flags of its parts; it compiles and runs nothing itself.
+"""
+
+from pathlib import Path
+from typing import Final
+
+_HERE: Final = Path(__file__).parent
+
+#: Where `hip/hip_runtime.h` and the headers behind it are.
+INCLUDE: Final = _HERE / "include"
+
+#: The library, to be linked into the program that loads a submission (with -rdynamic) or is one.
+RUNTIME_SOURCES: Final = tuple(sorted((_HERE / "runtime").glob("*.cpp")))
+
+_COMMON: Final = (
+    "-std=c++20",
+    "-fPIC",
+    # Thread-local variables are a block's shared memory: each access one instruction, also in a library.
+    "-ftls-model=initial-exec",
+    "-pthread",
+)
+
+#: For a submission and for the precompiled header, which must agree to the letter.
+SUBMISSION_FLAGS: Final = (
+    *_COMMON,
+    "-O3",
+    "-march=native",
+    # As the compiler for AMD's GPUs does: a * b + c is one rounding.
+    "-ffp-contract=fast",
+    # Neither changes a result; both let loops become vectors.
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    # Kernels often read one type through a pointer to another.
+    "-fno-strict-aliasing",
+    # A large array on a thread's stack touches every page, so it meets the guard below.
+    "-fstack-clash-protection",
+    # What is defined here is called here: it may be inlined.
+    "-fno-semantic-interposition",
+    "-w",
+)
+
+#: For the library and the worker.
+RUNTIME_FLAGS: Final = (*_COMMON, "-O2", "-Wall", "-Wextra")
+
+#: To link a submission to a library that the worker loads.
+LINK_FLAGS: Final = ("-shared", "-Wl,-Bsymbolic", "-Wl,--build-id=none")
+
+#: The worker's environment: room for the shared memory of a submission that is loaded late.
+RUN_ENV: Final = {"GLIBC_TUNABLES": "glibc.rtld.optional_static_tls=2097152"}

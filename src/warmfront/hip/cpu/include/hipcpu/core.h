@@ -1,0 +1,65 @@
+// The words of the language that g++ and clang++ do not know: qualifiers, and where a thread stands.
+//
+// threadIdx and its like have internal linkage and their address is never taken here, so that a compiler
+// sees that nothing but the loop over a block's threads changes them, and treats them as its variables.
+#pragma once
+
+#define __HIP__ 1
+#define __HIPCC__ 1
+#define __HIP_PLATFORM_AMD__ 1
+#define HIPCPU 1
+
+#define __global__ inline __attribute__((always_inline))
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+// A worker runs one block at a time, so what a block shares is what the worker owns.
+#define __shared__ static __thread
+#define __launch_bounds__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+// Empty, because the standard library says __attribute__((__noinline__)).
+#define __noinline__
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define HIP_DYNAMIC_SHARED(type, name) auto* const name = ::hipcpu::dynamic_shared<type>();
+
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+};
+
+namespace hipcpu {
+
+// A place in a grid or in a block.
+struct Coordinates {
+  unsigned x, y, z;
+  constexpr operator dim3() const { return {x, y, z}; }
+};
+
+constexpr unsigned kWaveSize = 64;
+constexpr unsigned kMaxThreads = 1024;  // in a block
+constexpr unsigned kSharedBytes = 64 * 1024;
+
+}  // namespace hipcpu
+
+static constexpr int warpSize = hipcpu::kWaveSize;
+
+// Not zero at first, which puts them out of the way of shared arrays that a kernel steps beyond.
+[[maybe_unused]] static __thread hipcpu::Coordinates threadIdx = {1, 1, 1};
+[[maybe_unused]] static __thread hipcpu::Coordinates blockIdx = {1, 1, 1};
+[[maybe_unused]] static __thread hipcpu::Coordinates blockDim = {1, 1, 1};
+[[maybe_unused]] static __thread hipcpu::Coordinates gridDim = {1, 1, 1};
+
+#define hipThreadIdx_x threadIdx.x
+#define hipThreadIdx_y threadIdx.y
+#define hipThreadIdx_z threadIdx.z
+#define hipBlockIdx_x blockIdx.x
+#define hipBlockIdx_y blockIdx.y
+#define hipBlockIdx_z blockIdx.z
+#define hipBlockDim_x blockDim.x
+#define hipBlockDim_y blockDim.y
+#define hipBlockDim_z blockDim.z
+#define hipGridDim_x gridDim.x
+#define hipGridDim_y gridDim.y
+#define hipGridDim_z gridDim.z

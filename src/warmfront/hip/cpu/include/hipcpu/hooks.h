@@ -1,0 +1,21 @@
+// What the program that hosts a submission may ask of the runtime. Nothing here is for kernels.
+#pragma once
+
+#include <cstddef>
+
+extern "C" {
+// Kernels launched so far by this process; refused launches do not count.
+unsigned long long hipcpu_launch_count(void);
+
+// `receive` gets one JSON object when the program faults, before the process ends. It runs in a signal
+// handler. By default the object goes to stderr as one line.
+void hipcpu_on_fault(void (*receive)(const char* json, size_t length));
+
+// With `on`, memory of hipMalloc can be touched only while a kernel, a copy or a fill runs, so that host
+// code that dereferences a device pointer faults as it does with a GPU. Managed and pinned memory is never
+// protected. Off at first, as it costs two system calls for each allocation and launch.
+void hipcpu_protect_device_memory(int on);
+
+// Starts the workers, so that the first launch does not pay for it.
+void hipcpu_start_workers(void);
+}

@@ -1,0 +1,115 @@
+// Launching a kernel: what the rewriter's output and hipLaunchKernelGGL call.
+//
+// The rewriter emits, and needs nothing else from here:
+//   K<<<cfg...>>>(args...)         ::hipcpu::launch("K", __LINE__, ::hipcpu::config(cfg...),
+//                                      [&](auto&... hipcpu_args) { K(hipcpu_args...); }, args...)
+//   the same with launch_plain     where no token of the file can make a thread wait for another
+//   extern __shared__ T s[];       in a function: auto* const s = ::hipcpu::dynamic_shared<T>();
+//                                  at file scope: static ::hipcpu::DynamicShared<T> s;
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include <hip/hip_runtime_api.h>
+#include <hipcpu/team.h>
+
+namespace hipcpu {
+
+struct Config {
+  Coordinates grid;
+  Coordinates block;
+  size_t shared_bytes;
+  hipStream_t stream;
+};
+
+// The block that a worker runs, as its threads see it.
+struct Block {
+  Coordinates grid;
+  Coordinates size;
+  Coordinates index;
+  bool waiting;  // its threads have stacks of their own: run one and stop
+};
+
+// Runs the threads of a box of the block, up to the first that waits.
+using Threads = void (*)(const void* call, const Block& block, Coordinates from, Coordinates to);
+
+}  // namespace hipcpu
+
+extern "C" {
+extern __thread unsigned char* hipcpu_dynamic_shared;
+void hipcpu_launch(const hipcpu::Config* config, hipcpu::Threads threads, const void* call, const char* kernel,
+                   int line);
+}
+
+namespace hipcpu {
+
+inline Config config(dim3 grid, dim3 block, size_t shared_bytes = 0, hipStream_t stream = nullptr) {
+  return {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes, stream};
+}
+
+inline __attribute__((always_inline)) void stand_in(const Block& block) {
+  gridDim = block.grid;
+  blockDim = block.size;
+  blockIdx = block.index;
+  left_loop = block.waiting;
+}
+
+template <class Call>
+void run_threads(const void* stored, const Block& block, Coordinates from, Coordinates to) {
+  Call call = *static_cast<const Call*>(stored);  // in registers, where no store of the kernel reaches it
+  stand_in(block);
+  for (unsigned z = from.z; z < to.z; ++z)
+    for (unsigned y = from.y; y < to.y; ++y)
+      for (unsigned x = from.x; x < to.x; ++x) {
+        threadIdx = {x, y, z};
+        call();
+        if (left_loop) return;
+      }
+}
+
+template <class Call>
+void run_plain_threads(const void* stored, const Block& block, Coordinates from, Coordinates to) {
+  Call call = *static_cast<const Call*>(stored);
+  stand_in(block);
+  for (unsigned z = from.z; z < to.z; ++z)
+    for (unsigned y = from.y; y < to.y; ++y)
+      for (unsigned x = from.x; x < to.x; ++x) {
+        threadIdx = {x, y, z};
+        call();
+      }
+}
+
+template <class Kernel, class... Args>
+inline void launch(const char* name, int line, const Config& config, Kernel kernel, Args... args) {
+  auto call = [=]() mutable __attribute__((always_inline)) { kernel(args...); };
+  hipcpu_launch(&config, run_threads<decltype(call)>, &call, name, line);
+}
+
+template <class Kernel, class... Args>
+inline void launch_plain(const char* name, int line, const Config& config, Kernel kernel, Args... args) {
+  auto call = [=]() mutable __attribute__((always_inline)) { kernel(args...); };
+  hipcpu_launch(&config, run_plain_threads<decltype(call)>, &call, name, line);
+}
+
+template <class T>
+inline T* dynamic_shared() {
+  return reinterpret_cast<T*>(hipcpu_dynamic_shared);
+}
+
+// `extern __shared__ T s[];` at file scope: stands for the pointer, whoever asks.
+template <class T>
+struct DynamicShared {
+  constexpr DynamicShared() = default;
+  operator T*() const { return dynamic_shared<T>(); }
+  T* operator&() const { return dynamic_shared<T>(); }
+};
+
+}  // namespace hipcpu
+
+#define HIP_KERNEL_NAME(...) __VA_ARGS__
+
+#define HIPCPU_LAUNCH(kernel, name, grid, block, shared_bytes, stream, ...)                       \
+  ::hipcpu::launch(name, __LINE__, ::hipcpu::config(grid, block, shared_bytes, stream),           \
+                   [&](auto&... hipcpu_args) { kernel(hipcpu_args...); } __VA_OPT__(, ) __VA_ARGS__)
+#define hipLaunchKernelGGL(kernel, ...) HIPCPU_LAUNCH((kernel), #kernel, __VA_ARGS__)

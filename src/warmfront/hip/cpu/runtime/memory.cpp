@@ -1,0 +1,280 @@
+// hipMalloc and its like. Each allocation is a mapping of its own that ends at a guard page, so that a step
+// past its end faults at once; what is freed stays out of reach for a while, so that its use faults too.
+//
+// Fresh memory is zero, as the system gives it. A kernel must not rely on that: a GPU's is not.
+#include "memory.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <mutex>
+
+#include <hip/hip_runtime_api.h>
+#include <hipcpu/hooks.h>
+
+#include "status.h"
+
+namespace hipcpu {
+
+namespace {
+
+constexpr size_t kGuardBytes = 64 * 1024;   // whole pages on any machine that we know
+constexpr size_t kAlignBytes = 16;          // the widest access of a GPU thread
+constexpr size_t kHugeBytes = 4 << 20;      // from here on huge pages pay
+constexpr size_t kTotalBytes = 192ull << 30;  // an MI300X's
+constexpr size_t kKeptFreed = 256;          // freed ranges that stay out of reach
+
+size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
+
+struct Heap {
+  std::mutex mutex;
+  std::map<uintptr_t, Allocation> live;
+  std::map<uintptr_t, Allocation> freed;
+  std::deque<uintptr_t> freed_order;
+  size_t used_bytes = 0;
+  bool protects = false;
+  unsigned accesses = 0;  // kernels and copies under way
+};
+
+Heap& heap() {
+  static Heap& only = *new Heap;
+  return only;
+}
+
+void set_access(const Heap& h, int protection) {
+  for (const auto& [_, allocation] : h.live) {
+    if (allocation.home != Home::kDevice) continue;
+    mprotect(static_cast<char*>(allocation.mapping) + kGuardBytes, allocation.mapping_bytes - 2 * kGuardBytes,
+             protection);
+  }
+}
+
+const std::pair<const uintptr_t, Allocation>* at_or_before(const std::map<uintptr_t, Allocation>& map,
+                                                           uintptr_t address) {
+  auto after = map.upper_bound(address);
+  return after == map.begin() ? nullptr : &*std::prev(after);
+}
+
+hipError_t allocate(void** pointer, size_t bytes, Home home, unsigned flags) {
+  if (!pointer) return hipErrorInvalidValue;
+  *pointer = nullptr;
+  if (bytes == 0) return hipSuccess;
+  Heap& h = heap();
+  const std::lock_guard lock(h.mutex);
+  if (bytes > kTotalBytes - h.used_bytes) return hipErrorOutOfMemory;
+  const size_t body = round_up(bytes, kGuardBytes);
+  const size_t mapped = body + 2 * kGuardBytes;
+  void* mapping = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping == MAP_FAILED) return hipErrorOutOfMemory;
+  char* first = static_cast<char*>(mapping) + kGuardBytes;
+  const bool closed = h.protects && home == Home::kDevice && h.accesses == 0;
+  if (mprotect(first, body, closed ? PROT_NONE : PROT_READ | PROT_WRITE) != 0) {
+    munmap(mapping, mapped);
+    return hipErrorOutOfMemory;
+  }
+  if (bytes >= kHugeBytes) madvise(first, body, MADV_HUGEPAGE);
+  char* begin = first + body - round_up(bytes, kAlignBytes);
+  h.live[reinterpret_cast<uintptr_t>(begin)] = {bytes, mapping, mapped, home, flags};
+  h.used_bytes += bytes;
+  *pointer = begin;
+  return hipSuccess;
+}
+
+void keep_out_of_reach(Heap& h, uintptr_t begin, const Allocation& allocation) {
+  // The pages go back to the system at once; only their addresses are kept.
+  madvise(allocation.mapping, allocation.mapping_bytes, MADV_DONTNEED);
+  mprotect(allocation.mapping, allocation.mapping_bytes, PROT_NONE);
+  h.freed[begin] = allocation;
+  h.freed_order.push_back(begin);
+  if (h.freed_order.size() <= kKeptFreed) return;
+  const auto oldest = h.freed.find(h.freed_order.front());
+  munmap(oldest->second.mapping, oldest->second.mapping_bytes);
+  h.freed.erase(oldest);
+  h.freed_order.pop_front();
+}
+
+hipError_t release(void* pointer, bool host) {
+  if (!pointer) return hipSuccess;
+  Heap& h = heap();
+  const std::lock_guard lock(h.mutex);
+  const auto found = h.live.find(reinterpret_cast<uintptr_t>(pointer));
+  if (found == h.live.end() || found->second.home == Home::kRegistered) return hipErrorInvalidValue;
+  if ((found->second.home == Home::kPinned) != host) return hipErrorInvalidValue;
+  h.used_bytes -= found->second.bytes;
+  keep_out_of_reach(h, found->first, found->second);
+  h.live.erase(found);
+  return hipSuccess;
+}
+
+Neighbour beside(const std::map<uintptr_t, Allocation>& map, uintptr_t address) {
+  constexpr size_t kNear = 1 << 20;
+  using Relation = Neighbour::Relation;
+  if (const auto* before = at_or_before(map, address)) {
+    const auto& [begin, a] = *before;
+    const size_t offset = address - begin;
+    if (offset < a.bytes) return {Relation::kInside, offset, a.bytes, a.home};
+    if (offset - a.bytes < kNear) return {Relation::kPastEnd, offset - a.bytes, a.bytes, a.home};
+  }
+  const auto after = map.upper_bound(address);
+  if (after != map.end() && after->first - address <= kGuardBytes)
+    return {Relation::kBefore, after->first - address, after->second.bytes, after->second.home};
+  return {Relation::kNone, 0, 0, Home::kDevice};
+}
+
+}  // namespace
+
+bool find_allocation(const void* pointer, Found* found) {
+  Heap& h = heap();
+  const std::lock_guard lock(h.mutex);
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  const auto* before = at_or_before(h.live, address);
+  if (!before || address - before->first > before->second.bytes) return false;
+  *found = {before->first, before->second};
+  return true;
+}
+
+bool is_within(const void* pointer, size_t bytes) {
+  Found found;
+  if (!find_allocation(pointer, &found)) return true;
+  const size_t offset = reinterpret_cast<uintptr_t>(pointer) - found.begin;
+  return bytes <= found.allocation.bytes - offset;
+}
+
+Neighbour neighbour_of(uintptr_t address) {
+  Heap& h = heap();
+  const std::unique_lock lock(h.mutex, std::try_to_lock);
+  if (!lock) return {Neighbour::Relation::kNone, 0, 0, Home::kDevice};
+  Neighbour freed = beside(h.freed, address);
+  if (freed.relation == Neighbour::Relation::kInside) {
+    freed.relation = Neighbour::Relation::kFreed;
+    return freed;
+  }
+  return beside(h.live, address);
+}
+
+DeviceAccess::DeviceAccess() {
+  Heap& h = heap();
+  if (!h.protects) return;
+  const std::lock_guard lock(h.mutex);
+  if (h.accesses++ == 0) set_access(h, PROT_READ | PROT_WRITE);
+}
+
+DeviceAccess::~DeviceAccess() {
+  Heap& h = heap();
+  if (!h.protects) return;
+  const std::lock_guard lock(h.mutex);
+  if (--h.accesses == 0) set_access(h, PROT_NONE);
+}
+
+}  // namespace hipcpu
+
+using namespace hipcpu;
+
+extern "C" {
+
+void hipcpu_protect_device_memory(int on) {
+  Heap& h = heap();
+  const std::lock_guard lock(h.mutex);
+  h.protects = on != 0;
+  set_access(h, on ? PROT_NONE : PROT_READ | PROT_WRITE);
+}
+
+hipError_t hipMalloc(void** pointer, size_t bytes) {
+  return set_last_error(allocate(pointer, bytes, Home::kDevice, 0));
+}
+
+hipError_t hipMallocAsync(void** pointer, size_t bytes, hipStream_t) { return hipMalloc(pointer, bytes); }
+
+hipError_t hipMallocManaged(void** pointer, size_t bytes, unsigned flags) {
+  if (flags != hipMemAttachGlobal && flags != hipMemAttachHost) return set_last_error(hipErrorInvalidValue);
+  return set_last_error(allocate(pointer, bytes, Home::kManaged, flags));
+}
+
+hipError_t hipHostMalloc(void** pointer, size_t bytes, unsigned flags) {
+  return set_last_error(allocate(pointer, bytes, Home::kPinned, flags));
+}
+
+hipError_t hipMallocHost(void** pointer, size_t bytes) { return hipHostMalloc(pointer, bytes, 0); }
+
+hipError_t hipMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+  constexpr size_t kPitchBytes = 256;
+  if (!pitch) return set_last_error(hipErrorInvalidValue);
+  *pitch = round_up(width, kPitchBytes);
+  return hipMalloc(pointer, *pitch * height);
+}
+
+hipError_t hipFree(void* pointer) { return set_last_error(release(pointer, false)); }
+hipError_t hipFreeAsync(void* pointer, hipStream_t) { return hipFree(pointer); }
+hipError_t hipHostFree(void* pointer) { return set_last_error(release(pointer, true)); }
+hipError_t hipFreeHost(void* pointer) { return hipHostFree(pointer); }
+
+hipError_t hipHostRegister(void* pointer, size_t bytes, unsigned flags) {
+  if (!pointer || bytes == 0) return set_last_error(hipErrorInvalidValue);
+  Heap& h = heap();
+  const std::lock_guard lock(h.mutex);
+  const auto [_, fresh] =
+      h.live.try_emplace(reinterpret_cast<uintptr_t>(pointer), Allocation{bytes, nullptr, 0, Home::kRegistered, flags});
+  return set_last_error(fresh ? hipSuccess : hipErrorHostMemoryAlreadyRegistered);
+}
+
+hipError_t hipHostUnregister(void* pointer) {
+  Heap& h = heap();
+  const std::lock_guard lock(h.mutex);
+  const auto found = h.live.find(reinterpret_cast<uintptr_t>(pointer));
+  if (found == h.live.end() || found->second.home != Home::kRegistered)
+    return set_last_error(hipErrorHostMemoryNotRegistered);
+  h.live.erase(found);
+  return hipSuccess;
+}
+
+hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned) {
+  Found found;
+  if (!device || !find_allocation(host, &found) || found.allocation.home == Home::kDevice)
+    return set_last_error(hipErrorInvalidValue);
+  *device = host;
+  return hipSuccess;
+}
+
+hipError_t hipHostGetFlags(unsigned* flags, void* host) {
+  Found found;
+  if (!flags || !find_allocation(host, &found)) return set_last_error(hipErrorInvalidValue);
+  *flags = found.allocation.flags;
+  return hipSuccess;
+}
+
+hipError_t hipMemGetInfo(size_t* free, size_t* total) {
+  if (!free || !total) return set_last_error(hipErrorInvalidValue);
+  Heap& h = heap();
+  const std::lock_guard lock(h.mutex);
+  *total = kTotalBytes;
+  *free = kTotalBytes - h.used_bytes;
+  return hipSuccess;
+}
+
+hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
+  if (!attributes || !pointer) return set_last_error(hipErrorInvalidValue);
+  Found found;
+  *attributes = {};
+  if (!find_allocation(pointer, &found)) return hipSuccess;  // hipMemoryTypeUnregistered
+  const Home home = found.allocation.home;
+  attributes->type = home == Home::kDevice    ? hipMemoryTypeDevice
+                     : home == Home::kManaged ? hipMemoryTypeManaged
+                                              : hipMemoryTypeHost;
+  attributes->devicePointer = const_cast<void*>(pointer);
+  attributes->hostPointer = home == Home::kDevice ? nullptr : const_cast<void*>(pointer);
+  attributes->isManaged = home == Home::kManaged;
+  attributes->allocationFlags = found.allocation.flags;
+  return hipSuccess;
+}
+
+hipError_t hipMemPrefetchAsync(const void* pointer, size_t bytes, int, hipStream_t) {
+  return set_last_error(pointer && is_within(pointer, bytes) ? hipSuccess : hipErrorInvalidValue);
+}
+
+hipError_t hipMemAdvise(const void* pointer, size_t bytes, hipMemoryAdvise, int) {
+  return set_last_error(pointer && is_within(pointer, bytes) ? hipSuccess : hipErrorInvalidValue);
+}
+}

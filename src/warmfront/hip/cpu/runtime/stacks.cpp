@@ -1,0 +1,103 @@
+// Stacks for the threads of a block: 256 KiB each, made when first needed, with a guard page below.
+//
+// Stack 0 is home, where the plain loop over a block's threads runs; a thread that waits there keeps it,
+// and the n-th thread after it gets stack n.
+#include "stacks.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "faults.h"
+
+namespace hipcpu {
+
+namespace {
+
+constexpr size_t kGuardBytes = 64 * 1024;  // wide, so that a large frame does not step over it
+// Stacks at the same offset of their pages would fight for the same lines of the cache.
+constexpr size_t kColourBytes = 16 * 1024;
+constexpr size_t kColourStep = 320;
+constexpr size_t kStride = kGuardBytes + kPrivateBytes + kColourBytes;
+constexpr size_t kStacks = kMaxThreads + 1;
+
+// Where a fresh stack begins: calls the function that the slot has for a frame.
+extern "C" void hipcpu_enter();
+
+#if defined(__x86_64__)
+asm(R"(
+.text
+.globl hipcpu_enter
+.type hipcpu_enter, @function
+hipcpu_enter:
+  .cfi_startproc
+  .cfi_undefined rip
+  movq %rbp, %rax
+  xorl %ebp, %ebp
+  callq *%rax
+  ud2
+  .cfi_endproc
+.size hipcpu_enter, .-hipcpu_enter
+)");
+#elif defined(__aarch64__)
+asm(R"(
+.text
+.globl hipcpu_enter
+.type hipcpu_enter, %function
+hipcpu_enter:
+  .cfi_startproc
+  .cfi_undefined x30
+  mov x0, x29
+  mov x29, xzr
+  blr x0
+  brk #1
+  .cfi_endproc
+.size hipcpu_enter, .-hipcpu_enter
+)");
+#endif
+
+Slot begin_at(void* top, void (*function)()) {
+  return {top, reinterpret_cast<void*>(function), reinterpret_cast<void*>(hipcpu_enter)};
+}
+
+void make_usable(Worker& worker, uint32_t stacks) {
+  for (; worker.usable_stacks < stacks; ++worker.usable_stacks) {
+    char* base = worker.stacks + worker.usable_stacks * kStride;
+    if (mprotect(base + kGuardBytes, kStride - kGuardBytes, PROT_READ | PROT_WRITE) != 0)
+      die("out of memory for the stacks of a block's threads");
+  }
+}
+
+void* top_of(const Worker& worker, uint32_t stack) {
+  const size_t colour = stack * kColourStep % kColourBytes & ~size_t{63};
+  return worker.stacks + (stack + 1) * kStride - colour;
+}
+
+}  // namespace
+
+void make_stacks(Worker& worker) {
+  void* memory = mmap(nullptr, kStacks * kStride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) die("out of address space for the stacks of a block's threads");
+  worker.stacks = static_cast<char*>(memory);
+}
+
+void prepare_thread(Worker& worker, uint32_t thread) {
+  const uint32_t stack = thread - worker.first;
+  if (stack >= worker.usable_stacks) {
+    if (stack >= kStacks) return;
+    make_usable(worker, stack + 1);
+  }
+  worker.slots[thread] = begin_at(top_of(worker, stack), run_thread);
+}
+
+void enter_home(Worker& worker, void (*function)()) {
+  make_usable(worker, 1);
+  const Slot start = begin_at(top_of(worker, 0), function);
+  switch_thread(&worker.outside, &start);
+}
+
+bool is_stack_overflow(const Worker& worker, uintptr_t address) {
+  const uintptr_t offset = address - reinterpret_cast<uintptr_t>(worker.stacks);
+  return offset < kStacks * kStride && offset % kStride < kGuardBytes;
+}
+
+}  // namespace hipcpu

@@ -1,0 +1,177 @@
+// Streams and events. Everything is finished when it is issued, so a stream is only a name that can be
+// wrong, and an event is a point in time.
+#include "streams.h"
+
+#include <time.h>
+
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "status.h"
+
+struct hipcpu_stream {
+  unsigned flags;
+  int priority;
+};
+
+struct hipcpu_event {
+  unsigned flags;
+  bool recorded;
+  int64_t at_ns;
+};
+
+namespace hipcpu {
+
+namespace {
+
+// Handles that were given out and not taken back, so that a stale one is an error and not a crash.
+template <class T>
+class Handles {
+ public:
+  T* make(const T& value) {
+    const std::lock_guard lock(mutex_);
+    T* handle = new T(value);
+    alive_.insert(handle);
+    return handle;
+  }
+
+  bool has(T* handle) {
+    const std::lock_guard lock(mutex_);
+    return alive_.count(handle) != 0;
+  }
+
+  bool destroy(T* handle) {
+    const std::lock_guard lock(mutex_);
+    if (alive_.erase(handle) == 0) return false;
+    delete handle;
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<T*> alive_;
+};
+
+Handles<hipcpu_stream>& streams() {
+  static auto& only = *new Handles<hipcpu_stream>;
+  return only;
+}
+
+Handles<hipcpu_event>& events() {
+  static auto& only = *new Handles<hipcpu_event>;
+  return only;
+}
+
+bool is_special(hipStream_t stream) {
+  return stream == nullptr || stream == hipStreamLegacy || stream == hipStreamPerThread;
+}
+
+int64_t now_ns() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1'000'000'000ll + t.tv_nsec;
+}
+
+hipError_t check(hipStream_t stream) {
+  return set_last_error(is_stream(stream) ? hipSuccess : hipErrorContextIsDestroyed);
+}
+
+hipError_t check(hipEvent_t event) {
+  return set_last_error(events().has(event) ? hipSuccess : hipErrorInvalidHandle);
+}
+
+}  // namespace
+
+bool is_stream(hipStream_t stream) { return is_special(stream) || streams().has(stream); }
+
+}  // namespace hipcpu
+
+using namespace hipcpu;
+
+extern "C" {
+
+hipError_t hipStreamCreate(hipStream_t* stream) { return hipStreamCreateWithFlags(stream, hipStreamDefault); }
+
+hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
+  return hipStreamCreateWithPriority(stream, flags, 0);
+}
+
+hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int priority) {
+  if (!stream || flags > hipStreamNonBlocking) return set_last_error(hipErrorInvalidValue);
+  *stream = streams().make({flags, priority});
+  return hipSuccess;
+}
+
+hipError_t hipStreamDestroy(hipStream_t stream) {
+  return set_last_error(streams().destroy(stream) ? hipSuccess : hipErrorInvalidHandle);
+}
+
+hipError_t hipStreamSynchronize(hipStream_t stream) { return check(stream); }
+hipError_t hipStreamQuery(hipStream_t stream) { return check(stream); }
+
+hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags) {
+  if (!flags || !is_stream(stream)) return set_last_error(hipErrorInvalidValue);
+  *flags = is_special(stream) ? hipStreamDefault : stream->flags;
+  return hipSuccess;
+}
+
+hipError_t hipStreamGetPriority(hipStream_t stream, int* priority) {
+  if (!priority || !is_stream(stream)) return set_last_error(hipErrorInvalidValue);
+  *priority = is_special(stream) ? 0 : stream->priority;
+  return hipSuccess;
+}
+
+hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned) {
+  const hipError_t error = check(stream);
+  return error != hipSuccess ? error : check(event);
+}
+
+hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void* argument, unsigned flags) {
+  if (!callback || flags != 0) return set_last_error(hipErrorInvalidValue);
+  const hipError_t error = check(stream);
+  if (error == hipSuccess) callback(stream, hipSuccess, argument);
+  return error;
+}
+
+hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* argument) {
+  if (!function) return set_last_error(hipErrorInvalidValue);
+  const hipError_t error = check(stream);
+  if (error == hipSuccess) function(argument);
+  return error;
+}
+
+hipError_t hipEventCreate(hipEvent_t* event) { return hipEventCreateWithFlags(event, hipEventDefault); }
+
+hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags) {
+  constexpr unsigned kKnown = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess;
+  if (!event || (flags & ~kKnown)) return set_last_error(hipErrorInvalidValue);
+  *event = events().make({flags, false, 0});
+  return hipSuccess;
+}
+
+hipError_t hipEventDestroy(hipEvent_t event) {
+  return set_last_error(events().destroy(event) ? hipSuccess : hipErrorInvalidHandle);
+}
+
+hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
+  if (const hipError_t error = check(event); error != hipSuccess) return error;
+  if (const hipError_t error = check(stream); error != hipSuccess) return error;
+  event->recorded = true;
+  event->at_ns = now_ns();
+  return hipSuccess;
+}
+
+// An event that was never recorded has nothing to wait for.
+hipError_t hipEventSynchronize(hipEvent_t event) { return check(event); }
+hipError_t hipEventQuery(hipEvent_t event) { return check(event); }
+
+hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop) {
+  if (!milliseconds) return set_last_error(hipErrorInvalidValue);
+  if (!events().has(start) || !events().has(stop)) return set_last_error(hipErrorInvalidHandle);
+  const bool timed = !((start->flags | stop->flags) & hipEventDisableTiming);
+  if (!timed || !start->recorded || !stop->recorded) return set_last_error(hipErrorInvalidHandle);
+  *milliseconds = static_cast<float>(stop->at_ns - start->at_ns) * 1e-6f;
+  return hipSuccess;
+}
+}

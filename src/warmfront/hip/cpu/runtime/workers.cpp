@@ -1,0 +1,227 @@
+// The pool: one OS thread for each core, and a launch that hands blocks out in order.
+//
+// Between launches a worker spins for a while and then sleeps, so that a series of small kernels does not
+// pay for waking it. Nothing here is destroyed at exit: a worker may still be running.
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include <hipcpu/hooks.h>
+
+#include "faults.h"
+#include "memory.h"
+#include "stacks.h"
+#include "status.h"
+#include "worker.h"
+
+extern "C" {
+__thread hipcpu::Team* hipcpu_team;
+__thread unsigned char* hipcpu_dynamic_shared;
+}
+
+namespace hipcpu {
+
+namespace {
+
+__thread Worker* mine;
+std::atomic<unsigned long long> launches{0};
+
+constexpr size_t kPageBytes = 4096;
+constexpr int kSpins = 4000;  // some tens of microseconds
+
+unsigned char* make_dynamic_shared() {
+  const size_t bytes = kSharedBytes + 2 * kPageBytes;
+  void* memory = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) die("out of memory for dynamic shared memory");
+  auto* begin = static_cast<unsigned char*>(memory) + kPageBytes;
+  mprotect(begin, kSharedBytes, PROT_READ | PROT_WRITE);
+  return begin + kSharedBytes;
+}
+
+Worker* make_worker() {
+  void* memory =
+      mmap(nullptr, sizeof(Worker), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) die("out of memory for a worker");
+  auto* worker = new (memory) Worker{};
+  make_stacks(*worker);
+  worker->shared_end = make_dynamic_shared();
+  use_signal_stack();
+  return worker;
+}
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  asm volatile("yield");
+#endif
+}
+
+// Waits until `value` is no longer `old`: awake for a while, then asleep.
+template <class T>
+T wait_for_change(const std::atomic<T>& value, T old) {
+  for (int spin = 0; spin < kSpins; ++spin) {
+    const T now = value.load(std::memory_order_acquire);
+    if (now != old) return now;
+    relax();
+  }
+  value.wait(old, std::memory_order_acquire);
+  return value.load(std::memory_order_acquire);
+}
+
+struct Pool {
+  std::mutex one_launch_at_a_time;
+  std::once_flag started;
+  unsigned helpers = 0;  // workers beside the launching thread
+  std::atomic<uint32_t> generation{0};
+  // Helpers in the launch, and whether more may join: one that wakes late is not waited for.
+  std::atomic<uint32_t> members{0};
+  Launch* launch = nullptr;
+};
+
+constexpr uint32_t kOpen = 1u << 31;
+
+Pool& pool() {
+  static Pool& only = *new Pool;
+  return only;
+}
+
+bool join(Pool& p) {
+  uint32_t members = p.members.load(std::memory_order_relaxed);
+  while (members & kOpen)
+    if (p.members.compare_exchange_weak(members, members + 1, std::memory_order_acquire)) return true;
+  return false;
+}
+
+void* help(void*) {
+  Pool& p = pool();
+  Worker& worker = this_worker();
+  uint32_t seen = 0;
+  for (;;) {
+    seen = wait_for_change(p.generation, seen);
+    if (!join(p)) continue;
+    run_blocks(worker, *p.launch);
+    if (p.members.fetch_sub(1, std::memory_order_release) == 1) p.members.notify_one();
+  }
+}
+
+unsigned cores() {
+  if (const char* wanted = std::getenv("HIPCPU_WORKERS")) return std::max(1, std::atoi(wanted));
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+void start_helpers() {
+  Pool& p = pool();
+  for (unsigned wanted = cores() - 1; p.helpers < wanted; ++p.helpers) {
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, help, nullptr) != 0) return;  // fewer hands, the same work
+    pthread_detach(thread);
+  }
+}
+
+void run_everywhere(Launch& launch) {
+  Pool& p = pool();
+  if (p.helpers == 0 || launch.blocks == 1) return run_blocks(this_worker(), launch);
+  p.launch = &launch;
+  p.members.store(kOpen, std::memory_order_release);
+  p.generation.fetch_add(1, std::memory_order_release);
+  p.generation.notify_all();
+  run_blocks(this_worker(), launch);
+  uint32_t members = p.members.fetch_and(~kOpen, std::memory_order_acq_rel) & ~kOpen;
+  while (members != 0) members = wait_for_change(p.members, members);
+}
+
+// gfx942's limits.
+bool is_valid(const Config& c) {
+  constexpr uint64_t kMaxGrid = 0xffffffffull;  // threads in each dimension
+  const uint64_t threads = uint64_t{c.block.x} * c.block.y * c.block.z;
+  if (threads == 0 || c.block.x > kMaxThreads || c.block.y > kMaxThreads || c.block.z > kMaxThreads) return false;
+  if (threads > kMaxThreads || c.shared_bytes > kSharedBytes) return false;
+  if (c.grid.x == 0 || c.grid.y == 0 || c.grid.z == 0 || c.grid.y > 65536 || c.grid.z > 65536) return false;
+  return uint64_t{c.grid.x} * c.block.x <= kMaxGrid;
+}
+
+void stand_before(Worker& worker, const Launch& launch) {
+  const Coordinates& size = launch.config.block;
+  worker.launch = &launch;
+  hipcpu_dynamic_shared = worker.shared_end - (launch.config.shared_bytes + 15) / 16 * 16;
+  worker.block.grid = launch.config.grid;
+  if (std::memcmp(&worker.block.size, &size, sizeof size) == 0) return;
+  worker.block.size = size;
+  worker.count = 0;
+  for (unsigned z = 0; z < size.z; ++z)
+    for (unsigned y = 0; y < size.y; ++y)
+      for (unsigned x = 0; x < size.x; ++x) worker.places[worker.count++] = {x, y, z};
+}
+
+__thread Launch* to_run;
+
+// Takes blocks in order until none is left; runs on the home stack.
+[[noreturn]] void run_home() {
+  Worker& worker = *mine;
+  Launch& launch = *to_run;
+  const Coordinates& grid = launch.config.grid;
+  for (;;) {
+    uint64_t block = launch.next.fetch_add(launch.chunk, std::memory_order_relaxed);
+    if (block >= launch.blocks) break;
+    const uint64_t end = std::min(block + launch.chunk, launch.blocks);
+    for (; block < end; ++block) {
+      worker.block.index.x = static_cast<unsigned>(block % grid.x);
+      worker.block.index.y = static_cast<unsigned>(block / grid.x % grid.y);
+      worker.block.index.z = static_cast<unsigned>(block / grid.x / grid.y);
+      run_block(worker);
+    }
+  }
+  leave_thread(&worker.outside);
+}
+
+}  // namespace
+
+Worker* this_worker_if_any() { return mine; }
+
+Worker& this_worker() {
+  if (!mine) hipcpu_team = mine = make_worker();
+  return *mine;
+}
+
+void run_blocks(Worker& worker, Launch& launch) {
+  if (launch.next.load(std::memory_order_relaxed) >= launch.blocks) return;
+  stand_before(worker, launch);
+  to_run = &launch;
+  enter_home(worker, run_home);
+  worker.launch = nullptr;
+}
+
+}  // namespace hipcpu
+
+using namespace hipcpu;
+
+extern "C" void hipcpu_launch(const Config* config, Threads threads, const void* call, const char* kernel, int line) {
+  if (mine && mine->launch) fault("unsupported", "a kernel launched a kernel: this runs on a GPU only", 134);
+  if (!is_valid(*config)) {
+    set_last_error(hipErrorInvalidConfiguration);
+    return;
+  }
+  hipcpu_start_workers();
+  Pool& p = pool();
+  const std::lock_guard lock(p.one_launch_at_a_time);
+  const uint64_t blocks = uint64_t{config->grid.x} * config->grid.y * config->grid.z;
+  const uint64_t chunk = std::clamp<uint64_t>(blocks / (8 * (p.helpers + 1)), 1, 64);
+  Launch launch{*config, threads, call, kernel, line, blocks, chunk};
+  const DeviceAccess access;
+  run_everywhere(launch);
+  launches.fetch_add(1, std::memory_order_relaxed);
+}
+
+extern "C" void hipcpu_start_workers() {
+  std::call_once(pool().started, start_helpers);
+}
+
+extern "C" unsigned long long hipcpu_launch_count() { return launches.load(); }
