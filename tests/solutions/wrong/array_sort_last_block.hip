@@ -1,0 +1,40 @@
+// problem: array-sort
+// verdict: WRONG_ANSWER
+// why: every second block is swapped with its neighbour only while both are whole: the last one stays out
+#include <hip/hip_runtime.h>
+
+// Odd-even merge of neighbouring blocks of `size` by one thread for each pair.
+__global__ void merge(const int* from, int* to, size_t size, size_t n) {
+    const size_t begin = (size_t(blockIdx.x) * blockDim.x + threadIdx.x) * 2 * size;
+    if (begin >= n) {
+        return;
+    }
+    const size_t middle = begin + size, end = begin + 2 * size;
+    if (end > n) {
+        for (size_t i = begin; i < n; ++i) to[i] = from[i];
+        return;
+    }
+    size_t left = begin, right = middle;
+    for (size_t i = begin; i < end; ++i) {
+        const bool take_left = left < middle && (right >= end || from[left] <= from[right]);
+        to[i] = take_left ? from[left++] : from[right++];
+    }
+}
+
+extern "C" void solution(const int* a, int* b, size_t n) {
+    int* from = nullptr;
+    int* to = nullptr;
+    (void)hipMalloc(&from, n * sizeof(int));
+    (void)hipMalloc(&to, n * sizeof(int));
+    (void)hipMemcpy(from, a, n * sizeof(int), hipMemcpyDeviceToDevice);
+    for (size_t size = 1; size < n; size *= 2) {
+        const size_t pairs = (n + 2 * size - 1) / (2 * size);
+        merge<<<(pairs + 63) / 64, 64>>>(from, to, size, n);
+        int* swapped = from;
+        from = to;
+        to = swapped;
+    }
+    (void)hipMemcpy(b, from, n * sizeof(int), hipMemcpyDeviceToDevice);
+    (void)hipFree(from);
+    (void)hipFree(to);
+}
