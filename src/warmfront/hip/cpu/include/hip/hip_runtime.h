@@ -15,6 +15,7 @@
 #include <hipcpu/vectors.h>
 
 #include <hip/hip_runtime_api.h>
+#include <hipcpu/gpu_only.h>
 #include <hipcpu/launch.h>
 #include <hipcpu/wave.h>
 #include <hipcpu/math.h>

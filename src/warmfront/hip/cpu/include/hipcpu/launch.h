@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include <hip/hip_runtime_api.h>
@@ -113,3 +114,28 @@ struct DynamicShared {
   ::hipcpu::launch(name, __LINE__, ::hipcpu::config(grid, block, shared_bytes, stream),           \
                    [&](auto&... hipcpu_args) { kernel(hipcpu_args...); } __VA_OPT__(, ) __VA_ARGS__)
 #define hipLaunchKernelGGL(kernel, ...) HIPCPU_LAUNCH((kernel), #kernel, __VA_ARGS__)
+
+// A kernel by its address, its arguments by theirs.
+template <class... Parameters>
+inline hipError_t hipLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** args,
+                                  size_t shared_bytes = 0, hipStream_t stream = nullptr) {
+  const auto call = [kernel](auto&... values) { kernel(values...); };
+  const auto go = [&]<size_t... I>(std::index_sequence<I...>) {
+    hipcpu::launch("hipLaunchKernel", 0, hipcpu::config(grid, block, shared_bytes, stream), call,
+                   *static_cast<std::remove_cvref_t<Parameters>*>(args[I])...);
+  };
+  go(std::index_sequence_for<Parameters...>{});
+  return hipPeekAtLastError();
+}
+
+// All blocks of a cooperative grid would be on the device at once; here only waiting for all of them is missing.
+template <class... Parameters>
+inline hipError_t hipLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** args,
+                                             unsigned shared_bytes, hipStream_t stream) {
+  return hipLaunchKernel(kernel, grid, block, args, shared_bytes, stream);
+}
+
+__attribute__((error("hipLaunchKernel of an untyped pointer runs on a GPU only: write kernel<<<...>>>(...)")))
+hipError_t hipLaunchKernel(const void*, dim3, dim3, void**, size_t, hipStream_t);
+__attribute__((error("hipLaunchCooperativeKernel of an untyped pointer runs on a GPU only: leave out the cast")))
+hipError_t hipLaunchCooperativeKernel(const void*, dim3, dim3, void**, unsigned, hipStream_t);
