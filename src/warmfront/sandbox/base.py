@@ -98,8 +98,8 @@ class Box(Protocol):
         `TimeoutError` after `timeout_s`, if that comes before the wall clock runs out.
         """
 
-    def wait(self) -> Exit:
-        """Wait for the end, at most until the wall clock runs out, and say how it ended."""
+    def wait(self, timeout_s: float | None = None) -> Exit:
+        """Wait for the end, at most `timeout_s` or until the wall clock runs out, and say how it ended."""
 
     def destroy(self) -> None:
         """End every process inside and remove the folder. Safe to call twice, from any thread."""
@@ -112,7 +112,8 @@ class Box(Protocol):
 class Sandbox(Protocol):
     """Makes boxes."""
 
-    name: str  #: `bubblewrap` or `docker`
+    name: str  #: `bubblewrap`, `docker` or `none (trusted)`
+    detail: str  #: how it isolates on this machine, for people
 
     def prepare(self, template: Template) -> None:
         """Make one box of this template ready in the background, so that `take` need not wait."""

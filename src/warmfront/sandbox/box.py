@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Self
 from warmfront.errors import SandboxFailed
 from warmfront.sandbox.base import Exit, Reason, Template
 from warmfront.sandbox.channel import Channel, wait_readable
+from warmfront.sandbox.output import OutputReader
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -33,6 +35,7 @@ class ChannelBox(ABC):
         self._deadline: float | None = None
         self._cause: Reason | None = None
         self._exit: Exit | None = None
+        self._output: OutputReader
         self._failure: str | None = None  # set by a subclass if it was the sandbox that broke
         self._is_started = False
         self._starting = threading.Lock()
@@ -52,7 +55,10 @@ class ChannelBox(ABC):
         """Start the program, once. It blocks on `commands` until it is sent one."""
         with self._starting:
             if not self._is_started and self._cause is None:
-                self._start()
+                try:
+                    self._start()
+                except OSError as error:
+                    raise SandboxFailed(f"The box could not be started: {error}") from error
                 self._is_started = True
 
     def is_alive(self) -> bool:
@@ -75,9 +81,10 @@ class ChannelBox(ABC):
                 return b""
             deadline = self._within(timeout_s)
             data = self._channel.receive(size, ended_fd=self._ended_fd(), deadline=deadline)
-        if len(data) < size and deadline < self._until() and time.monotonic() >= deadline and self.is_alive():
-            raise TimeoutError
-        return data
+            is_late = len(data) < size and deadline < self._until() and time.monotonic() >= deadline
+            if is_late and self.is_alive():
+                raise TimeoutError
+            return data
 
     def wait(self, timeout_s: float | None = None) -> Exit:
         """Wait for the end, at most `timeout_s` or until the wall clock runs out, and say how it ended."""
@@ -93,8 +100,9 @@ class ChannelBox(ABC):
     def end(self, cause: Reason) -> None:
         """Kill everything inside. The first cause is the one that counts."""
         self._cause = self._cause or cause
-        if self._is_started and self._exit is None:
-            self._kill()
+        with self._ending:  # what `_kill` uses is closed after the end
+            if self._is_started and self._exit is None:
+                self._kill()
 
     def destroy(self) -> None:
         """End every process inside and remove the folder. Safe to call twice, from any thread."""
@@ -119,7 +127,15 @@ class ChannelBox(ABC):
     def _finish(self) -> None:
         with self._ending:
             if self._exit is None:
-                self._exit = self._explain(self._bury())
+                found = self._bury()
+                if self._output.is_flood:
+                    self._cause = self._cause or Reason.OUTPUT
+                self._exit = self._explain(found)
+
+    def _read_output(self, chunks: Iterable[bytes]) -> None:
+        """For `_start`: keep what the program prints, and kill it if that is too much."""
+        limit_bytes = self.template.limits.output_bytes
+        self._output = OutputReader(chunks, limit_bytes=limit_bytes, on_flood=self._kill)
 
     def _explain(self, found: Exit) -> Exit:
         """Put our own reason for the end in place of the signal that it took."""

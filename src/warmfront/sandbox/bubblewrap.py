@@ -20,9 +20,9 @@ from warmfront.sandbox import bwrap, seccomp
 from warmfront.sandbox.base import Exit, Reason, Template
 from warmfront.sandbox.cgroup import Group, Hierarchy, find_hierarchy
 from warmfront.sandbox.channel import wait_readable
-from warmfront.sandbox.folders import PREFIX, Folders, is_open_to_all
+from warmfront.sandbox.folders import Folders, is_open_to_all
 from warmfront.sandbox.pool import PoolSandbox
-from warmfront.sandbox.process import GRACE_S, ProcessBox, Spawner, exit_of_status
+from warmfront.sandbox.process import GRACE_S, ProcessBox, Spawner, exit_of_status, launcher
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,10 +44,12 @@ class Bubblewrap(PoolSandbox):
         found = bwrap.probe()
         if not found.wrappers:
             raise NoSandbox(f"bubblewrap does not work here: {found.detail}", hint=INSTALL_HINT)
-        super().__init__(Folders(base))
+        super().__init__(Folders(self.name, base))
         self._wrappers = found.wrappers
         self._spawner = Spawner()
         self._hierarchy = find_hierarchy() if use_cgroup else None
+        limits = f"cgroup {self._hierarchy.version}" if self._hierarchy else "rlimits"
+        self.detail = f"{self.name}, {limits}"
         self._remove_leftovers()
 
     def close(self) -> None:
@@ -69,7 +71,7 @@ class Bubblewrap(PoolSandbox):
     def _remove_leftovers(self) -> None:
         for owner in self.folders.dead_owners():
             if self._hierarchy:
-                for name in self._hierarchy.names(f"{PREFIX}{owner}-"):
+                for name in self._hierarchy.names(f"{owner}-"):
                     self._hierarchy.existing(name).remove()
             self.folders.bury(owner)
 
@@ -101,7 +103,7 @@ class BubblewrapBox(ProcessBox):
         os.set_blocking(self._status_fd, False)
         seccomp_fd = seccomp.as_descriptor(may_fork=self.template.may_fork)
         try:
-            self._spawn(self._command(status_fd, seccomp_fd), (status_fd, seccomp_fd))
+            self._spawn(self._command(status_fd, seccomp_fd), pass_fds=(status_fd, seccomp_fd))
         finally:
             os.close(status_fd)
             os.close(seccomp_fd)
@@ -112,7 +114,7 @@ class BubblewrapBox(ProcessBox):
         argv = list(template.argv) if self._group else bwrap.rlimited(template.argv, template.limits)
         fds = {"status_fd": status_fd, "seccomp_fd": seccomp_fd}
         command = bwrap.wrapped(argv, template, self.folder, self._wrapper, **fds)
-        return bwrap.launcher(command, template.limits, self._group.entrances if self._group else ())
+        return launcher(command, template.limits, self._group.entrances if self._group else ())
 
     def _meet_init(self) -> None:
         """Wait for bubblewrap to say which process is the box's first."""

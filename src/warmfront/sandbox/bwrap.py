@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import os
-import resource
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -21,17 +20,6 @@ from warmfront.sandbox.system import host_system
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
-
-#: Sets the limits that every box has and joins the cgroups, then becomes the command. It takes every
-#: value as an argument: nothing is ever put into the text of a shell.
-LAUNCHER = """
-ulimit -c 0 && ulimit -f "$1" && ulimit -n "$2" || exit 1
-shift 2
-while [ "$1" != -- ]; do echo 0 > "$1" || exit 1; shift; done
-shift
-exec "$@"
-"""
-FILE_BLOCK_BYTES = 512  #: the unit of `ulimit -f`
 
 #: For programs that share memory by name, as ROCm's runtime does. A little is enough.
 SHARED_MEMORY_BYTES = 16 << 20
@@ -65,14 +53,6 @@ def probe() -> Probe:
     failures = {wrapper: _failure(wrapper) for wrapper in candidates}
     working = tuple(wrapper for wrapper, failure in failures.items() if failure is None)
     return Probe(wrappers=working, detail="; ".join(failure for failure in failures.values() if failure))
-
-
-def launcher(command: Iterable[str], limits: Limits, entrances: Iterable[Path]) -> list[str]:
-    """`command`, started with the rlimits of every box and as a member of its cgroups."""
-    blocks = _at_most(limits.file_bytes, resource.RLIMIT_FSIZE) // FILE_BLOCK_BYTES
-    files = _at_most(limits.open_files, resource.RLIMIT_NOFILE)
-    arguments = [str(blocks), str(files), *map(str, entrances), "--", *command]
-    return ["/bin/sh", "-c", LAUNCHER, "warmfront-launcher", *arguments]
 
 
 def rlimited(argv: Iterable[str], limits: Limits) -> list[str]:
@@ -183,9 +163,3 @@ def _failure(wrapper: Wrapper) -> str | None:
 
 def _tool(name: str) -> str:
     return shutil.which(name) or f"/usr/bin/{name}"
-
-
-def _at_most(wanted: int, which: int) -> int:
-    """An unprivileged user may lower a hard limit, not raise it."""
-    hard = resource.getrlimit(which)[1]
-    return wanted if hard == resource.RLIM_INFINITY or os.geteuid() == 0 else min(wanted, hard)

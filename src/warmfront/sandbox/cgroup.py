@@ -48,6 +48,15 @@ class Group(ABC):
             self.kill()
             time.sleep(0.001)
 
+    @contextlib.contextmanager
+    def removed_on_failure(self) -> Iterator[None]:
+        """A limit that is refused must not leave half a group behind."""
+        try:
+            yield
+        except OSError:
+            self.remove()
+            raise
+
     @abstractmethod
     def kill(self) -> None:
         """Kill every process inside."""
@@ -148,6 +157,11 @@ class HierarchyV1:
     def make(self, name: str, limits: Limits) -> Group:
         """A new, empty group under these limits."""
         group = self.existing(name)
+        with group.removed_on_failure():
+            self._make(name, limits)
+        return group
+
+    def _make(self, name: str, limits: Limits) -> None:
         directories = {controller: parent / name for controller, parent in self.parents.items()}
         for directory in dict.fromkeys(directories.values()):
             directory.mkdir()
@@ -158,7 +172,6 @@ class HierarchyV1:
         _write(pids / "pids.max", limits.pids)
         _write(cpu / "cpu.cfs_period_us", CPU_PERIOD_US)
         _write(cpu / "cpu.cfs_quota_us", round(limits.cpus * CPU_PERIOD_US))
-        return group
 
     def names(self, prefix: str) -> list[str]:
         """Groups that exist and begin with `prefix`."""
@@ -178,7 +191,12 @@ class HierarchyV2:
 
     def make(self, name: str, limits: Limits) -> Group:
         """A new, empty group under these limits."""
-        directory = self.parent / name
+        group = self.existing(name)
+        with group.removed_on_failure():
+            self._make(self.parent / name, limits)
+        return group
+
+    def _make(self, directory: Path, limits: Limits) -> None:
         directory.mkdir()
         _write(directory / "memory.max", limits.memory_bytes)
         if (directory / "memory.swap.max").exists():
@@ -186,7 +204,6 @@ class HierarchyV2:
         _write(directory / "pids.max", limits.pids)
         if "cpu" in _words(self.parent / "cgroup.subtree_control"):
             _write(directory / "cpu.max", f"{round(limits.cpus * CPU_PERIOD_US)} {CPU_PERIOD_US}")
-        return self.existing(name)
 
     def names(self, prefix: str) -> list[str]:
         """Groups that exist and begin with `prefix`."""

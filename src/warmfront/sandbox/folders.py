@@ -28,10 +28,11 @@ ENOUGH_BYTES = 1 << 30
 class Folders:
     """The folders of one sandbox. `owner` names this sandbox wherever it leaves a trace."""
 
-    def __init__(self, base: Path | None = None) -> None:
+    def __init__(self, kind: str, base: Path | None = None) -> None:
         self.base = base or default_base()
-        self.owner = secrets.token_hex(8)
-        self._root = self.base / f"{PREFIX}{self.owner}"
+        self._kind = f"{PREFIX}{kind}-"
+        self.owner = f"{self._kind}{secrets.token_hex(8)}"
+        self._root = self.base / self.owner
         self._lock = self._take_possession()
 
     def make(self) -> Path:
@@ -50,14 +51,14 @@ class Folders:
             self._lock = -1
 
     def dead_owners(self) -> list[str]:
-        """Sandboxes under the same base whose process is gone."""
-        found = (path.parent.name.removeprefix(PREFIX) for path in self.base.glob(f"{PREFIX}*/{LOCK}"))
+        """Sandboxes of this kind under the same base whose process is gone."""
+        found = (path.parent.name for path in self.base.glob(f"{self._kind}*/{LOCK}"))
         return [owner for owner in found if owner != self.owner and self.is_dead(owner)]
 
     def is_dead(self, owner: str) -> bool:
         """Whether nobody holds that owner's lock."""
         try:
-            lock = os.open(self.base / f"{PREFIX}{owner}" / LOCK, os.O_RDONLY)
+            lock = os.open(self.base / owner / LOCK, os.O_RDONLY)
         except FileNotFoundError:
             return True
         except PermissionError:
@@ -72,7 +73,7 @@ class Folders:
 
     def bury(self, owner: str) -> None:
         """Remove the folders of a dead owner."""
-        shutil.rmtree(self.base / f"{PREFIX}{owner}", ignore_errors=True)
+        shutil.rmtree(self.base / owner, ignore_errors=True)
 
     def _take_possession(self) -> int:
         # The lock is held before the directory gets its name, so nobody ever sees it without one.

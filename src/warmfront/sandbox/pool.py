@@ -22,6 +22,7 @@ class PoolSandbox(ABC):
     """A sandbox that keeps boxes ready. Subclasses make them."""
 
     name: str
+    detail: str
 
     def __init__(self, folders: Folders) -> None:
         self.folders = folders

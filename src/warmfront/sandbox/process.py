@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -14,17 +15,35 @@ from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from warmfront.sandbox.base import Exit, Reason, Template
+from warmfront.sandbox.base import Exit, Limits, Reason, Template
 from warmfront.sandbox.box import ChannelBox
 from warmfront.sandbox.channel import wait_readable
-from warmfront.sandbox.output import OutputReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+#: Sets the limits that every box has and joins the cgroups, then becomes the command. It takes every
+#: value as an argument: nothing is ever put into the text of a shell.
+LAUNCHER = """
+ulimit -c 0 && ulimit -f "$1" && ulimit -n "$2" || exit 1
+shift 2
+while [ "$1" != -- ]; do echo 0 > "$1" || exit 1; shift; done
+shift
+exec "$@"
+"""
+FILE_BLOCK_BYTES = 512  #: the unit of `ulimit -f`
 
 #: How long the kernel may take to end what was killed. It is instant but for a process in a driver call.
 GRACE_S = 10.0
+
+
+def launcher(command: Iterable[str], limits: Limits, entrances: Iterable[Path]) -> list[str]:
+    """`command`, started with the rlimits of every box and as a member of its cgroups."""
+    blocks = _at_most(limits.file_bytes, resource.RLIMIT_FSIZE) // FILE_BLOCK_BYTES
+    files = _at_most(limits.open_files, resource.RLIMIT_NOFILE)
+    arguments = [str(blocks), str(files), *map(str, entrances), "--", *command]
+    return ["/bin/sh", "-c", LAUNCHER, "warmfront-launcher", *arguments]
 
 
 def exit_of_status(status: int) -> Exit:
@@ -45,7 +64,9 @@ class Spawner:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="warmfront-spawn")
 
-    def spawn(self, argv: Sequence[str], pass_fds: Sequence[int], cwd: Path) -> subprocess.Popen[bytes]:
+    def spawn(
+        self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], pass_fds: Sequence[int]
+    ) -> subprocess.Popen[bytes]:
         """Start `argv` in a session of its own, its stdout and stderr in one pipe, its stdin empty."""
 
         def popen() -> subprocess.Popen[bytes]:
@@ -56,7 +77,7 @@ class Spawner:
                 stderr=subprocess.STDOUT,
                 pass_fds=pass_fds,
                 cwd=cwd,
-                env={},
+                env=env,
                 start_new_session=True,
             )
 
@@ -75,16 +96,13 @@ class ProcessBox(ChannelBox):
         self._spawner = spawner
         self._process: subprocess.Popen[bytes]
         self._process_fd = -1
-        self._output: OutputReader
 
-    def _spawn(self, argv: Sequence[str], pass_fds: Sequence[int] = ()) -> None:
-        self._process = self._spawner.spawn(argv, pass_fds, self.folder)
+    def _spawn(
+        self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, pass_fds: Sequence[int] = ()
+    ) -> None:
+        self._process = self._spawner.spawn(argv, cwd=self.folder, env=env or {}, pass_fds=pass_fds)
         self._process_fd = os.pidfd_open(self._process.pid)
-        self._output = OutputReader(
-            self._printed(),
-            limit_bytes=self.template.limits.output_bytes,
-            on_flood=lambda: self.end(Reason.OUTPUT),
-        )
+        self._read_output(self._printed())
 
     def _printed(self) -> Iterator[bytes]:
         assert self._process.stdout is not None  # noqa: S101  for mypy: it is a pipe
@@ -119,3 +137,9 @@ class ProcessBox(ChannelBox):
     @abstractmethod
     def _account(self, returncode: int, output: bytes) -> Exit:
         """How it ended, now that it has."""
+
+
+def _at_most(wanted: int, which: int) -> int:
+    """An unprivileged user may lower a hard limit, not raise it."""
+    hard = resource.getrlimit(which)[1]
+    return wanted if hard == resource.RLIM_INFINITY or os.geteuid() == 0 else min(wanted, hard)

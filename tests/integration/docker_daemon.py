@@ -1,0 +1,87 @@
+"""A Docker daemon of our own for the tests: private directories, a private socket, no network.
+
+It touches no daemon that the machine may already run, and is ended by its process id.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STORAGE_DRIVERS = ("overlay2", "vfs")
+START_TIMEOUT_S = 60
+STOP_TIMEOUT_S = 60
+
+
+@pytest.fixture(scope="session")
+def docker_url() -> Iterator[str]:
+    """Where the private daemon listens."""
+    with private_docker() as url:
+        yield url
+
+
+@contextlib.contextmanager
+def private_docker() -> Iterator[str]:
+    """Start a daemon, wait until it answers, and end it afterwards."""
+    if os.geteuid() != 0 or shutil.which("dockerd") is None:
+        raise RuntimeError("these tests start a Docker daemon: as root, with `apt-get install docker.io`")
+    # A socket's path is short, so the directory is not pytest's own.
+    with tempfile.TemporaryDirectory(prefix="wf-docker-", ignore_cleanup_errors=True) as directory:
+        daemon, url = _start_any(Path(directory))
+        try:
+            yield url
+        finally:
+            daemon.terminate()
+            daemon.wait(STOP_TIMEOUT_S)
+
+
+def _start_any(directory: Path) -> tuple[subprocess.Popen[bytes], str]:
+    logs = []
+    for driver in STORAGE_DRIVERS:
+        home = directory / driver
+        home.mkdir()
+        daemon, url = _start(home, driver)
+        if _answers(daemon, url):
+            return daemon, url
+        daemon.kill()
+        daemon.wait()
+        logs.append((home / "log").read_text(encoding="utf-8", errors="replace")[-2000:])
+    raise RuntimeError("dockerd does not start here:\n" + "\n".join(logs))
+
+
+def _start(home: Path, driver: str) -> tuple[subprocess.Popen[bytes], str]:
+    url = f"unix://{home}/socket"
+    command = ["dockerd", "--iptables=false", "--bridge=none", f"--storage-driver={driver}"]
+    command += ["--data-root", str(home / "data"), "--exec-root", str(home / "run")]
+    command += ["--host", url, "--pidfile", str(home / "pid")]
+    with (home / "log").open("wb") as log:
+        return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True), url
+
+
+def _answers(daemon: subprocess.Popen[bytes], url: str) -> bool:
+    """Ask until it answers, or is gone."""
+    import docker  # noqa: PLC0415  slow, and not needed to collect tests
+
+    client = docker.DockerClient(base_url=url, version="1.41", timeout=START_TIMEOUT_S)
+    try:
+        for _ in range(START_TIMEOUT_S * 20):
+            try:
+                return bool(client.ping())
+            except (docker.errors.APIError, OSError):
+                if daemon.poll() is not None:
+                    return False
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                daemon.wait(0.05)
+    finally:
+        client.close()
+    return False
