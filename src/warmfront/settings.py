@@ -53,8 +53,8 @@ class Settings:
     cache_dir: Path = field(default_factory=lambda: default_cache_dir())  # noqa: PLW0108 - defined below
     #: WARMFRONT_BOX_DIR: where the folders of sandboxes live; empty: a tmpfs of this machine.
     box_dir: Path | None = None
-    #: WARMFRONT_DOCKER_IMAGE: image of the Docker sandbox.
-    docker_image: str = "warmfront-sandbox:1"
+    #: WARMFRONT_DOCKER_IMAGE: what Docker boxes see; empty: this host's own system, read-only.
+    docker_image: str | None = None
     #: WARMFRONT_SANDBOX: `bubblewrap` or `docker`; empty: what works here.
     sandbox: str | None = None
 

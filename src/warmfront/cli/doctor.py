@@ -26,15 +26,14 @@ class Finding:
     works: bool
     detail: str
     fix: str = ""  #: the line to run, where something is missing
-    needed: bool = False  #: nothing can be judged without one of these
 
 
 def examine() -> list[Finding]:
     """Look at this machine."""
     configured = settings.load()
     boxes = [
-        Finding(name=f"sandbox {name}", works=works, detail=detail, fix=fix)
-        for name, works, detail, fix in sandbox.available(image=configured.docker_image)
+        Finding(name=f"sandbox {found.name}", works=found.works, detail=found.detail, fix=found.fix or "")
+        for found in sandbox.available(image=configured.docker_image)
     ]
     return [_machine(), *_compilers(), *boxes, _gpu(), _bitcode()]
 

@@ -135,8 +135,7 @@ def choose_dtype(problem: Problem, name: str | None) -> Dtype:
 
 def choose_sandbox(request: Request, configured: Settings) -> Sandbox:
     """The sandbox to use; none at all only for one's own code, switched off twice."""
-    from warmfront.sandbox import open_sandbox  # noqa: PLC0415 - not needed to refuse a bad call
-    from warmfront.sandbox.trusted import TrustedProcess  # noqa: PLC0415 - as above
+    from warmfront.sandbox import TRUSTED, open_sandbox  # noqa: PLC0415 - not needed to refuse a bad call
 
     if not configured.isolation:
         if not request.trust:
@@ -144,7 +143,7 @@ def choose_sandbox(request: Request, configured: Settings) -> Sandbox:
                 "AMD_CONTAINER_ISOLATION is false, and code is not run without a sandbox.",
                 hint="Unset it; or, for code that you wrote yourself, add --trust.",
             )
-        return TrustedProcess(base=configured.box_dir)
+        return open_sandbox(TRUSTED, base=configured.box_dir)
     name = request.sandbox or configured.sandbox
     if name not in {None, "bubblewrap", "docker"}:
         raise UsageError(

@@ -69,6 +69,7 @@ class TerminalView:
             case Benchmarked() | Accepted():
                 self._done(f"timed in {self._lap():.2f} s")
                 self._console.print(timing_table(self._timings, simulated=event.simulated))
+                self._console.print(Text("\n".join(case_notes(self._timings)), style="dim"))
                 self._verdict(event, event.output)
             case Failed():
                 self._failed(event)
@@ -158,27 +159,30 @@ def difference_table(info: dict[str, Any]) -> Table:
 
 
 def timing_table(timings: list[Timing], *, simulated: bool) -> Table:
-    """A line a case: median, interval, rates, and how the samples lie."""
-    table = Table(title="simulator time" if simulated else None, title_justify="left")
-    table.add_column("case")
-    for name in ("median ms", "95% interval", "GFLOP/s", "GB/s", "samples"):
+    """Two lines a case: its figures with a picture of the samples, and what it is."""
+    table = Table(
+        title="simulator time" if simulated else None, title_justify="left", box=None, pad_edge=False
+    )
+    for name in ("case", "median ms", "95% interval", "GFLOP/s", "GB/s", "samples"):
         table.add_column(name, justify="right")
     table.add_column("fast … slow")
     for timing in timings:
         low, high = timing.ci
-        gflops = "" if timing.gflops is None else f"{timing.gflops:.4g}"
         table.add_row(
-            escape(timing.name),
+            str(timing.test_id),
             f"{timing.runtime_ms:.4g}",
             f"{low:.4g} to {high:.4g}",
-            gflops,
+            "" if timing.gflops is None else f"{timing.gflops:.4g}",
             f"{timing.gbps:.4g}",
             str(len(timing.runs)),
             histogram(timing.runs),
         )
-        if timing.note:
-            table.add_row(f"[yellow]{escape(timing.note)}[/]")
     return table
+
+
+def case_notes(timings: list[Timing]) -> list[str]:
+    """What the numbers in the table's first column stand for, and what was noted about them."""
+    return [f"  {timing.test_id}: {timing.name}. {timing.note}".rstrip(". ") for timing in timings]
 
 
 def histogram(samples: tuple[float, ...], width: int = 12) -> str:

@@ -142,16 +142,21 @@ class Bench:
         """Milliseconds a call by our own clock: the slope between one call and many."""
         asked = [self.questions.draw(number, sample=MAX_SAMPLES + 2 + slot) for slot in range(AUDIT_SLOTS)]
         layout = self._layout(asked[0], slots=AUDIT_SLOTS)
-        many = int(min(AUDIT_MAX_CALLS, max(AUDIT_SLOTS + 1, AUDIT_MS / max(claimed_ms, 1e-4)))) + 1
-        best_one = best_many = float("inf")
-        for _ in range(AUDIT_ROUNDS):
-            # The smallest of each: noise only ever adds.
-            best_one = min(best_one, self._audited_run(layout, asked, calls=1))
-            best_many = min(best_many, self._audited_run(layout, asked, calls=many))
-            slope = (best_many - best_one) / (many - 1)
-            if slope <= DOUBTED * claimed_ms + CALL_OVERHEAD_MS:
+        one_ms = self._audited_run(layout, asked, calls=1)
+        # By our clock, not by the claim: whoever claims nothing would be asked for ever.
+        calls = AUDIT_SLOTS + 1
+        while (many_ms := self._audited_run(layout, asked, calls=calls)) - one_ms < AUDIT_MS:
+            if calls >= AUDIT_MAX_CALLS:
                 break
-        return max(slope, 0.0)
+            calls = min(calls * 4, AUDIT_MAX_CALLS)
+        for _ in range(AUDIT_ROUNDS):
+            slope_ms = max(many_ms - one_ms, 0.0) / (calls - 1)
+            if slope_ms <= DOUBTED * claimed_ms + CALL_OVERHEAD_MS:
+                break
+            # The smallest of each: noise only ever adds.
+            one_ms = min(one_ms, self._audited_run(layout, asked, calls=1))
+            many_ms = min(many_ms, self._audited_run(layout, asked, calls=calls))
+        return slope_ms
 
     def _audited_run(self, layout: Layout, asked: list[Question], *, calls: int) -> float:
         layout.write(self.data, [question.inputs for question in asked])

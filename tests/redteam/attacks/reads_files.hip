@@ -5,6 +5,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <dirent.h>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 __global__ void relu(const float* x, float* y, size_t n) {
   size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
@@ -27,9 +30,17 @@ static void try_folder(const char* path) {
   }
 }
 
+static void try_environment(const char* path) {
+  std::ifstream file(path);
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (text.find("SECRET_OF_THE_JUDGE") != std::string::npos) printf("REACHED %s\n", path);
+}
+
 extern "C" void solution(const float* input, float* output, size_t n, size_t m) {
-  for (const char* path : {"/etc/passwd", "/etc/shadow", "/etc/hostname", "@SECRET@", "/proc/1/environ"}) try_file(path);
-  for (const char* path : {"/home", "/root", "/var", "/srv", "/tmp", "/run"}) try_folder(path);
+  for (const char* path : {"/etc/passwd", "/etc/shadow", "/etc/hostname", "@SECRET@"}) try_file(path);
+  for (const char* path : {"/home", "/root", "/srv", "/tmp", "/run", "/mnt"}) try_folder(path);
   if (getenv("SECRET_OF_THE_JUDGE")) printf("REACHED the environment\n");
+  try_environment("/proc/1/environ");
+  try_environment("/proc/self/environ");
   relu<<<(n * m + 255) / 256, 256>>>(input, output, n * m);
 }

@@ -1,0 +1,50 @@
+"""Fixtures that more than one kind of test uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.integration.docker_daemon import docker_url
+from warmfront import sandbox, settings
+from warmfront.hip.cpu.toolchain import CpuToolchain
+from warmfront.judge import Judge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warmfront.sandbox.base import Sandbox
+    from warmfront.settings import Settings
+
+__all__ = ["docker_url"]
+
+#: Limits that hostile code meets soon, so that a test of one is quick.
+TIGHT = {
+    "AMD_CONTAINER_MEMORY_LIMIT": "768MB",
+    "WARMFRONT_COMPILE_MEMORY_LIMIT": "768MB",
+    "WARMFRONT_COMPILE_TIMEOUT": "15",
+    "WARMFRONT_CASE_TIMEOUT": "3",
+    "WARMFRONT_RUN_TIMEOUT": "60",
+    "WARMFRONT_BENCH_BUDGET": "0.2",
+    "WARMFRONT_PIDS_LIMIT": "64",
+}
+
+
+@pytest.fixture(scope="session", name="tight")
+def _tight() -> Settings:
+    return settings.load(TIGHT, env_file=None)
+
+
+@pytest.fixture(scope="session", params=["bubblewrap", "docker"], name="box_maker")
+def _box_maker(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    url = request.getfixturevalue("docker_url") if request.param == "docker" else None
+    maker = sandbox.open_sandbox(request.param, url=url)
+    yield maker
+    maker.close()
+
+
+@pytest.fixture(scope="session", name="judge")
+def _judge(box_maker: Sandbox, tight: Settings) -> Judge:
+    """A judge in each kind of sandbox, with tight limits."""
+    return Judge(CpuToolchain(tight.cache_dir), box_maker, tight)

@@ -1,0 +1,1 @@
+"""Attacks on the judge, and the verdict that each must get."""
