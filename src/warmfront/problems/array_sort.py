@@ -72,17 +72,17 @@ $$b_0 \le b_1 \le \dots \le b_{n-1}$$
         """As the input."""
         return {"b": (case.size("n"),)}
 
-    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002, the input says it all
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the input says it all
         """Equal ints are the same int, so the order is unambiguous."""
         ordered = inputs["a"].copy()
         ordered.sort()
         return {"b": ordered}
 
-    def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002, the same for all sizes
+    def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002 - the same for all sizes
         """None."""
         return rounding.exact("whole numbers are moved, not computed")
 
-    def flops(self, case: Case) -> int:  # noqa: ARG002, no size needs any
+    def flops(self, case: Case) -> int:  # noqa: ARG002 - no size needs any
         """Sorting ints needs none."""
         return 0
 

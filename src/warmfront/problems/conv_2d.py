@@ -83,7 +83,7 @@ As in neural networks, the kernel is not flipped (this is a cross-correlation).
 
     def reference(self, case: Case, inputs: Tensors) -> Tensors:
         """In float64, the image shifted and scaled for each element of the kernel."""
-        import numpy as np  # noqa: PLC0415, NumPy is loaded while the compiler works
+        import numpy as np  # noqa: PLC0415 - NumPy is loaded while the compiler works
 
         height, width = inputs["A"].shape
         rows, columns = case.size("Kh"), case.size("Kw")

@@ -63,7 +63,7 @@ $$y_i = \sum_{j=0}^{i} x_j, \qquad 0 \le i < N$$
         """As the input."""
         return {"output": (case.size("N"),)}
 
-    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002, the input says it all
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the input says it all
         """In float64."""
         return {"output": inputs["input"].cumsum(dtype="float64")}
 

@@ -89,16 +89,16 @@ $$h_b = \left|\{(y, x) : I_{yx} = b\}\right|, \qquad 0 \le b < \text{num\_bins}$
 
     def reference(self, case: Case, inputs: Tensors) -> Tensors:
         """Counted in whole numbers."""
-        import numpy as np  # noqa: PLC0415, NumPy is loaded while the compiler works
+        import numpy as np  # noqa: PLC0415 - NumPy is loaded while the compiler works
 
         pixels = inputs["image"].astype("int32").ravel()
         return {"histogram": np.bincount(pixels, minlength=case.size("num_bins")).astype("float64")}
 
-    def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002, the same for all sizes
+    def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002 - the same for all sizes
         """None."""
         return rounding.exact("counts are whole numbers up to 2^24, which float32 holds exactly")
 
-    def flops(self, case: Case) -> int:  # noqa: ARG002, no size needs any
+    def flops(self, case: Case) -> int:  # noqa: ARG002 - no size needs any
         """Counting needs none."""
         return 0
 

@@ -102,7 +102,7 @@ Y_{bi} = \frac{X_{bi} - \mu_b}{\sqrt{\sigma_b^2 + \epsilon}} \gamma_i + \beta_i,
         """As the input."""
         return {"Y": _extents(case)}
 
-    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002, the inputs say it all
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the inputs say it all
         """In float64, with the mean subtracted first."""
         x = inputs["X"].astype("float64")
         centred = x - x.mean(axis=(1, 2, 3), keepdims=True)

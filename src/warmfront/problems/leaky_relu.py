@@ -86,7 +86,7 @@ $$y = \begin{cases} x & x > 0 \\ \alpha x & x \le 0 \end{cases}$$
         x = inputs["input"].astype("float64")
         return {"output": x.clip(min=0.0) + case.c_float("alpha") * x.clip(max=0.0)}
 
-    def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002, the same for all sizes
+    def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002 - the same for all sizes
         """One product, rounded."""
         return rounding.elementwise(dtype)
 

@@ -74,7 +74,7 @@ $$c_i = \sum_{l=0}^{k-1} A_{il} b_l$$
         """A value for each row."""
         return {"output_c": (case.size("m"),)}
 
-    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002, the inputs say it all
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the inputs say it all
         """In float64."""
         return {"output_c": inputs["input_a"].astype("float64") @ inputs["input_b"].astype("float64")}
 

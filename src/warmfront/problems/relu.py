@@ -63,11 +63,11 @@ $$y = \max(x, 0)$$
         """As the input."""
         return {"output": _shape(case)}
 
-    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002, the input says it all
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the input says it all
         """No arithmetic: float64 only for the sake of form."""
         return {"output": inputs["input"].astype("float64").clip(min=0.0)}
 
-    def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002, the same for all sizes
+    def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002 - the same for all sizes
         """Next to nothing."""
         return rounding.elementwise(dtype)
 

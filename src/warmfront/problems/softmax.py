@@ -98,7 +98,7 @@ where $i$ and $j$ run along dimension `dim`, for every position in the other dim
 
     def reference(self, case: Case, inputs: Tensors) -> Tensors:
         """In float64, with the maximum subtracted."""
-        import numpy as np  # noqa: PLC0415, NumPy is loaded while the compiler works
+        import numpy as np  # noqa: PLC0415 - NumPy is loaded while the compiler works
 
         x, dim = inputs["input"].astype("float64"), case.size("dim")
         weights = np.exp(x - x.max(axis=dim, keepdims=True))

@@ -68,11 +68,11 @@ $$c_i = a_i + b_i, \qquad 0 \le i < n$$
         """One vector."""
         return {"d_output": (case.size("n"),)}
 
-    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002, the inputs say it all
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the inputs say it all
         """The sum in float64."""
         return {"d_output": inputs["d_input1"].astype("float64") + inputs["d_input2"]}
 
-    def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002, the same for all sizes
+    def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002 - the same for all sizes
         """One rounding."""
         return rounding.elementwise(dtype)
 
