@@ -188,7 +188,7 @@ class _Stretch:
         for index in range(first + 1, opening):
             self.replace(index, "")
         self.replace(opening, "::hipcpu::config(")
-        body = f"[&](auto&... hipcpu_args) {{ {_spell(callee)}(hipcpu_args...); }}"
+        body = f"[&](auto&... hipcpu_args) {{ {spell(callee)}(hipcpu_args...); }}"
         self.replace(closing, f"), {body}", anchor)
         self.replace(closing + 1, "", anchor)
         self.replace(closing + 2, "", anchor)
@@ -292,7 +292,7 @@ class _Stretch:
         """The kernel's name as a string, made by the preprocessor where it is a macro's parameter."""
         if len(callee) == 1 and callee[0].text in self.parameters:
             return f"#{callee[0].text}"
-        text = _spell(callee).replace("\\", "\\\\").replace('"', '\\"')
+        text = spell(callee).replace("\\", "\\\\").replace('"', '\\"')
         return f'"{text}"'
 
     # Shared memory
@@ -311,7 +311,7 @@ class _Stretch:
             return start
         if self.text(end) != ";":
             raise self.error(bracket, "declare one array, without a value, in each extern __shared__")
-        spelled = _spell(element) + _spell(self.tokens[close + 1 : end])
+        spelled = spell(element) + spell(self.tokens[close + 1 : end])
         self.replace(start, self.shared_declaration(start, spelled, name), self.tokens[bracket - 1].start)
         for index in range(start + 1, end):
             self.replace(index, "")
@@ -378,7 +378,7 @@ class _Stretch:
         return RewriteError(*self.lines.position(self.tokens[index].start), message)
 
 
-def _spell(tokens: Sequence[Token]) -> str:
+def spell(tokens: Sequence[Token]) -> str:
     """The tokens as the author wrote them, white space and comments made one space."""
     pieces: list[str] = []
     for before, token in zip([None, *tokens], tokens, strict=False):

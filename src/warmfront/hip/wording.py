@@ -1,0 +1,98 @@
+"""Says a compiler's words without what is ours in them.
+
+A launch is a call of a lambda to the compiler; to the author it is a launch. Only texts are changed here,
+never places.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from warmfront.hip.messages import Message
+
+_OPTION = re.compile(r" \[-[fW][\w=+-]*\]$")
+_VECTOR = re.compile(r"HIP_vector_type<(?P<element>[a-z ]+), (?P<count>[1-4])u?>")
+_USING = re.compile(r"'using (?P<name>\w+) = [^']*'")
+_OUR_ALIAS = re.compile(r"'[^']*(?:hipcpu|HIP_vector)[^']*' \{aka '(?P<real>[^']*)'\}")
+_ALIAS = re.compile(r" \{aka '[^']*'\}")
+_LAMBDA = re.compile(r"[\w:]*(?:\([^()]*\))?(?:::)?<lambda\(auto:?\d*&? ?\.\.\.\)>")
+_BOUND = re.compile(r" \[with auto:\d+ = \{[^}]*\}\]")
+_SHORT = {"unsigned char": "uchar", "unsigned short": "ushort", "short unsigned int": "ushort",
+          "unsigned int": "uint", "long unsigned int": "ulong", "unsigned long": "ulong",
+          "long long int": "longlong", "long long": "longlong", "long int": "long",
+          "short int": "short", "long long unsigned int": "ulonglong",
+          "unsigned long long": "ulonglong"}  # fmt: skip
+
+
+def plain_words(text: str) -> str:
+    """A compiler's message without our types and options."""
+    text = _OPTION.sub("", text.strip())
+    text = _VECTOR.sub(lambda v: _SHORT.get(v["element"], v["element"]) + v["count"], text)
+    text = _OUR_ALIAS.sub(lambda alias: f"'{alias['real']}'", text)
+    text = _USING.sub(lambda using: f"'{using['name']}'", text)
+    text = _ALIAS.sub("", _BOUND.sub("", text))
+    text = _LAMBDA.sub("the launch", text)
+    text = text.replace("hipcpu::Coordinates", "dim3").replace("hipcpu::", "")
+    return text.removeprefix("static assertion failed: ").replace("static_assert failed: ", "")
+
+
+_COUNT = re.compile(r"too (?P<how>many|few) arguments to function(?: call)?,? ?(?:'(?P<signature>.*)')?")
+_CONVERSION = re.compile(
+    r"(?:invalid conversion from|cannot convert|could not convert .* from) '(?P<has>.*?)' to '(?P<wants>.*?)'"
+)
+_ARGUMENT = re.compile(r"initializing argument (?P<number>\d+) of '(?P<signature>.*)'")
+_NO_MATCH = re.compile(r"no matching function for call to '(?P<call>.*)'")
+_CANDIDATE = re.compile(r"candidate: '(?P<declaration>.*)'")
+_NOT_VIABLE = re.compile(r"candidate (?:function|template)[^:]*: (?P<reason>.*)")
+_SIGNATURE = re.compile(r"^(?:.*?[ *&])??(?P<name>[\w:~]+(?:<.*>)?)\((?P<parameters>.*)\)(?: \[with .*\])?$")
+
+
+def in_launch_words(message: Message) -> str:
+    """A message about the call that stands for a launch, as one about the launch."""
+    text = plain_words(message.text)
+    notes = [plain_words(note.text) for note in message.notes]
+    if "config(dim3" in text and _COUNT.search(text):
+        return "a launch is <<<grid, block>>> or <<<grid, block, bytes of shared memory, stream>>>"
+    if (count := _COUNT.search(text)) and count["signature"]:
+        name, parameters = _split(count["signature"])
+        return f"too {count['how']} arguments to kernel '{name}': it takes ({parameters})"
+    if conversion := _CONVERSION.search(text):
+        return _conversion_words(text, conversion, notes)
+    if no_match := _NO_MATCH.search(text):
+        return _no_match_words(no_match["call"], notes)
+    return text
+
+
+def _conversion_words(text: str, conversion: re.Match[str], notes: list[str]) -> str:
+    for note in notes:
+        if (argument := _ARGUMENT.search(note)) and "dim3(" not in note:
+            name, _ = _split(argument["signature"])
+            return (
+                f"argument {argument['number']} of kernel '{name}' is a '{conversion['wants']}', "
+                f"not a '{conversion['has']}'"
+            )
+    return text
+
+
+def _no_match_words(call: str, notes: list[str]) -> str:
+    name, arguments = _split(call)
+    given = ", ".join(argument.removesuffix("&") for argument in arguments.split(", ")) if arguments else ""
+    text = (
+        f"kernel '{name}' cannot be launched with ({given})"
+        if "(" in call
+        else f"kernel '{name}' cannot be launched so"
+    )
+    for note in notes:
+        if candidate := _CANDIDATE.search(note):
+            return f"{text}: it is '{candidate['declaration']}'"
+        if reason := _NOT_VIABLE.search(note):
+            return f"{text}: {reason['reason']}"
+    return text
+
+
+def _split(signature: str) -> tuple[str, str]:
+    """Name and parameters of `void k(float*, int) [with …]`."""
+    found = _SIGNATURE.match(signature)
+    return (found["name"], found["parameters"]) if found else (signature, "")
