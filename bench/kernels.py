@@ -1,0 +1,87 @@
+"""Six kernels on the CPU runtime beside plain OpenMP loops of the same task, in one run, in turn.
+
+The figures say what simulating a GPU's threads costs on this machine; they say nothing about a GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from warmfront.hip import cpu
+from warmfront.hip.cpu.rewrite import rewrite
+
+SOURCES = Path(__file__).parent / "kernels"
+LOOP_FLAGS = ("-std=c++20", "-O3", "-march=native", "-ffast-math", "-fopenmp")
+BAR = 40
+
+
+def main() -> None:
+    """Build, run, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repetitions", type=int, default=10)
+    parser.add_argument("--json", action="store_true", help="every sample, one kernel a line")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        program = build(Path(folder))
+        lines = run(program, options.repetitions)
+    if options.json:
+        print(lines, end="")
+    else:
+        show([json.loads(line) for line in lines.splitlines()])
+
+
+def build(folder: Path) -> Path:
+    """The driver with all kernels, each translated and compiled as a submission is."""
+    include = ["-I", str(cpu.INCLUDE), "-I", str(SOURCES)]
+    kernels = [translate(source, folder) for source in sorted(SOURCES.glob("*.hip"))]
+    submission = (*cpu.SUBMISSION_FLAGS, "-include", "hip/hip_runtime.h")
+    commands = [
+        *(["g++", *cpu.RUNTIME_FLAGS, *include, "-c", source] for source in cpu.RUNTIME_SOURCES),
+        *(["g++", *LOOP_FLAGS, *include, "-c", source] for source in SOURCES.glob("*.cpp")),
+        *(["g++", *submission, *include, "-c", source] for source in kernels),
+    ]
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda command: subprocess.run(command, cwd=folder, check=True), commands))
+    objects = sorted(str(path) for path in folder.glob("*.o"))
+    program = folder / "kernels"
+    subprocess.run(["g++", "-rdynamic", "-fopenmp", "-pthread", *objects, "-o", program], check=True)
+    return program
+
+
+def translate(source: Path, folder: Path) -> Path:
+    """A kernel as the compiler gets it."""
+    translated = folder / f"{source.stem}_hip.cpp"
+    translated.write_text(f'#line 1 "{source.name}"\n{rewrite(source.read_text()).text}')
+    return translated
+
+
+def run(program: Path, repetitions: int) -> str:
+    """What the driver prints: a line of JSON for each kernel."""
+    # OpenMP's threads would otherwise spin through the kernels that come after them.
+    environment = {**os.environ, **cpu.RUN_ENV, "OMP_WAIT_POLICY": "passive"}
+    return subprocess.run(
+        [program, str(repetitions)], env=environment, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def show(results: list[dict[str, Any]]) -> None:
+    """A table of medians and ratios, with a bar for each ratio."""
+    print(f"{'kernel':<16}{'HIP on CPU':>12}{'plain loop':>12}{'ratio':>8}")
+    ratios = [statistics.median(r["hip_ms"]) / statistics.median(r["loop_ms"]) for r in results]
+    for result, ratio in zip(results, ratios, strict=True):
+        assert result["difference"] < 1e-3, f"{result['name']} computed something else than its loop"
+        hip, loop = statistics.median(result["hip_ms"]), statistics.median(result["loop_ms"])
+        bar = "█" * max(1, round(BAR * ratio / max(ratios)))
+        print(f"{result['name']:<16}{hip:>9.2f} ms{loop:>9.2f} ms{ratio:>8.1f}  {bar}")
+
+
+if __name__ == "__main__":
+    main()
