@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from warmfront.errors import NoSandbox
+from warmfront.sandbox.docker import connect
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -69,19 +72,14 @@ def _start(home: Path, driver: str) -> tuple[subprocess.Popen[bytes], str]:
 
 
 def _answers(daemon: subprocess.Popen[bytes], url: str) -> bool:
-    """Ask until it answers, or is gone."""
-    import docker  # noqa: PLC0415  slow, and not needed to collect tests
-
-    client = docker.DockerClient(base_url=url, version="1.41", timeout=START_TIMEOUT_S)
-    try:
-        for _ in range(START_TIMEOUT_S * 20):
-            try:
-                return bool(client.ping())
-            except (docker.errors.APIError, OSError):
-                if daemon.poll() is not None:
-                    return False
+    """Wait until it listens, or is gone, then until it answers."""
+    for _ in range(START_TIMEOUT_S * 20):
+        try:
+            connect(url).close()
+        except NoSandbox:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 daemon.wait(0.05)
-    finally:
-        client.close()
+                return False
+        else:
+            return True
     return False

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
 import io
 import json
 import os
+import socket
 import tarfile
 import threading
 import time
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
 SDK_HINT = "pip install 'warmfront[docker]'"
 DAEMON_HINT = "start the Docker daemon, or set DOCKER_HOST to where it listens"
 
+API_VERSION = "1.41"
+DEFAULT_URL = "unix:///var/run/docker.sock"
+
 #: Labels of every container of ours: whose it is, and under which base that owner's lock is.
 OWNER_LABEL = "warmfront"
 BASE_LABEL = "warmfront.base"
@@ -54,13 +59,17 @@ class Docker(PoolSandbox):
 
     def __init__(self, *, image: str | None = None, base: Path | None = None, url: str | None = None) -> None:
         self._api = connect(url)
-        self._system = host_system() if image is None else None
-        self._image = self._ensure_image(image)
-        daemon = self._api.info()
-        self._cpus = float(daemon["NCPU"])
-        self.detail = f"{self.name} {daemon['ServerVersion']}"
-        super().__init__(Folders(self.name, base))
-        self._remove_leftovers()
+        try:
+            self._system = host_system() if image is None else None
+            self._image = self._ensure_image(image)
+            daemon = self._api.info()
+            self._cpus = float(daemon["NCPU"])
+            self.detail = f"{self.name} {daemon['ServerVersion']}"
+            super().__init__(Folders(self.name, base))
+            self._remove_leftovers()
+        except BaseException:
+            self._api.close()
+            raise
 
     def close(self) -> None:
         """Destroy every box that was made and not taken."""
@@ -206,16 +215,31 @@ class DockerBox(ChannelBox):
 
 def connect(url: str | None = None) -> Any:  # noqa: ANN401  the SDK has no types
     """The daemon's API; `url` or DOCKER_HOST says where, else where it usually is."""
+    if importlib.util.find_spec("docker") is None:
+        raise NoSandbox("The Docker SDK for Python is not installed.", hint=SDK_HINT)
+    _refuse_if_nobody_listens(url or os.environ.get("DOCKER_HOST", DEFAULT_URL))
+    import docker  # noqa: PLC0415  an extra, and slow
+
     try:
-        import docker  # noqa: PLC0415  an extra, and slow
-    except ImportError as error:
-        raise NoSandbox("The Docker SDK for Python is not installed.", hint=SDK_HINT) from error
-    try:
-        client = docker.DockerClient(base_url=url) if url else docker.from_env()
+        # Knowing the version, the SDK need not ask for it; every daemon since 2020 speaks this one.
+        settings = {"base_url": url} if url else docker.utils.kwargs_from_env()
+        client = docker.APIClient(**settings, version=API_VERSION)
         client.ping()
     except _sdk_errors() as error:
         raise NoSandbox(f"Docker does not answer: {error}", hint=DAEMON_HINT) from error
-    return client.api
+    return client
+
+
+def _refuse_if_nobody_listens(url: str) -> None:
+    """Find out without loading the SDK, which also leaks a socket each time that nobody answers."""
+    if url.startswith("unix://"):
+        with socket.socket(socket.AF_UNIX) as trial:
+            try:
+                trial.connect(url.removeprefix("unix://"))
+            except OSError as error:
+                raise NoSandbox(
+                    f"Docker does not answer at {url}: {error.strerror}", hint=DAEMON_HINT
+                ) from error
 
 
 def _sdk_errors() -> tuple[type[Exception], ...]:
