@@ -60,7 +60,7 @@ def test_an_attack_gets_its_verdict_and_harms_nobody(
     assert last["status"] in attack.verdicts, last
     assert not attack.codes or last["code"] in attack.codes, last
     for words in attack.says:
-        assert words in last["message"], last
+        assert words in f"{last['message']} {last['hint']}", last
     for words in attack.never:
         assert words not in text
     terminal = [event for event in events if is_terminal(event["status"], Endpoint(attack.endpoint))]

@@ -63,6 +63,27 @@ class JsonView:
         """Nothing is open."""
 
 
+class LateView:
+    """A view for people. It loads Rich with the first event, when the compiler is at work already."""
+
+    def __init__(self, submission: Submission) -> None:
+        self._submission = submission
+        self._view: View | None = None
+
+    def show(self, event: Event) -> None:
+        """Show one event."""
+        if self._view is None:
+            from warmfront.cli.view import TerminalView  # noqa: PLC0415 - late on purpose
+
+            self._view = TerminalView(self._submission, sys.stdout)
+        self._view.show(event)
+
+    def close(self) -> None:
+        """No more events come."""
+        if self._view is not None:
+            self._view.close()
+
+
 def run_request(request: Request, *, as_json: bool) -> int:
     """Judge it and show what happens; the exit code."""
     try:
@@ -76,7 +97,7 @@ def run_request(request: Request, *, as_json: bool) -> int:
             )
             JsonView().show(failed)
         return exit_code(error) if as_json else report_error(error)
-    view = JsonView() if as_json else _terminal_view(submission)
+    view: View = JsonView() if as_json else LateView(submission)
     try:
         return _judge(request, submission, configured, sandbox, view)
     except KeyboardInterrupt:
@@ -157,9 +178,3 @@ def _endpoint(name: str) -> Endpoint:
         allowed = ", ".join(Endpoint)
         raise UsageError(f"There is no endpoint {name!r}.", hint=f"Use --endpoint with one of: {allowed}.")
     return Endpoint(name)
-
-
-def _terminal_view(submission: Submission) -> View:
-    from warmfront.cli.view import TerminalView  # noqa: PLC0415 - Rich, for people only
-
-    return TerminalView(submission, sys.stdout)

@@ -85,6 +85,7 @@ class _Trial:
         self._settings = settings
         self._results: list[CaseResult] = []
         self._total = 0
+        self._launches: int | None = None  # None: the toolchain cannot tell
         self._started = time.perf_counter()
 
     def complete(self, event: Failed) -> Failed:
@@ -100,17 +101,17 @@ class _Trial:
         toolchain, sandbox, settings = self._toolchain, self._sandbox, self._settings
         compile_template = toolchain.compile_template(settings)
         sandbox.prepare(compile_template)
-        yield Compiling(compiler=toolchain.compiler, toolchain=toolchain.name, sandbox=sandbox.name)
         translated = compilation.translate(self._submission, toolchain)
         with ExitStack() as stack:
             compile_box = stack.enter_context(sandbox.take(compile_template))
             started = compilation.begin(compile_box, translated)
-            # From here on the compiler works; everything that can be ready before it is done, gets ready.
-            run_template = toolchain.run_template(settings)
-            sandbox.prepare(run_template)
+            # The compiler works; meanwhile everything gets ready that can be ready before it is done.
             questions = Questions(self._submission, scale_for(simulated=toolchain.simulated))
             prefetch = Prefetch(questions)
             stack.callback(prefetch.stop)
+            run_template = toolchain.run_template(settings)
+            sandbox.prepare(run_template)
+            yield Compiling(compiler=toolchain.compiler, toolchain=toolchain.name, sandbox=sandbox.name)
             compiled = compilation.finish(compile_box, started, self._submission, toolchain, translated)
             compile_box.destroy()
             self._total = len(questions.cases)
@@ -134,6 +135,13 @@ class _Trial:
                 raise
             self._results.append(result)
             yield TestResult(result=result, total_tests=self._total)
+        if self._launches == 0:
+            raise Rejected(
+                Verdict.RUNTIME_ERROR,
+                "NO_KERNEL_LAUNCHED",
+                "Every output is right, but computed on the host: no kernel was launched.",
+                hint="Do the work in a __global__ function, launched from solution().",
+            )
 
     def _ask(self, question: Question, worker: Worker, box: Box) -> None:
         """Put one question and refuse a wrong answer."""
@@ -150,6 +158,8 @@ class _Trial:
         worker.plan(layout)
         ran = worker.run(protect=True)
         check_call(question, layout, data, ran=ran)
+        # A case of one element may need no kernel; a whole check does.
+        self._launches = None if ran.launches is None else (self._launches or 0) + ran.launches
         _refuse_left_threads(question, ran)
 
     def _conclude(

@@ -37,7 +37,7 @@ static void try_environment(const char* path) {
 }
 
 extern "C" void solution(const float* input, float* output, size_t n, size_t m) {
-  for (const char* path : {"/etc/passwd", "/etc/shadow", "/etc/hostname", "@SECRET@"}) try_file(path);
+  for (const char* path : {"/etc/passwd", "/etc/shadow", "@SECRET@"}) try_file(path);
   for (const char* path : {"/home", "/root", "/srv", "/tmp", "/run", "/mnt"}) try_folder(path);
   if (getenv("SECRET_OF_THE_JUDGE")) printf("REACHED the environment\n");
   try_environment("/proc/1/environ");

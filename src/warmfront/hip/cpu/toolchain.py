@@ -60,7 +60,7 @@ class CpuToolchain:
     @property
     def compiler(self) -> str:
         """The compiler and its version, as it says itself."""
-        return (self._built / "compiler.txt").read_text().strip()
+        return (self.built / "compiler.txt").read_text().strip()
 
     def translate(self, submission: Submission) -> Translated:
         """Launches rewritten to calls, with the trailer behind; every line keeps its number."""
@@ -76,7 +76,7 @@ class CpuToolchain:
         return Template(
             name="compile",
             argv=shell_job(f"{compile_it} && cat /tmp/solution.so >/box/{LIBRARY_FILE}"),
-            mounts=(Mount(host=self._built, inside=str(self._built)),),
+            mounts=(Mount(host=self.built, inside=str(self.built)),),
             limits=settings.compile_limits(),
             env={"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": "/tmp"},  # noqa: S108 - the box's
             outputs=(LIBRARY_FILE,),
@@ -87,8 +87,8 @@ class CpuToolchain:
         """The worker and nothing else."""
         return Template(
             name="run",
-            argv=(str(self._built / "worker"),),
-            mounts=(Mount(host=self._built, inside=str(self._built)),),
+            argv=(str(self.built / "worker"),),
+            mounts=(Mount(host=self.built, inside=str(self.built)),),
             limits=settings.run_limits(),
             env=cpu.RUN_ENV,
             outputs=(DATA_FILE,),
@@ -106,13 +106,13 @@ class CpuToolchain:
             self._compiler,
             *cpu.SUBMISSION_FLAGS,
             "-I",
-            str(self._built / "include"),
+            str(self.built / "include"),
             "-include",
             MAIN_HEADER,
         ]
 
     @functools.cached_property
-    def _built(self) -> Path:
+    def built(self) -> Path:
         """The cache entry with headers, precompiled header and worker; built if it is not there."""
         headers = sorted(path for path in cpu.INCLUDE.rglob("*") if path.is_file())
         key = cache.digest(

@@ -1,0 +1,1 @@
+"""Benchmarks: every figure that the documentation quotes, measured in one run."""

@@ -1,0 +1,45 @@
+"""Compiling a tiled matmul with the precompiled header, over compiling it without."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from bench.timing import medians_s, print_bars
+from warmfront import settings
+from warmfront.hip import cpu
+from warmfront.hip.cpu.rewrite import rewrite
+from warmfront.hip.cpu.toolchain import CpuToolchain, run_compiler
+
+ROUNDS = 11
+
+
+def main() -> None:
+    """Measure, and print the ratio."""
+    built = CpuToolchain(settings.load().cache_dir).built
+    example = Path(__file__).parent.parent / "examples" / "matmul.hip"
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "matmul.cpp"
+        source.write_text(rewrite(example.read_text()).text)
+        bare = Path(folder) / "include"
+        shutil.copytree(built / "include", bare, ignore=shutil.ignore_patterns("*.gch", "*.pch"))
+
+        def compile_with(include: Path) -> None:
+            flags = [*cpu.SUBMISSION_FLAGS, "-I", include, "-include", "hip/hip_runtime.h"]
+            run_compiler(["g++", *flags, "-c", source, "-o", Path(folder) / "matmul.o"])
+
+        seconds = medians_s(
+            {
+                "with the precompiled header": lambda: compile_with(built / "include"),
+                "without": lambda: compile_with(bare),
+            },
+            ROUNDS,
+        )
+    print_bars(seconds)
+    ratio = seconds["with the precompiled header"] / seconds["without"]
+    print(f"  with over without: {ratio:.2f} (goal: 0.25 or less)")
+
+
+if __name__ == "__main__":
+    main()

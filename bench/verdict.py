@@ -1,0 +1,123 @@
+"""From `warmfront run` to the verdict, over the bare cost of the same compile and run by hand.
+
+By hand means: the same compiler, flags and precompiled header, a `main` that reads the same inputs from
+files, calls `solution` for each case and writes the outputs; no sandbox, no reference, no comparison.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from bench.timing import medians_s, print_bars
+from warmfront import problems, settings
+from warmfront.hip import cpu
+from warmfront.hip.cpu.rewrite import rewrite
+from warmfront.hip.cpu.toolchain import CpuToolchain, run_compiler
+from warmfront.problems.spec import Case, Dtype, Kind, Problem, Scale
+
+ROUNDS = 9
+EXAMPLES = {"leaky-relu": "leaky_relu.hip", "matrix-multiplication": "matmul.hip"}
+
+_HEADER = r"""
+#include <cstdio>
+#include <vector>
+template <class T> T* device(const char* file, size_t count) {
+  std::vector<T> host(count);
+  if (file) { FILE* f = fopen(file, "rb"); if (fread(host.data(), sizeof(T), count, f) != count) exit(9); fclose(f); }
+  T* memory;
+  (void)hipMalloc(&memory, count * sizeof(T));
+  (void)hipMemcpy(memory, host.data(), count * sizeof(T), hipMemcpyHostToDevice);
+  return memory;
+}
+template <class T> void save(const char* file, const T* memory, size_t count) {
+  std::vector<T> host(count);
+  (void)hipMemcpy(host.data(), memory, count * sizeof(T), hipMemcpyDeviceToHost);
+  FILE* f = fopen(file, "wb"); fwrite(host.data(), sizeof(T), count, f); fclose(f);
+}
+"""
+
+
+def main_for(problem: Problem, folder: Path) -> str:
+    """C++ that runs every case of the problem on inputs that it reads from `folder`."""
+    blocks = [_block(problem, case, number, folder) for number, case in enumerate(problem.cases(Scale.CPU))]
+    return f"{_HEADER}\nint main() {{\n{''.join(blocks)}}}\n"
+
+
+def _block(problem: Problem, case: Case, number: int, folder: Path) -> str:
+    inputs = problem.inputs(case, Dtype.FLOAT32, np.random.default_rng(number))
+    shapes = problem.output_shapes(case)
+    arguments, saves = [], []
+    for parameter in problem.signature:
+        element = (parameter.dtype or Dtype.FLOAT32).c_name
+        file = folder / f"{number}.{parameter.name}"
+        if parameter.kind is Kind.INPUT:
+            inputs[parameter.name].tofile(file)
+            arguments.append(f'device<{element}>("{file}", {inputs[parameter.name].size})')
+        elif parameter.kind is Kind.OUTPUT:
+            count = int(np.prod(shapes[parameter.name]))
+            arguments.append(f"{parameter.name} = device<{element}>(nullptr, {count})")
+            saves.append(f'{element}* {parameter.name}; @ save("{file}", {parameter.name}, {count});')
+        else:
+            arguments.append(str(case.values[parameter.name]))
+    declared = " ".join(save.split("@")[0] for save in saves)
+    saved = " ".join(save.split("@")[1] for save in saves)
+    return f"  {{ {declared} solution({', '.join(arguments)}); {saved} }}\n"
+
+
+def compare(slug: str, file: Path, toolchain: CpuToolchain, folder: Path) -> float:
+    """Print both times of one example; their ratio."""
+    problem = problems.get(slug)
+    built = toolchain.built
+    source = folder / "by_hand.cpp"
+    source.write_text(rewrite(file.read_text()).text + main_for(problem, folder))
+    program, flags = folder / "by_hand", [*cpu.SUBMISSION_FLAGS, "-I", str(built / "include")]
+    runtime = folder / "runtime.o"
+    objects = [folder / f"{path.stem}.o" for path in cpu.RUNTIME_SOURCES]
+    for path, target in zip(cpu.RUNTIME_SOURCES, objects, strict=True):
+        run_compiler(["g++", *cpu.RUNTIME_FLAGS, "-I", str(built / "include"), "-c", path, "-o", target])
+    run_compiler(["ld", "-r", *objects, "-o", runtime])
+    command = [
+        "g++",
+        *flags,
+        "-include",
+        "hip/hip_runtime.h",
+        source,
+        runtime,
+        "-o",
+        program,
+        "-ldl",
+        "-pthread",
+    ]
+
+    def by_hand() -> None:
+        subprocess.run(command, check=True)
+        subprocess.run([program], check=True)
+
+    def by_warmfront() -> None:
+        warmfront = Path(sys.executable).parent / "warmfront"
+        command = [warmfront, "run", file, "--problem", slug, "--endpoint", "checker"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+    seconds = medians_s({"warmfront run": by_warmfront, "by hand": by_hand}, ROUNDS)
+    print(slug)
+    print_bars(seconds)
+    return seconds["warmfront run"] / seconds["by hand"]
+
+
+def main() -> None:
+    """Measure each example."""
+    toolchain = CpuToolchain(settings.load().cache_dir)
+    examples = Path(__file__).parent.parent / "examples"
+    for slug, name in EXAMPLES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            ratio = compare(slug, examples / name, toolchain, Path(folder))
+        print(f"  run to verdict, over the same by hand: {ratio:.2f} (goal: 1.5 or less)\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,224 @@
+"""The program as a person or a script uses it: real processes, exit codes, stdout and stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from warmfront.submissions import Endpoint, is_terminal
+
+ROOT = Path(__file__).parent.parent.parent
+EXAMPLE = ROOT / "examples" / "leaky_relu.hip"
+
+#: The order of the events in the design; TEST_RESULT and BENCHMARK_RESULT repeat.
+ORDER = [
+    "COMPILING",
+    "CHECKING",
+    "TEST_RESULT",
+    "CHECKED",
+    "BENCHMARKING",
+    "BENCHMARK_RESULT",
+    "BENCHMARKED",
+    "ACCEPTED",
+]
+
+
+def warmfront(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command."""
+    return subprocess.run(
+        [sys.executable, "-m", "warmfront", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+        timeout=120,
+    )
+
+
+def events(result: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    """Stdout as a stream of events, one a line and nothing else."""
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def run(source: Path, problem: str, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """`warmfront run`, as JSON."""
+    return warmfront("run", source, "--problem", problem, "--json", *options, **environment)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "last"), [("checker", "CHECKED"), ("benchmark", "BENCHMARKED"), ("submit", "ACCEPTED")]
+)
+def test_the_json_stream_is_in_order_and_ends_with_the_verdict(endpoint: str, last: str) -> None:
+    """Ids count from 1, statuses follow the design's order, and the one terminal event is the last."""
+    result = run(EXAMPLE, "leaky-relu", "--endpoint", endpoint)
+    assert result.returncode == 0, result.stderr
+    stream = events(result)
+    assert [event["id"] for event in stream] == list(range(1, len(stream) + 1))
+    places = [ORDER.index(event["status"]) for event in stream]
+    assert places == sorted(places)
+    terminal = [event["status"] for event in stream if is_terminal(event["status"], Endpoint(endpoint))]
+    assert terminal == [last]
+    assert stream[-1]["status"] == last
+    assert stream[-1]["simulated"] is True
+
+
+def test_an_accepted_submission_has_samples_intervals_and_rates() -> None:
+    """Every raw sample is there, the median lies in its interval, and the rates follow from it."""
+    accepted = events(run(EXAMPLE, "leaky-relu"))[-1]
+    assert accepted["passed_tests"] == accepted["total_tests"] > 0
+    for timing in accepted["benchmark_results"]:
+        low, high = timing["ci"]
+        assert low <= timing["runtime_ms"] <= high
+        assert len(timing["runs"]) >= 7
+        assert timing["gbps"] > 0
+    assert accepted["receipt"]["toolchain"] == "cpu"
+
+
+def test_half_precision_is_chosen_by_dtype() -> None:
+    """A `__half` kernel is judged with --dtype float16."""
+    result = run(
+        ROOT / "examples" / "leaky_relu_half.hip", "leaky-relu", "--endpoint", "checker", "--dtype", "float16"
+    )
+    assert events(result)[-1]["status"] == "CHECKED"
+    assert result.returncode == 0
+
+
+def test_a_wrong_kernel_exits_with_1_and_shows_the_differences() -> None:
+    """The table names index, expected and actual; the exit code says whose fault it was."""
+    wrong = next((ROOT / "tests" / "solutions" / "wrong").glob("leaky_relu*.hip"))
+    result = warmfront("run", wrong, "--problem", "leaky-relu", "--endpoint", "checker")
+    assert result.returncode == 1
+    for word in ("WRONG_ANSWER", "index", "expected", "actual", "difference", "→"):
+        assert word in result.stdout
+
+
+@pytest.fixture(name="bad_file")
+def _bad_file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    path = tmp_path / "kernel.hip"
+    content: bytes | None = request.param
+    if content is None:
+        path.mkdir()
+    elif content != b"missing":
+        path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("bad_file", "says"),
+    [
+        (b"missing", "does not exist"),
+        (b"", "is empty"),
+        (None, "is a directory"),
+        (b"\xff\xfe", "not UTF-8"),
+        (b"/" * (256 * 1024 + 1), "at most 262,144"),
+    ],
+    indirect=["bad_file"],
+    ids=["missing", "empty", "directory", "not UTF-8", "too large"],
+)
+def test_a_bad_file_is_a_usage_error(bad_file: Path, says: str) -> None:
+    """Exit code 2, a message that names the file and the reason, and the next step; no traceback."""
+    result = warmfront("run", bad_file, "--problem", "relu")
+    assert result.returncode == 2
+    assert says in result.stderr
+    assert "kernel.hip" in result.stderr
+    assert "→" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not result.stdout
+    as_json = run(bad_file, "relu")
+    assert as_json.returncode == 2
+    assert [event["status"] for event in events(as_json)] == ["ERROR"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--problem", "leaky-rleu"), "leaky-relu"),
+        (("--problem", "leaky-relu", "--dtype", "float64"), "float32 or float16"),
+        (("--problem", "leaky-relu", "--endpoint", "guess"), "checker, benchmark, submit"),
+        (("--problem", "leaky-relu", "--sandbox", "chroot"), "bubblewrap"),
+        (("--problem", "leaky-relu", "--seed", "-1"), "seed"),
+        ((), "problem"),
+    ],
+)
+def test_a_bad_option_is_named_with_what_is_allowed(options: tuple[str, ...], says: str) -> None:
+    """Exit code 2, and stderr says what would have been right."""
+    result = warmfront("run", EXAMPLE, *options)
+    assert result.returncode == 2
+    assert says in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_an_unknown_toolchain_is_named() -> None:
+    """A toolchain that does not exist is refused before anything is compiled."""
+    result = run(EXAMPLE, "leaky-relu", "--toolchain", "cuda")
+    assert result.returncode in {2, 3}
+    assert "cuda" in events(result)[-1]["message"]
+
+
+def test_a_bad_setting_is_a_usage_error() -> None:
+    """The variable is named, and nothing runs."""
+    result = run(EXAMPLE, "leaky-relu", AMD_CONTAINER_MEMORY_LIMIT="plenty")
+    assert result.returncode == 2
+    assert "AMD_CONTAINER_MEMORY_LIMIT" in events(result)[-1]["message"]
+
+
+def test_isolation_is_off_only_for_trusted_code() -> None:
+    """AMD_CONTAINER_ISOLATION=false alone is refused; with --trust one's own code runs."""
+    refused = run(EXAMPLE, "leaky-relu", AMD_CONTAINER_ISOLATION="false")
+    assert refused.returncode == 2
+    assert events(refused)[-1]["code"] == "ISOLATION_REQUIRED"
+    trusted = run(EXAMPLE, "leaky-relu", "--endpoint", "checker", "--trust", AMD_CONTAINER_ISOLATION="false")
+    assert events(trusted)[-1]["status"] == "CHECKED"
+    assert "none" in events(trusted)[0]["sandbox"]
+
+
+def test_without_a_sandbox_nothing_is_run(tmp_path: Path) -> None:
+    """With neither bubblewrap nor Docker the error says what to install, and the exit code is 3."""
+    for name in ("g++", "sh", "env"):
+        (tmp_path / name).symlink_to(f"/usr/bin/{name}")
+    result = run(EXAMPLE, "leaky-relu", PATH=str(tmp_path), DOCKER_HOST=f"unix://{tmp_path}/none")
+    assert result.returncode == 3
+    last = events(result)[-1]
+    assert last["code"] == "NO_SANDBOX"
+    assert "bubblewrap" in last["hint"]
+
+
+def test_a_seed_makes_a_run_reproducible() -> None:
+    """Two runs of a wrong kernel with the same seed show the same differences; secret seeds do not."""
+    wrong = next((ROOT / "tests" / "solutions" / "wrong").glob("leaky_relu*.hip"))
+    command = (wrong, "leaky-relu", "--endpoint", "checker")
+    first, second = (events(run(*command, "--seed", "7"))[-1]["debug_info"] for _ in range(2))
+    secret = events(run(*command))[-1]["debug_info"]
+    assert first == second
+    assert secret != first
+
+
+def test_problems_are_listed_shown_and_started() -> None:
+    """`problems` prints twelve slugs, a statement with its formula, and a starter that declares solution."""
+    listed = json.loads(warmfront("problems", "list", "--json").stdout)
+    assert len(listed) == 12
+    assert {"leaky-relu", "matrix-multiplication", "array-sort"} <= {problem["slug"] for problem in listed}
+    assert "leaky-relu" in warmfront("problems", "list").stdout
+    shown = warmfront("problems", "show", "matmul").stdout
+    assert "input_a" in shown
+    starter = warmfront("problems", "starter", "leaky-relu", "--dtype", "float16").stdout
+    assert (
+        'extern "C" void solution(const __half* input, float alpha, __half* output, size_t n, size_t m)'
+        in starter
+    )
+    assert warmfront("problems", "show", "nothing").returncode == 2
+
+
+def test_the_doctor_says_what_this_machine_can_do() -> None:
+    """Compilers, sandboxes and the GPU are listed, and a machine that can judge exits with 0."""
+    report = json.loads(warmfront("doctor", "--json").stdout)
+    assert report["can_judge"] is True
+    names = {finding["name"] for finding in report["findings"]}
+    assert {"compiler g++", "sandbox bubblewrap", "sandbox docker", "AMD GPU"} <= names
+    assert warmfront("doctor").returncode == 0
