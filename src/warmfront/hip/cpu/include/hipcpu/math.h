@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <algorithm>  // authors count on std::max and std::sort
 #include <type_traits>
 
 #include <hipcpu/conversions.h>
@@ -138,16 +139,17 @@ static inline void sincospif(float x, float* sine, float* cosine) {
 static inline void sincos(float x, float* sine, float* cosine) { ::sincosf(x, sine, cosine); }
 static inline float exp10(float x) { return ::exp10f(x); }
 
-static inline double rhypot(double x, double y) { return 1 / ::hypot(x, y); }
-static inline float rhypotf(float x, float y) { return 1 / ::hypotf(x, y); }
+// Lengths of vectors; in double no float overflows.
 static inline double norm3d(double x, double y, double z) { return std::hypot(x, y, z); }
-static inline float norm3df(float x, float y, float z) { return std::hypot(x, y, z); }
-static inline double norm4d(double x, double y, double z, double w) { return ::hypot(std::hypot(x, y, z), w); }
-static inline float norm4df(float x, float y, float z, float w) { return ::hypotf(std::hypot(x, y, z), w); }
+static inline double norm4d(double x, double y, double z, double w) { return ::hypot(norm3d(x, y, z), w); }
+static inline double rhypot(double x, double y) { return 1 / ::hypot(x, y); }
 static inline double rnorm3d(double x, double y, double z) { return 1 / norm3d(x, y, z); }
-static inline float rnorm3df(float x, float y, float z) { return 1 / norm3df(x, y, z); }
 static inline double rnorm4d(double x, double y, double z, double w) { return 1 / norm4d(x, y, z, w); }
-static inline float rnorm4df(float x, float y, float z, float w) { return 1 / norm4df(x, y, z, w); }
+static inline float norm3df(float x, float y, float z) { return static_cast<float>(norm3d(x, y, z)); }
+static inline float norm4df(float x, float y, float z, float w) { return static_cast<float>(norm4d(x, y, z, w)); }
+static inline float rhypotf(float x, float y) { return static_cast<float>(rhypot(x, y)); }
+static inline float rnorm3df(float x, float y, float z) { return static_cast<float>(rnorm3d(x, y, z)); }
+static inline float rnorm4df(float x, float y, float z, float w) { return static_cast<float>(rnorm4d(x, y, z, w)); }
 static inline float fdividef(float x, float y) { return x / y; }
 
 // Intrinsics: operations whose rounding is named
