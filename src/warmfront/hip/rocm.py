@@ -23,7 +23,7 @@ from warmfront.hip.toolchain import (
     shell_job,
 )
 from warmfront.hip.trailer import wrap
-from warmfront.sandbox.base import Mount, Template
+from warmfront.sandbox.base import BOX, Mount, Template
 
 if TYPE_CHECKING:
     from warmfront.hip.diagnose import CompileFailure
@@ -83,7 +83,7 @@ class RocmToolchain:
         """The worker with the GPU."""
         return Template(
             name="run",
-            argv=(str(self._built / "worker"),),
+            argv=(str(self._built / "worker"), BOX),
             mounts=(
                 Mount(host=self._prefix, inside=str(self._prefix)),
                 Mount(host=self._built, inside=str(self._built)),

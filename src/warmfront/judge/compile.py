@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warmfront.errors import ToolchainFailed
 from warmfront.hip.cpu.rewrite import RewriteError
 from warmfront.hip.toolchain import LIBRARY_FILE, SOURCE_FILE
 from warmfront.judge.rejection import Rejected
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from warmfront.hip.toolchain import Toolchain, Translated
     from warmfront.sandbox.base import Box
     from warmfront.submissions import Submission
+
+
+#: The shell's exit codes for a program that cannot be run, or is not there.
+CANNOT_RUN = {126, 127}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +69,11 @@ def finish(
     library = (box.folder / LIBRARY_FILE).read_bytes()
     if end.code == 0 and library:
         return Compiled(library=library, seconds=seconds, output=output)
+    if end.code in CANNOT_RUN:
+        raise ToolchainFailed(
+            f"The compiler could not be started in the sandbox: {output.strip() or f'exit code {end.code}'}",
+            hint="`warmfront doctor` says what this machine has.",
+        )
     failure = toolchain.explain(output, submission, translated)
     raise Rejected(
         Verdict.COMPILE_ERROR,

@@ -70,6 +70,7 @@ struct RunAnswer {
 
 using Call = void (*)(void* const*);
 
+std::string box;  // the folder with the channel and the files
 int commands_fd;
 int answers_fd;
 uint64_t current_nonce;
@@ -168,7 +169,7 @@ class Buffers {
 
  private:
   bool map_data() {
-    int fd = open("/box/data", O_RDWR | O_CLOEXEC);
+    int fd = open((box + "/data").c_str(), O_RDWR | O_CLOEXEC);
     struct stat status {};
     if (fd < 0 || fstat(fd, &status) != 0) return false;
     data_bytes_ = static_cast<size_t>(status.st_size);
@@ -294,7 +295,7 @@ std::string demangled(std::string text) {
 
 std::string load() {
   // RTLD_NOW: a name that nobody defines is an error now, not in the middle of a timed call.
-  void* library = dlopen("/box/solution.so", RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen((box + "/solution.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return demangled(dlerror());
   std::string reserved = reserved_name(library);
   if (!reserved.empty()) return "reserved name: " + reserved;
@@ -372,7 +373,8 @@ void serve() {
 
 }  // namespace
 
-int main() {
+int main(int, char** arguments) {
+  box = arguments[1];
   setvbuf(stdout, nullptr, _IOLBF, 0);
 #if ON_CPU_RUNTIME
   hipcpu_on_fault(on_fault);
@@ -381,8 +383,8 @@ int main() {
   (void)hipFree(nullptr);  // the runtime wakes up before anything is timed
 #endif
   // The judge may open its end much later: a sandbox is made before its job is known.
-  commands_fd = open("/box/commands", O_RDONLY | O_CLOEXEC);
-  answers_fd = open("/box/answers", O_WRONLY | O_CLOEXEC);
+  commands_fd = open((box + "/commands").c_str(), O_RDONLY | O_CLOEXEC);
+  answers_fd = open((box + "/answers").c_str(), O_WRONLY | O_CLOEXEC);
   if (commands_fd < 0 || answers_fd < 0) return 70;
   try {
     serve();

@@ -27,7 +27,7 @@ from warmfront.hip.toolchain import (
     shell_job,
 )
 from warmfront.hip.trailer import wrap
-from warmfront.sandbox.base import Mount, Template
+from warmfront.sandbox.base import BOX, Mount, Template
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +87,7 @@ class CpuToolchain:
         """The worker and nothing else."""
         return Template(
             name="run",
-            argv=(str(self.built / "worker"),),
+            argv=(str(self.built / "worker"), BOX),
             mounts=(Mount(host=self.built, inside=str(self.built)),),
             limits=settings.run_limits(),
             env=cpu.RUN_ENV,

@@ -1,0 +1,128 @@
+"""The `rocm` toolchain, with a stand-in hipcc that records its calls and compiles for the CPU runtime."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from warmfront import sandbox, settings
+from warmfront.errors import NoToolchain
+from warmfront.hip import cpu
+from warmfront.hip.rocm import RocmToolchain
+from warmfront.judge import Judge
+from warmfront.problems.spec import Case, Dtype, Scale
+from warmfront.problems.vector_addition import VectorAddition
+from warmfront.submissions import Endpoint, Submission
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+STAND_IN = """#!/bin/sh
+# Takes hipcc's arguments, gives g++ what it understands of them, and the CPU runtime in ROCm's place.
+prefix=$(cd "$(dirname "$0")/.." && pwd)
+[ "$1" = --version ] && echo "HIP version: 6.4.2 (stand-in)" && exit 0
+echo "hipcc $*" >> "$prefix/calls" 2>/dev/null
+runtime="$prefix/lib/*.o"
+arguments=""
+for word; do
+  case "$word" in
+    --offload-arch=*|-x|hip) ;;
+    -shared) runtime=""; arguments="$arguments $word" ;;
+    *) arguments="$arguments $word" ;;
+  esac
+done
+exec g++ -ftls-model=initial-exec -fPIC -pthread -I "$prefix/include" -x c++ $arguments -x none $runtime
+"""
+
+KERNEL = """
+#include <hip/hip_runtime.h>
+__global__ void add(const float* a, const float* b, float* c, size_t n) {
+  size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+  if (i < n) c[i] = a[i] + b[i];
+}
+extern "C" void solution(const float* d_input1, const float* d_input2, float* d_output, size_t n) {
+  hipLaunchKernelGGL(add, dim3((n + 255) / 256), dim3(256), 0, 0, d_input1, d_input2, d_output, n);
+}
+"""
+
+
+class SmallAddition(VectorAddition):
+    """Vector addition whose GPU sizes suit the CPU behind the stand-in."""
+
+    def cases(self, scale: Scale) -> Sequence[Case]:
+        """A few of the CPU's cases, whatever the scale."""
+        del scale
+        return [*super().cases(Scale.CPU)[:3], super().cases(Scale.CPU)[-1]]
+
+
+@pytest.fixture(scope="module", name="prefix")
+def _prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An installation that looks like ROCm."""
+    prefix = tmp_path_factory.mktemp("rocm")
+    prefix.chmod(0o755)  # the sandbox reads it as nobody
+    (prefix / "bin").mkdir()
+    (prefix / "lib").mkdir()
+    (prefix / "calls").touch()
+    shutil.copytree(cpu.INCLUDE, prefix / "include")
+    for source in cpu.RUNTIME_SOURCES:
+        target = prefix / "lib" / f"{source.stem}.o"
+        command = ["g++", *cpu.RUNTIME_FLAGS, "-I", str(cpu.INCLUDE), "-c", str(source), "-o", str(target)]
+        subprocess.run(command, check=True)
+    (prefix / "bin" / "hipcc").write_text(STAND_IN)
+    (prefix / "bin" / "hipcc").chmod(0o755)
+    return prefix
+
+
+@pytest.fixture(name="judge_with_rocm")
+def _judge_with_rocm(prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judge]:
+    monkeypatch.setenv("PATH", f"{prefix}/bin:{os.environ['PATH']}")
+    configured = settings.load({"WARMFRONT_CACHE_DIR": str(tmp_path / "cache")}, env_file=None)
+    maker = sandbox.open_sandbox("bubblewrap")
+    yield Judge(RocmToolchain(configured.cache_dir), maker, configured)
+    maker.close()
+
+
+def _submission(endpoint: Endpoint, source: str = KERNEL) -> Submission:
+    return Submission(source=source, problem=SmallAddition(), dtype=Dtype.FLOAT32, endpoint=endpoint)
+
+
+def test_a_kernel_goes_through_hipcc_to_a_verdict(judge_with_rocm: Judge, prefix: Path) -> None:
+    """The same worker source is built by hipcc for gfx942, and the result is not called simulated."""
+    events = [event.fields() for event in judge_with_rocm.judge(_submission(Endpoint.SUBMIT))]
+    assert events[-1]["status"] == "ACCEPTED", events[-1]
+    assert events[-1]["simulated"] is False
+    assert events[0]["compiler"] == "HIP version: 6.4.2 (stand-in)"
+    calls = (prefix / "calls").read_text()
+    assert "--offload-arch=gfx942" in calls
+    assert "worker.cpp" in calls
+
+
+def test_a_compile_error_of_hipcc_is_in_the_authors_lines(judge_with_rocm: Judge) -> None:
+    """Line numbers are the author's, though the file goes through a wrapper."""
+    broken = KERNEL.replace("c[i] = a[i] + b[i];", "c[i] = a[i] + nothing[i];")
+    last = list(judge_with_rocm.judge(_submission(Endpoint.CHECKER, broken)))[-1].fields()
+    assert last["status"] == "COMPILE_ERROR"
+    assert [diagnostic["line"] for diagnostic in last["details"]["diagnostics"]] == [5]
+
+
+def test_the_compile_box_calls_hipcc_with_the_architecture(judge_with_rocm: Judge) -> None:
+    """What runs in the sandbox is one hipcc call for the GPU's architecture."""
+    configured = settings.load({}, env_file=None)
+    template = RocmToolchain(configured.cache_dir, arch="gfx90a").compile_template(configured)
+    assert "hipcc --offload-arch=gfx90a" in template.argv[-1]
+    assert "-shared" in template.argv[-1]
+
+
+def test_without_hipcc_the_error_says_what_else_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No hipcc on PATH: the hint names the CPU toolchain."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NoToolchain) as caught:
+        RocmToolchain(tmp_path)
+    assert "--toolchain cpu" in (caught.value.hint or "")
