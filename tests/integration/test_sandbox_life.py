@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.integration.boxes import LIMITS, Lab, containers_of, lab, nothing_left
-from tests.integration.docker_daemon import docker_url
 from warmfront.errors import NoSandbox, SandboxFailed
 from warmfront.sandbox import BUBBLEWRAP, DOCKER, TRUSTED, Availability, available, bwrap, open_sandbox
 from warmfront.sandbox.base import Exit, Mount, Reason, Template
@@ -24,7 +23,7 @@ from warmfront.sandbox.docker import Docker, connect
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["docker_url", "lab", "nothing_left"]  # fixtures: pytest finds them by name
+__all__ = ["lab", "nothing_left"]  # fixtures: pytest finds them by name
 
 
 class TestLife:

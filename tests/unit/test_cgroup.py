@@ -56,10 +56,11 @@ class TestLimits:
         parents = {name: tmp_path / name for name in ("memory", "pids", "cpu")}
         for parent in parents.values():
             parent.mkdir()
-        HierarchyV1(parents).make("box", LIMITS)
+        group = HierarchyV1(parents).make("box", LIMITS)
         assert (parents["memory"] / "box/memory.limit_in_bytes").read_text() == str(1 << 30)
         assert (parents["pids"] / "box/pids.max").read_text() == "64"
         assert (parents["cpu"] / "box/cpu.cfs_quota_us").read_text() == "150000"
+        assert group.entrances == tuple(parent / "box/tasks" for parent in parents.values())
 
     def test_a_refused_limit_leaves_no_group(self, v2: HierarchyV2, monkeypatch: pytest.MonkeyPatch) -> None:
         """When the kernel refuses a limit, the group that was made for it is removed again."""

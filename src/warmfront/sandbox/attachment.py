@@ -27,7 +27,7 @@ class Attachment:
         self._socket.settimeout(None)
 
     def chunks(self) -> Iterator[bytes]:
-        """Both streams, in the order in which they were written, until the container ends."""
+        """What it prints to stdout and to stderr, each in its own order, until the container ends."""
         with contextlib.suppress(OSError):  # closed by us, or the daemon is gone
             while len(header := self._socket.recv(HEADER_BYTES, socket.MSG_WAITALL)) == HEADER_BYTES:
                 left = int.from_bytes(header[4:], "big")

@@ -40,6 +40,8 @@ SDK_HINT = "pip install 'warmfront[docker]'"
 DAEMON_HINT = "start the Docker daemon, or set DOCKER_HOST to where it listens"
 
 API_VERSION = "1.41"
+#: Each box that runs holds two, one to watch it and one for its output.
+MAX_CONNECTIONS = 128
 DEFAULT_URL = "unix:///var/run/docker.sock"
 
 #: Labels of every container of ours: whose it is, and under which base that owner's lock is.
@@ -223,7 +225,7 @@ def connect(url: str | None = None) -> Any:  # noqa: ANN401  the SDK has no type
     try:
         # Knowing the version, the SDK need not ask for it; every daemon since 2020 speaks this one.
         settings = {"base_url": url} if url else docker.utils.kwargs_from_env()
-        client = docker.APIClient(**settings, version=API_VERSION)
+        client = docker.APIClient(**settings, version=API_VERSION, max_pool_size=MAX_CONNECTIONS)
         client.ping()
     except _sdk_errors() as error:
         raise NoSandbox(f"Docker does not answer: {error}", hint=DAEMON_HINT) from error

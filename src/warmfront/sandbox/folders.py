@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import secrets
 import shutil
 import tempfile
 from pathlib import Path
@@ -31,13 +30,13 @@ class Folders:
     def __init__(self, kind: str, base: Path | None = None) -> None:
         self.base = base or default_base()
         self._kind = f"{PREFIX}{kind}-"
-        self.owner = f"{self._kind}{secrets.token_hex(8)}"
+        self.owner = f"{self._kind}{os.urandom(8).hex()}"
         self._root = self.base / self.owner
         self._lock = self._take_possession()
 
     def make(self) -> Path:
         """An empty folder for a new box."""
-        folder = self._root / secrets.token_hex(4)
+        folder = self._root / os.urandom(4).hex()
         folder.mkdir()
         # Others are kept out one level up; the program inside may have any uid.
         folder.chmod(0o755)

@@ -6,8 +6,8 @@ table would mean something else there.
 
 from __future__ import annotations
 
+import functools
 import os
-import platform
 import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -55,9 +55,9 @@ AARCH64 = Architecture(name="aarch64", audit=0xC000_00B7, docker="SCMP_ARCH_AARC
 def host_architecture() -> Architecture:
     """That of this machine."""
     for architecture in (X86_64, AARCH64):
-        if platform.machine() == architecture.name:
+        if os.uname().machine == architecture.name:
             return architecture
-    raise NoSandbox(f"There is no seccomp filter for {platform.machine()}.")
+    raise NoSandbox(f"There is no seccomp filter for {os.uname().machine}.")
 
 
 def denials(*, may_fork: bool) -> tuple[Denial, ...]:
@@ -65,6 +65,7 @@ def denials(*, may_fork: bool) -> tuple[Denial, ...]:
     return ALWAYS if may_fork else ALWAYS + WITHOUT_FORK
 
 
+@functools.cache
 def bpf(architecture: Architecture, *, may_fork: bool) -> bytes:
     """The filter as the kernel takes it: an array of struct sock_filter."""
     program = _instruction(LOAD, ARCHITECTURE_AT)
