@@ -59,11 +59,15 @@ Slot begin_at(void* top, void (*function)()) {
   return {top, reinterpret_cast<void*>(function), reinterpret_cast<void*>(hipcpu_enter)};
 }
 
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102  // Linux 6.13: a guard that does not cut the mapping in pieces
+#endif
+
 void make_usable(Worker& worker, uint32_t stacks) {
   for (; worker.usable_stacks < stacks; ++worker.usable_stacks) {
-    char* base = worker.stacks + worker.usable_stacks * kStride;
-    if (mprotect(base + kGuardBytes, kStride - kGuardBytes, PROT_READ | PROT_WRITE) != 0)
-      die("out of memory for the stacks of a block's threads");
+    char* guard = worker.stacks + worker.usable_stacks * kStride;
+    if (madvise(guard, kGuardBytes, MADV_GUARD_INSTALL) == 0) continue;
+    if (mprotect(guard, kGuardBytes, PROT_NONE) != 0) die("out of memory for the stacks of a block's threads");
   }
 }
 
@@ -75,7 +79,8 @@ void* top_of(const Worker& worker, uint32_t stack) {
 }  // namespace
 
 void make_stacks(Worker& worker) {
-  void* memory = mmap(nullptr, kStacks * kStride, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* memory = mmap(nullptr, kStacks * kStride, PROT_READ | PROT_WRITE, kFlags, -1, 0);
   if (memory == MAP_FAILED) die("out of address space for the stacks of a block's threads");
   worker.stacks = static_cast<char*>(memory);
 }

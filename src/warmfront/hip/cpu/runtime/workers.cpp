@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -163,21 +164,30 @@ void stand_before(Worker& worker, const Launch& launch) {
 
 __thread Launch* to_run;
 
+void run_chunk(Worker& worker, uint64_t first, uint64_t count) {
+  const Coordinates& grid = worker.block.grid;
+  Coordinates& index = worker.block.index;
+  index.x = static_cast<unsigned>(first % grid.x);
+  index.y = static_cast<unsigned>(first / grid.x % grid.y);
+  index.z = static_cast<unsigned>(first / grid.x / grid.y);
+  for (; count; --count) {
+    run_block(worker);
+    if (++index.x < grid.x) continue;
+    index.x = 0;
+    if (++index.y < grid.y) continue;
+    index.y = 0;
+    ++index.z;
+  }
+}
+
 // Takes blocks in order until none is left; runs on the home stack.
 [[noreturn]] void run_home() {
   Worker& worker = *mine;
   Launch& launch = *to_run;
-  const Coordinates& grid = launch.config.grid;
   for (;;) {
-    uint64_t block = launch.next.fetch_add(launch.chunk, std::memory_order_relaxed);
+    const uint64_t block = launch.next.fetch_add(launch.chunk, std::memory_order_relaxed);
     if (block >= launch.blocks) break;
-    const uint64_t end = std::min(block + launch.chunk, launch.blocks);
-    for (; block < end; ++block) {
-      worker.block.index.x = static_cast<unsigned>(block % grid.x);
-      worker.block.index.y = static_cast<unsigned>(block / grid.x % grid.y);
-      worker.block.index.z = static_cast<unsigned>(block / grid.x / grid.y);
-      run_block(worker);
-    }
+    run_chunk(worker, block, std::min(launch.chunk, launch.blocks - block));
   }
   leave_thread(&worker.outside);
 }
@@ -209,6 +219,8 @@ extern "C" void hipcpu_launch(const Config* config, Threads threads, const void*
     set_last_error(hipErrorInvalidConfiguration);
     return;
   }
+  if (uint64_t{config->grid.x} * config->block.x > INT_MAX)
+    fault("unsupported", "a grid of more than 2^31 - 1 threads in x: this runs on a GPU only", 134);
   hipcpu_start_workers();
   Pool& p = pool();
   const std::lock_guard lock(p.one_launch_at_a_time);

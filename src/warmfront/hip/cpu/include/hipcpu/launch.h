@@ -49,36 +49,46 @@ inline Config config(dim3 grid, dim3 block, size_t shared_bytes = 0, hipStream_t
   return {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes, stream};
 }
 
-inline __attribute__((always_inline)) void stand_in(const Block& block) {
+// Calls `visit` for each thread of the box, with threadIdx and its like as that thread sees them; stops when
+// it says so.
+//
+// The inner loop counts threads through the whole grid, in a signed number: so `blockIdx.x * blockDim.x +
+// threadIdx.x` is the loop's own counter to the compiler, which can then run many threads at once.
+template <class Visit>
+inline __attribute__((always_inline)) void for_threads(const Block& block, Coordinates from, Coordinates to,
+                                                       Visit visit) {
+  const Coordinates size = block.size, index = block.index;
+  const unsigned before = index.x * size.x;
+  const int first = static_cast<int>(before + from.x), last = static_cast<int>(before + to.x);
   gridDim = block.grid;
-  blockDim = block.size;
-  blockIdx = block.index;
+  blockDim = size;
+  blockIdx = index;
   left_loop = block.waiting;
+  for (unsigned z = from.z; z < to.z; ++z)
+    for (unsigned y = from.y; y < to.y; ++y)
+      for (int thread = first; thread < last; ++thread) {
+        if (thread < 0) __builtin_unreachable();  // hipcpu_launch has seen to it
+        threadIdx = {static_cast<unsigned>(thread) - before, y, z};
+        if (!visit()) return;
+      }
 }
 
 template <class Call>
 void run_threads(const void* stored, const Block& block, Coordinates from, Coordinates to) {
   Call call = *static_cast<const Call*>(stored);  // in registers, where no store of the kernel reaches it
-  stand_in(block);
-  for (unsigned z = from.z; z < to.z; ++z)
-    for (unsigned y = from.y; y < to.y; ++y)
-      for (unsigned x = from.x; x < to.x; ++x) {
-        threadIdx = {x, y, z};
-        call();
-        if (left_loop) return;
-      }
+  for_threads(block, from, to, [&]() __attribute__((always_inline)) {
+    call();
+    return !left_loop;
+  });
 }
 
 template <class Call>
 void run_plain_threads(const void* stored, const Block& block, Coordinates from, Coordinates to) {
   Call call = *static_cast<const Call*>(stored);
-  stand_in(block);
-  for (unsigned z = from.z; z < to.z; ++z)
-    for (unsigned y = from.y; y < to.y; ++y)
-      for (unsigned x = from.x; x < to.x; ++x) {
-        threadIdx = {x, y, z};
-        call();
-      }
+  for_threads(block, from, to, [&]() __attribute__((always_inline)) {
+    call();
+    return true;
+  });
 }
 
 template <class Kernel, class... Args>
