@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warmfront.hip.cpu.lexer import LexError, Source, match_brackets, tokenize
-from warmfront.hip.cpu.rewrite import Lines, spell
+from warmfront.hip.cpu.stretch import Lines, spell
 from warmfront.hip.gpu_only import gpu_only
 from warmfront.hip.messages import Message, Place, Severity, read_messages
 from warmfront.hip.origin import Origin

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from warmfront.hip.cpu.rewrite import Lines, RewriteError, Translation, rewrite
+from warmfront.hip.cpu.rewrite import RewriteError, Translation, rewrite
+from warmfront.hip.cpu.stretch import Lines
 
 if TYPE_CHECKING:
     from warmfront.hip.messages import Place
