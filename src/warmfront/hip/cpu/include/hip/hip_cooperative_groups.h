@@ -122,6 +122,10 @@ class thread_block_tile : public lane_group {
       : lane_group(details::first_lanes(Size) << (__lane_id() & -Size), hipcpu::thread_in_block() / Size,
                    (details::block_threads() + Size - 1) / Size) {}
 
+  // A tile of a known parent is a tile.
+  template <class Other>
+  thread_block_tile(const thread_block_tile<Size, Other>& tile) : lane_group(tile) {}
+
   static constexpr unsigned size() { return Size; }
   static constexpr unsigned num_threads() { return Size; }
   unsigned thread_rank() const { return __lane_id() % Size; }
