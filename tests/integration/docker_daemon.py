@@ -64,7 +64,9 @@ def _start_any(directory: Path) -> tuple[subprocess.Popen[bytes], str]:
 
 def _start(home: Path, driver: str) -> tuple[subprocess.Popen[bytes], str]:
     url = f"unix://{home}/socket"
-    command = ["dockerd", "--iptables=false", "--bridge=none", f"--storage-driver={driver}"]
+    # It ends with us, even if we are killed.
+    command = ["setpriv", "--pdeathsig", "TERM", "dockerd"]
+    command += ["--iptables=false", "--bridge=none", f"--storage-driver={driver}"]
     command += ["--data-root", str(home / "data"), "--exec-root", str(home / "run")]
     command += ["--host", url, "--pidfile", str(home / "pid")]
     with (home / "log").open("wb") as log:

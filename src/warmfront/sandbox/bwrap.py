@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 SHARED_MEMORY_BYTES = 16 << 20
 
 PROBE_TIMEOUT_S = 10
+
+COUNTS_PROCESSES_BY_NAMESPACE = (5, 14)  #: the first kernel that does
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,10 +61,13 @@ def probe() -> Probe:
 def rlimited(argv: Iterable[str], limits: Limits) -> list[str]:
     """`argv` under the limits that stand in for a cgroup.
 
-    They are set inside the box: there the kernel counts the processes of its user namespace alone,
-    where outside it would count all that the user runs.
+    They are set inside the box: there the kernel counts the processes of its user namespace alone. An
+    old one would count all that the user runs, and stop the box before it begins.
     """
-    return [_tool("prlimit"), f"--as={limits.memory_bytes}", f"--nproc={limits.pids}", "--", *argv]
+    options = [f"--as={limits.memory_bytes}"]
+    if _kernel() >= COUNTS_PROCESSES_BY_NAMESPACE:
+        options.append(f"--nproc={limits.pids}")
+    return [_tool("prlimit"), *options, "--", *argv]
 
 
 def wrapped(
@@ -159,6 +165,10 @@ def _failure(wrapper: Wrapper) -> str | None:
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     return None if done.returncode == 0 else done.stderr.decode(errors="replace").strip()
+
+
+def _kernel() -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", os.uname().release)[:2])
 
 
 def _tool(name: str) -> str:
