@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -53,9 +54,10 @@ def probe() -> Probe:
     if shutil.which("bwrap") is None:
         return Probe(wrappers=(), detail="bubblewrap is not installed.")
     candidates = [_unprivileged(), _privileged()] if os.geteuid() == 0 else [_unprivileged()]
-    failures = {wrapper: _failure(wrapper) for wrapper in candidates}
-    working = tuple(wrapper for wrapper, failure in failures.items() if failure is None)
-    return Probe(wrappers=working, detail="; ".join(failure for failure in failures.values() if failure))
+    with ThreadPoolExecutor() as pool:
+        failures = list(pool.map(_failure, candidates))
+    working = tuple(way for way, failure in zip(candidates, failures, strict=True) if failure is None)
+    return Probe(wrappers=working, detail="; ".join(failure for failure in failures if failure))
 
 
 def rlimited(argv: Iterable[str], limits: Limits) -> list[str]:

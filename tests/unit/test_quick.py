@@ -1,0 +1,61 @@
+"""The quick way into `warmfront run` understands the same as Typer does."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+import typer
+
+from warmfront.cli import quick
+from warmfront.cli.app import app, run
+
+
+def test_options_and_defaults_are_typers() -> None:
+    """Every option that Typer knows is known here, with the same default, and no other."""
+    command = typer.main.get_command(app).commands["run"]  # type: ignore[attr-defined]  # a group has commands
+    typers = {word for parameter in command.params for word in parameter.opts if word.startswith("-")} - {
+        "--help",
+        "-h",
+    }
+    assert {*quick.VALUES, *quick.FLAGS} == typers
+    signature = inspect.signature(run)
+    defaults = {
+        name: parameter.default
+        for name, parameter in signature.parameters.items()
+        if parameter.default is not inspect.Parameter.empty
+    }
+    assert defaults == quick.DEFAULTS
+
+
+def test_a_plain_call_is_understood() -> None:
+    """Options may stand before or after the file, with a space or an equals sign."""
+    words = ["run", "-p", "relu", "k.hip", "--endpoint=checker", "--seed", "7", "--json"]
+    parameters = quick.parse(words)
+    assert parameters is not None
+    assert parameters["file"] == Path("k.hip")
+    assert (parameters["problem"], parameters["endpoint"], parameters["seed"]) == ("relu", "checker", 7)
+    assert parameters["as_json"] is True
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["doctor"],
+        ["run"],
+        ["run", "k.hip"],
+        ["run", "k.hip", "--problem"],
+        ["run", "k.hip", "--help"],
+        ["run", "k.hip", "-p", "relu", "--wat"],
+        ["run", "k.hip", "second.hip", "-p", "relu"],
+        ["run", "k.hip", "-p", "relu", "--seed", "x"],
+        ["run", "k.hip", "-p", "relu", "--seed", "-3"],
+        ["run", "k.hip", "-prelu"],
+    ],
+    ids=" ".join,
+)
+def test_anything_else_is_left_to_typer(words: list[str]) -> None:
+    """Help, mistakes and other commands are not understood here."""
+    assert quick.parse(words) is None
