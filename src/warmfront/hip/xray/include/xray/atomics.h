@@ -1,0 +1,86 @@
+// HIP's atomic operations over clang's: relaxed, with the scope of a block, of the device or of the system.
+#pragma once
+
+#include <type_traits>
+
+namespace xray {
+
+template <class T>
+inline constexpr bool is_atomic_number =
+    std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && (sizeof(T) == 4 || sizeof(T) == 8);
+template <class T>
+inline constexpr bool is_atomic_integer = is_atomic_number<T> && std::is_integral_v<T>;
+
+// A parameter of this type takes what converts to T, and leaves T to the pointer beside it.
+template <class T>
+using Value = std::type_identity_t<T>;
+
+// Replaces *pointer, of 2 or 4 bytes, by f(*pointer) and returns what was there.
+template <class Word, class T, class F>
+__device__ inline T update(T* pointer, F f) {
+  auto* word = reinterpret_cast<Word*>(pointer);
+  Word old = __hip_atomic_load(word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+  while (!__hip_atomic_compare_exchange_weak(word, &old, __builtin_bit_cast(Word, f(__builtin_bit_cast(T, old))),
+                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)) {
+  }
+  return __builtin_bit_cast(T, old);
+}
+
+}  // namespace xray
+
+#define XRAY_ATOMIC_SCOPE(name, builtin, scope, kind)                                                \
+  template <class T>                                                                                 \
+  __device__ inline T name(T* pointer, xray::Value<T> value) {                                       \
+    static_assert(xray::is_atomic_##kind<T>, #name " takes 32-bit and 64-bit " #kind "s");           \
+    return builtin(pointer, value, __ATOMIC_RELAXED, scope);                                         \
+  }
+#define XRAY_ATOMIC(name, builtin, kind)                                                  \
+  XRAY_ATOMIC_SCOPE(name, builtin, __HIP_MEMORY_SCOPE_AGENT, kind)                        \
+  XRAY_ATOMIC_SCOPE(name##_block, builtin, __HIP_MEMORY_SCOPE_WORKGROUP, kind)            \
+  XRAY_ATOMIC_SCOPE(name##_system, builtin, __HIP_MEMORY_SCOPE_SYSTEM, kind)
+XRAY_ATOMIC(atomicAdd, __hip_atomic_fetch_add, number)
+XRAY_ATOMIC(atomicSub, __hip_atomic_fetch_sub, number)
+XRAY_ATOMIC(atomicMin, __hip_atomic_fetch_min, number)
+XRAY_ATOMIC(atomicMax, __hip_atomic_fetch_max, number)
+XRAY_ATOMIC(atomicAnd, __hip_atomic_fetch_and, integer)
+XRAY_ATOMIC(atomicOr, __hip_atomic_fetch_or, integer)
+XRAY_ATOMIC(atomicXor, __hip_atomic_fetch_xor, integer)
+XRAY_ATOMIC(atomicExch, __hip_atomic_exchange, number)
+XRAY_ATOMIC_SCOPE(safeAtomicAdd, __hip_atomic_fetch_add, __HIP_MEMORY_SCOPE_AGENT, number)
+#undef XRAY_ATOMIC
+#undef XRAY_ATOMIC_SCOPE
+
+#define XRAY_CAS(name, scope)                                                                             \
+  template <class T>                                                                                      \
+  __device__ inline T name(T* pointer, xray::Value<T> compare, xray::Value<T> value) {                    \
+    __hip_atomic_compare_exchange_strong(pointer, &compare, value, __ATOMIC_RELAXED, __ATOMIC_RELAXED, scope); \
+    return compare;                                                                                       \
+  }
+XRAY_CAS(atomicCAS, __HIP_MEMORY_SCOPE_AGENT)
+XRAY_CAS(atomicCAS_block, __HIP_MEMORY_SCOPE_WORKGROUP)
+XRAY_CAS(atomicCAS_system, __HIP_MEMORY_SCOPE_SYSTEM)
+#undef XRAY_CAS
+
+__device__ inline unsigned atomicInc(unsigned* pointer, unsigned limit) {
+  return __builtin_amdgcn_atomic_inc32(pointer, limit, __ATOMIC_RELAXED, "agent");
+}
+__device__ inline unsigned atomicDec(unsigned* pointer, unsigned limit) {
+  return __builtin_amdgcn_atomic_dec32(pointer, limit, __ATOMIC_RELAXED, "agent");
+}
+
+// The fast forms: the author promises ordinary memory of this device, so that one instruction does it.
+#define XRAY_UNSAFE(name, builtin)                                                                    \
+  template <class T>                                                                                  \
+  __device__ inline T name(T* pointer, xray::Value<T> value) {                                        \
+    [[clang::atomic(no_remote_memory, no_fine_grained_memory, ignore_denormal_mode)]] {               \
+      return builtin(pointer, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);                     \
+    }                                                                                                 \
+  }
+XRAY_UNSAFE(unsafeAtomicAdd, __hip_atomic_fetch_add)
+XRAY_UNSAFE(unsafeAtomicMax, __hip_atomic_fetch_max)
+XRAY_UNSAFE(unsafeAtomicMin, __hip_atomic_fetch_min)
+#undef XRAY_UNSAFE
+template <class T>
+__device__ inline void atomicAddNoRet(T* pointer, xray::Value<T> value) {
+  unsafeAtomicAdd(pointer, value);
+}

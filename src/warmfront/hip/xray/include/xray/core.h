@@ -1,0 +1,89 @@
+// What clang's HIP mode leaves to a header: qualifiers, where a thread stands, and what a launch calls.
+#pragma once
+
+#include <stddef.h>
+
+#define __host__ __attribute__((host))
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#define __managed__ __attribute__((managed))
+#define __grid_constant__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
+
+#define __HIP_PLATFORM_AMD__ 1
+#ifndef __AMDGCN_WAVEFRONT_SIZE__
+#define __AMDGCN_WAVEFRONT_SIZE__ 64
+#endif
+#define __AMDGCN_WAVEFRONT_SIZE 64
+
+// Threads in a block at most, and, if given, waves that each SIMD shall hold at least.
+#define XRAY_BOUNDS_1(threads) __attribute__((amdgpu_flat_work_group_size(1, threads)))
+#define XRAY_BOUNDS_2(threads, waves) \
+  __attribute__((amdgpu_flat_work_group_size(1, threads), amdgpu_waves_per_eu(waves)))
+#define XRAY_SECOND(first, second, name, ...) name
+#define __launch_bounds__(...) XRAY_SECOND(__VA_ARGS__, XRAY_BOUNDS_2, XRAY_BOUNDS_1)(__VA_ARGS__)
+
+struct dim3 {
+  unsigned x, y, z;
+  __host__ __device__ constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+};
+
+namespace hipcpu {
+
+// A place in a grid or in a block, as the vectors of the CPU's headers know it.
+struct Coordinates {
+  unsigned x, y, z;
+  __host__ __device__ constexpr operator dim3() const { return {x, y, z}; }
+};
+
+}  // namespace hipcpu
+
+static constexpr int warpSize = 64;
+
+namespace xray {
+
+// What the runtime puts behind a kernel's own arguments begins with the number of blocks, in x, y and z.
+__device__ inline unsigned blocks(int axis) {
+  return ((const unsigned*)__builtin_amdgcn_implicitarg_ptr())[axis];
+}
+
+}  // namespace xray
+
+// Each is a value that is read from a register when it is asked for, not a variable.
+#define XRAY_PLACE(name, in_x, in_y, in_z)                                                                  \
+  struct xray_##name {                                                                                      \
+    __declspec(property(get = get_x)) unsigned x;                                                           \
+    __declspec(property(get = get_y)) unsigned y;                                                           \
+    __declspec(property(get = get_z)) unsigned z;                                                           \
+    __device__ static inline unsigned get_x() { return in_x; }                                              \
+    __device__ static inline unsigned get_y() { return in_y; }                                              \
+    __device__ static inline unsigned get_z() { return in_z; }                                              \
+    __device__ operator dim3() const { return {get_x(), get_y(), get_z()}; }                                \
+    __device__ operator hipcpu::Coordinates() const { return {get_x(), get_y(), get_z()}; }                 \
+  };                                                                                                        \
+  extern const __device__ __attribute__((weak)) xray_##name name;
+XRAY_PLACE(threadIdx, __builtin_amdgcn_workitem_id_x(), __builtin_amdgcn_workitem_id_y(),
+           __builtin_amdgcn_workitem_id_z())
+XRAY_PLACE(blockIdx, __builtin_amdgcn_workgroup_id_x(), __builtin_amdgcn_workgroup_id_y(),
+           __builtin_amdgcn_workgroup_id_z())
+XRAY_PLACE(blockDim, __builtin_amdgcn_workgroup_size_x(), __builtin_amdgcn_workgroup_size_y(),
+           __builtin_amdgcn_workgroup_size_z())
+XRAY_PLACE(gridDim, xray::blocks(0), xray::blocks(1), xray::blocks(2))
+#undef XRAY_PLACE
+
+#define hipThreadIdx_x threadIdx.x
+#define hipThreadIdx_y threadIdx.y
+#define hipThreadIdx_z threadIdx.z
+#define hipBlockIdx_x blockIdx.x
+#define hipBlockIdx_y blockIdx.y
+#define hipBlockIdx_z blockIdx.z
+#define hipBlockDim_x blockDim.x
+#define hipBlockDim_y blockDim.y
+#define hipBlockDim_z blockDim.z
+#define hipGridDim_x gridDim.x
+#define hipGridDim_y gridDim.y
+#define hipGridDim_z gridDim.z

@@ -1,0 +1,41 @@
+// What a kernel may ask of the C library: to print, to stop, to copy memory, and to allocate it.
+#pragma once
+
+#include <stddef.h>
+
+#ifndef XRAY_NO_LIBRARIES
+
+extern "C" {
+__device__ int printf(const char* format, ...);
+__device__ void* __ockl_dm_alloc(size_t bytes);
+__device__ void __ockl_dm_dealloc(void* pointer);
+}
+
+#else  // what a message costs is not known: it is left out
+
+template <class... Args>
+__device__ inline int printf(const char*, Args...) {
+  return 0;
+}
+__device__ inline void* __ockl_dm_alloc(size_t) { return nullptr; }
+__device__ inline void __ockl_dm_dealloc(void*) {}
+
+#endif
+
+// Not inlined: a failed assertion must not take registers from the kernel that passes it.
+__device__ __attribute__((noinline)) inline void xray_assertion_failed(const char* text, unsigned line) {
+  printf("line %u: assertion %s failed\n", line, text);
+  __builtin_trap();
+}
+extern "C" __device__ inline void __assert_fail(const char* text, const char*, unsigned line, const char*) {
+  xray_assertion_failed(text, line);
+}
+
+__device__ inline void abort() { __builtin_trap(); }
+__device__ inline void* malloc(size_t bytes) { return __ockl_dm_alloc(bytes); }
+__device__ inline void free(void* pointer) { __ockl_dm_dealloc(pointer); }
+__device__ inline void* memcpy(void* to, const void* from, size_t bytes) { return __builtin_memcpy(to, from, bytes); }
+__device__ inline void* memmove(void* to, const void* from, size_t bytes) {
+  return __builtin_memmove(to, from, bytes);
+}
+__device__ inline void* memset(void* to, int value, size_t bytes) { return __builtin_memset(to, value, bytes); }
