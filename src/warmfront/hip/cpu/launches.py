@@ -32,12 +32,41 @@ def translate_launch(stretch: Stretch, opening: int, launcher: str) -> None:
     for index in range(first + 1, opening):
         stretch.replace(index, "")
     stretch.replace(opening, "::hipcpu::config(")
+    parenthesis = closing + 3
+    if _has_braces(stretch, parenthesis):
+        _call_in_place(stretch, closing, callee)
+        return
     body = f"[&](auto&... hipcpu_args) {{ {spell(callee)}(hipcpu_args...); }}"
-    stretch.replace(closing, f"), {body}", anchor)
+    _replace_closing(stretch, closing, f"), {body}", anchor)
+    stretch.replace(parenthesis, _separator(stretch, parenthesis))
+    _null_arguments(stretch, parenthesis)
+
+
+def _replace_closing(stretch: Stretch, closing: int, text: str, anchor: int) -> None:
+    """Put `text` in the place of `>>>`."""
+    stretch.replace(closing, text, anchor)
     stretch.replace(closing + 1, "", anchor)
     stretch.replace(closing + 2, "", anchor)
-    stretch.replace(closing + 3, _separator(stretch, closing + 3))
-    _null_arguments(stretch, closing + 3)
+
+
+def _has_braces(stretch: Stretch, parenthesis: int) -> bool:
+    """Whether an argument is `{…}`, whose type only the kernel's parameter tells."""
+    index = parenthesis + 1
+    end = stretch.partner(parenthesis) or 0
+    while index < end:
+        if stretch.text(index) == "{" and stretch.text(index - 1) in {"(", ","}:
+            return True
+        index = max(index, stretch.partner(index) or index) + 1
+    return False
+
+
+def _call_in_place(stretch: Stretch, closing: int, callee: list[Token]) -> None:
+    """`K<<<c>>>({1}, x)` becomes `launch("K", __LINE__, config(c), [&](auto&...) { K({1}, x); })`.
+
+    Each thread makes the arguments anew, which is why this is not the way for every launch.
+    """
+    _replace_closing(stretch, closing, f"), [&](auto&...) {{ {spell(callee)}", callee[0].start)
+    stretch.replace(stretch.partner(closing + 3) or closing, "); })")
 
 
 def _callee_start(stretch: Stretch, opening: int) -> int:
