@@ -1,4 +1,4 @@
-"""The headers that kernels include: vectors, mathematics, atomics, narrow numbers, groups, on real kernels."""
+"""The headers that kernels include, from vectors to cooperative groups, on real kernels."""
 
 from __future__ import annotations
 
