@@ -103,6 +103,8 @@ inline double erfc_scaled(double x) {
 
 }  // namespace hipcpu
 
+extern "C" double hipcpu_cyl_bessel_i(double order, double x);
+
 // A name for double, the same with f for float, computed in double and rounded once.
 #define HIPCPU_FUNCTION(name, expression)                                                                  \
   static inline double name(double x) { return expression; }                                               \
@@ -119,8 +121,8 @@ HIPCPU_FUNCTION(erfcinv, hipcpu::erfc_inverse(x))
 HIPCPU_FUNCTION(erfcx, hipcpu::erfc_scaled(x))
 HIPCPU_FUNCTION(normcdf, 0.5 * ::erfc(-x * hipcpu::kSqrtHalf))
 HIPCPU_FUNCTION(normcdfinv, -::sqrt(2.0) * hipcpu::erfc_inverse(2 * x))
-HIPCPU_FUNCTION(cyl_bessel_i0, std::cyl_bessel_i(0.0, ::fabs(x)))
-HIPCPU_FUNCTION(cyl_bessel_i1, ::copysign(std::cyl_bessel_i(1.0, ::fabs(x)), x))
+HIPCPU_FUNCTION(cyl_bessel_i0, hipcpu_cyl_bessel_i(0.0, ::fabs(x)))
+HIPCPU_FUNCTION(cyl_bessel_i1, ::copysign(hipcpu_cyl_bessel_i(1.0, ::fabs(x)), x))
 #undef HIPCPU_FUNCTION
 
 // Not through double: these are in inner loops.
