@@ -34,6 +34,8 @@ SUBMISSION_FLAGS: Final = (
     "-fno-trapping-math",
     # Kernels often read one type through a pointer to another.
     "-fno-strict-aliasing",
+    # A null pointer that is used must fault, not be reasoned away.
+    "-fno-delete-null-pointer-checks",
     # A large array on a thread's stack touches every page, so it meets the guard below.
     "-fstack-clash-protection",
     # What is defined here is called here: it may be inlined.

@@ -25,6 +25,7 @@ constexpr size_t kGuardBytes = 64 * 1024;   // whole pages on any machine that w
 constexpr size_t kAlignBytes = 16;          // the widest access of a GPU thread
 constexpr size_t kHugeBytes = 4 << 20;      // from here on huge pages pay
 constexpr size_t kTotalBytes = 192ull << 30;  // an MI300X's
+constexpr size_t kNearBytes = 1 << 20;      // an address farther away has nothing to do with an allocation
 constexpr size_t kKeptFreed = 256;          // freed ranges that stay out of reach
 
 size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
@@ -109,19 +110,20 @@ hipError_t release(void* pointer, bool host) {
   return hipSuccess;
 }
 
+// The allocation that holds `address`, or else the nearer one of those on its two sides.
 Neighbour beside(const std::map<uintptr_t, Allocation>& map, uintptr_t address) {
-  constexpr size_t kNear = 1 << 20;
   using Relation = Neighbour::Relation;
+  Neighbour nearest = {Relation::kNone, kNearBytes, 0, Home::kDevice};
   if (const auto* before = at_or_before(map, address)) {
     const auto& [begin, a] = *before;
     const size_t offset = address - begin;
     if (offset < a.bytes) return {Relation::kInside, offset, a.bytes, a.home};
-    if (offset - a.bytes < kNear) return {Relation::kPastEnd, offset - a.bytes, a.bytes, a.home};
+    if (offset - a.bytes < nearest.distance) nearest = {Relation::kPastEnd, offset - a.bytes, a.bytes, a.home};
   }
   const auto after = map.upper_bound(address);
-  if (after != map.end() && after->first - address <= kGuardBytes)
-    return {Relation::kBefore, after->first - address, after->second.bytes, after->second.home};
-  return {Relation::kNone, 0, 0, Home::kDevice};
+  if (after != map.end() && after->first - address < nearest.distance)
+    nearest = {Relation::kBefore, after->first - address, after->second.bytes, after->second.home};
+  return nearest;
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ inline __attribute__((always_inline)) void for_threads(const Block& block, Coord
 
 template <class Call>
 void run_threads(const void* stored, const Block& block, Coordinates from, Coordinates to) {
-  Call call = *static_cast<const Call*>(stored);  // in registers, where no store of the kernel reaches it
+  const Call call = *static_cast<const Call*>(stored);  // in registers, where no store of the kernel reaches it
   for_threads(block, from, to, [&]() __attribute__((always_inline)) {
     call();
     return !left_loop;
@@ -84,7 +84,7 @@ void run_threads(const void* stored, const Block& block, Coordinates from, Coord
 
 template <class Call>
 void run_plain_threads(const void* stored, const Block& block, Coordinates from, Coordinates to) {
-  Call call = *static_cast<const Call*>(stored);
+  const Call call = *static_cast<const Call*>(stored);
   for_threads(block, from, to, [&]() __attribute__((always_inline)) {
     call();
     return true;
@@ -93,13 +93,13 @@ void run_plain_threads(const void* stored, const Block& block, Coordinates from,
 
 template <class Kernel, class... Args>
 inline void launch(const char* name, int line, const Config& config, Kernel kernel, Args... args) {
-  auto call = [=]() mutable __attribute__((always_inline)) { kernel(args...); };
+  auto call = [=]() __attribute__((always_inline)) { kernel(args...); };
   hipcpu_launch(&config, run_threads<decltype(call)>, &call, name, line);
 }
 
 template <class Kernel, class... Args>
 inline void launch_plain(const char* name, int line, const Config& config, Kernel kernel, Args... args) {
-  auto call = [=]() mutable __attribute__((always_inline)) { kernel(args...); };
+  auto call = [=]() __attribute__((always_inline)) { kernel(args...); };
   hipcpu_launch(&config, run_plain_threads<decltype(call)>, &call, name, line);
 }
 

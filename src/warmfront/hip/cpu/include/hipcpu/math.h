@@ -156,9 +156,24 @@ static inline float fdividef(float x, float y) { return x / y; }
 
 // Intrinsics: operations whose rounding is named
 
-static inline float __fadd_rn(float x, float y) { return x + y; }
-static inline float __fsub_rn(float x, float y) { return x - y; }
-static inline float __fmul_rn(float x, float y) { return x * y; }
+namespace hipcpu {
+
+// A value that was rounded: no compiler joins the product that it may come from with a sum that follows.
+template <class T>
+inline __attribute__((always_inline)) T rounded(T x) {
+#if defined(__x86_64__)
+  asm("" : "+x"(x));
+#elif defined(__aarch64__)
+  asm("" : "+w"(x));
+#endif
+  return x;
+}
+
+}  // namespace hipcpu
+
+static inline float __fadd_rn(float x, float y) { return hipcpu::rounded(x) + hipcpu::rounded(y); }
+static inline float __fsub_rn(float x, float y) { return hipcpu::rounded(x) - hipcpu::rounded(y); }
+static inline float __fmul_rn(float x, float y) { return hipcpu::rounded(x * y); }
 static inline float __fdiv_rn(float x, float y) { return x / y; }
 static inline float __fdividef(float x, float y) { return x / y; }
 static inline float __fmaf_rn(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
@@ -166,9 +181,9 @@ static inline float __frcp_rn(float x) { return 1 / x; }
 static inline float __fsqrt_rn(float x) { return ::sqrtf(x); }
 static inline float __frsqrt_rn(float x) { return rsqrtf(x); }
 static inline float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
-static inline double __dadd_rn(double x, double y) { return x + y; }
-static inline double __dsub_rn(double x, double y) { return x - y; }
-static inline double __dmul_rn(double x, double y) { return x * y; }
+static inline double __dadd_rn(double x, double y) { return hipcpu::rounded(x) + hipcpu::rounded(y); }
+static inline double __dsub_rn(double x, double y) { return hipcpu::rounded(x) - hipcpu::rounded(y); }
+static inline double __dmul_rn(double x, double y) { return hipcpu::rounded(x * y); }
 static inline double __ddiv_rn(double x, double y) { return x / y; }
 static inline double __drcp_rn(double x) { return 1 / x; }
 static inline double __dsqrt_rn(double x) { return ::sqrt(x); }
