@@ -49,6 +49,13 @@ inline Config config(dim3 grid, dim3 block, size_t shared_bytes = 0, hipStream_t
   return {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes, stream};
 }
 
+// The place of the block, number by number, as it was written a moment ago: a wider load would have to wait
+// until all stores of the block before have gone to memory.
+inline __attribute__((always_inline)) Coordinates index_of(const Block& block) {
+  const volatile Coordinates& index = block.index;
+  return {index.x, index.y, index.z};
+}
+
 // Calls `visit` for each thread of the box, with threadIdx and its like as that thread sees them; stops when
 // it says so.
 //
@@ -57,7 +64,7 @@ inline Config config(dim3 grid, dim3 block, size_t shared_bytes = 0, hipStream_t
 template <class Visit>
 inline __attribute__((always_inline)) void for_threads(const Block& block, Coordinates from, Coordinates to,
                                                        Visit visit) {
-  const Coordinates size = block.size, index = block.index;
+  const Coordinates size = block.size, index = index_of(block);
   const unsigned before = index.x * size.x;
   const int first = static_cast<int>(before + from.x), last = static_cast<int>(before + to.x);
   gridDim = block.grid;
