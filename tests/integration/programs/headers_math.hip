@@ -61,6 +61,24 @@ CASE(sines_of_multiples_of_pi_are_exact) {
   CHECK(close(s * s + c * c, 1));
 }
 
+__global__ void separate(float x, float square, double y, float* out) {
+  out[0] = __fsub_rn(__fmul_rn(x, x), square);
+  out[1] = __fadd_rn(x * x, -square);
+  out[2] = static_cast<float>(__dsub_rn(__dmul_rn(y, y), 1 + 0x1p-29));
+  out[3] = __fmaf_rn(x, x, -square);
+}
+
+CASE(a_named_rounding_is_not_joined_with_the_next) {
+  float* out = zeros<float>(4);
+  separate<<<1, 1>>>(1 + 0x1p-12f, 1 + 0x1p-11f, 1 + 0x1p-30, out);
+  CHECK((download(out, 4) == std::vector<float>{0, 0, 0, 0x1p-24f}));
+}
+
+CASE(bessel_functions) {
+  CHECK(close(cyl_bessel_i0(1.0), 1.2660658777520084) && close(cyl_bessel_i1f(-1.0f), -0.5651591039924850));
+  CHECK(close(j0f(1.0f), 0.7651976865579666) && close(y1(2.0), -0.1070324315409375));
+}
+
 CASE(norms) {
   CHECK(norm3df(2, 3, 6) == 7 && norm4d(1, 2, 2, 4) == 5 && close(rhypotf(3, 4), 0.2) && close(rnorm3d(2, 3, 6), 1 / 7.0));
 }
