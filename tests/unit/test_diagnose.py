@@ -96,7 +96,7 @@ MISTAKES = {
     ),
     "wrong argument": Mistake(
         KERNEL + HEAD + '  k<<<1, 1>>>(input, output, "x");\n}\n',
-        3, 3, "argument 3 of kernel 'k' is a 'int', not a 'const char*'",
+        3, 3, "argument 3 of kernel 'k' must be 'int', not 'const char*'",
     ),
     "template kernel": Mistake(
         "template <class T> __global__ void t(T* x) {}\n" + HEAD + "  t<float><<<1, 1>>>(output, 3);\n}\n",

@@ -195,7 +195,8 @@ class _Case:
             diagnostic = self.diagnostic(message)
             if (diagnostic.line, diagnostic.message) not in found:
                 found[diagnostic.line, diagnostic.message] = diagnostic
-                notes[diagnostic] = self.notes(message)
+                said = diagnostic.message
+                notes[diagnostic] = [n for n in self.notes(message) if n.message.split(": ")[-1] not in said]
         if not found:
             return None
         errors = list(found.values())[:MOST_ERRORS]

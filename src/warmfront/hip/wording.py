@@ -70,15 +70,15 @@ def _conversion_words(text: str, conversion: re.Match[str], notes: list[str]) ->
         if (argument := _ARGUMENT.search(note)) and "dim3(" not in note:
             name, _ = _split(argument["signature"])
             return (
-                f"argument {argument['number']} of kernel '{name}' is a '{conversion['wants']}', "
-                f"not a '{conversion['has']}'"
+                f"argument {argument['number']} of kernel '{name}' must be '{conversion['wants']}', "
+                f"not '{conversion['has']}'"
             )
     return text
 
 
 def _no_match_words(call: str, notes: list[str]) -> str:
     name, arguments = _split(call)
-    given = ", ".join(argument.removesuffix("&") for argument in arguments.split(", ")) if arguments else ""
+    given = ", ".join(_value_type(argument) for argument in arguments.split(", "))
     text = (
         f"kernel '{name}' cannot be launched with ({given})"
         if "(" in call
@@ -90,6 +90,12 @@ def _no_match_words(call: str, notes: list[str]) -> str:
         if reason := _NOT_VIABLE.search(note):
             return f"{text}: {reason['reason']}"
     return text
+
+
+def _value_type(argument: str) -> str:
+    """The type that the author passed, of an argument that the runtime passes on by reference."""
+    value = argument.removesuffix("&").removesuffix(" const")
+    return value if "*" in value else value.removeprefix("const ")
 
 
 def _split(signature: str) -> tuple[str, str]:
