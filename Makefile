@@ -12,7 +12,7 @@ demo: ## Judge a kernel on this machine, from nothing
 
 test: ## All tests but the slow ones
 	@PYTHON=$(PYTHON) scripts/setup dev
-	@$(BIN)/pytest -m "not slow"
+	@$(BIN)/pytest -n auto -m "not slow"
 
 test-slow: ## The proofs that take minutes
 	@PYTHON=$(PYTHON) scripts/setup dev

@@ -40,3 +40,8 @@ MI300X = Gpu(
     peak_flops={Dtype.FLOAT32: 163.4e12, Dtype.FLOAT16: 1307.4e12, Dtype.INT32: 163.4e12},
     compute_units=304,
 )
+
+
+def by_arch(arch: str) -> Gpu | None:
+    """The GPU of the catalogue that has this architecture."""
+    return next((gpu for gpu in (MI300X,) if gpu.arch == arch), None)
