@@ -51,6 +51,10 @@ CASE(a_stream_that_was_destroyed) {
   CHECK(hipStreamDestroy(stream) == hipErrorInvalidHandle);
   int* out = zeros<int>(1);
   CHECK(hipMemsetAsync(out, 0, 4, stream) == hipErrorContextIsDestroyed);
+  CHECK(hipGetLastError() == hipErrorContextIsDestroyed);
+  fill<<<1, 1, 0, stream>>>(out, 5, 1);
+  CHECK(hipGetLastError() == hipErrorContextIsDestroyed);
+  CHECK(download(out, 1)[0] == 0);
 }
 
 static void note(void* argument) { ++*static_cast<int*>(argument); }

@@ -275,3 +275,26 @@ CASE(a_barrier_of_a_wave) {
   const auto got = download(out, 128);
   for (int i = 0; i < 128; ++i) CHECK(got[i] == (i ^ 63));
 }
+
+__global__ void matches(unsigned long long* out) {
+  const int thread = threadIdx.x;
+  int all = 0;
+  out[thread * 3] = __match_any(thread % 3);
+  out[thread * 3 + 1] = __match_all(thread / 64, &all);
+  out[thread * 3 + 2] = all;
+  __match_all(thread / 100, &all);
+  out[thread * 3 + 2] += 2 * all;
+}
+
+CASE(lanes_with_the_same_value) {
+  unsigned long long* out = zeros<unsigned long long>(128 * 3);
+  matches<<<1, 128>>>(out);
+  const auto got = download(out, 128 * 3);
+  for (int i = 0; i < 128; ++i) {
+    unsigned long long same = 0;
+    for (int lane = 0; lane < 64; ++lane) same |= (unsigned long long)((i / 64 * 64 + lane) % 3 == i % 3) << lane;
+    CHECK(got[i * 3] == same);
+    CHECK(got[i * 3 + 1] == ~0ull);
+    CHECK(got[i * 3 + 2] == (i < 64 ? 3u : 1u));
+  }
+}

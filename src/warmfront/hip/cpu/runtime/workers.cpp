@@ -19,6 +19,7 @@
 #include "memory.h"
 #include "stacks.h"
 #include "status.h"
+#include "streams.h"
 #include "worker.h"
 
 extern "C" {
@@ -34,7 +35,7 @@ __thread Worker* mine;
 std::atomic<unsigned long long> launches{0};
 
 constexpr size_t kPageBytes = 4096;
-constexpr int kSpins = 4000;  // some tens of microseconds
+constexpr int kSpins = 1500;  // some tens of microseconds
 
 unsigned char* make_dynamic_shared() {
   const size_t bytes = kSharedBytes + 2 * kPageBytes;
@@ -217,6 +218,10 @@ extern "C" void hipcpu_launch(const Config* config, Threads threads, const void*
   if (mine && mine->launch) fault("unsupported", "a kernel launched a kernel: this runs on a GPU only", 134);
   if (!is_valid(*config)) {
     set_last_error(hipErrorInvalidConfiguration);
+    return;
+  }
+  if (!is_stream(config->stream)) {
+    set_last_error(hipErrorContextIsDestroyed);
     return;
   }
   if (uint64_t{config->grid.x} * config->block.x > INT_MAX)

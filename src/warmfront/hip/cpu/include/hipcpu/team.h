@@ -60,11 +60,11 @@ inline __attribute__((always_inline)) uint32_t thread_in_block() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 
+// For machines whose nearest cache is too small for the frames of a block.
 inline __attribute__((always_inline)) void prefetch_frame(const Slot& slot) {
   const char* frame = static_cast<const char*>(slot.stack);
   __builtin_prefetch(frame);
   __builtin_prefetch(frame + 64);
-  __builtin_prefetch(frame + 128);
 }
 
 // All threads of the ring come here in order; the last one lets the first go on.

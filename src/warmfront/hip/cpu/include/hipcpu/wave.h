@@ -136,6 +136,40 @@ static inline int __all_sync(unsigned long long, int predicate, int line = __bui
   return __all(predicate, line);
 }
 
+// The lanes that have the same value as this one.
+template <class T>
+static inline unsigned long long __match_any(T value, int line = __builtin_LINE()) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8, "only plain values of 8 bytes can be matched");
+  const unsigned long long here = hipcpu::vote(true, line);
+  uint64_t mine = 0;
+  std::memcpy(&mine, &value, sizeof value);
+  hipcpu::wait_for_wave(hipcpu::site_of(line, hipcpu::Meeting::kShuffle), mine);
+  const hipcpu::Mailbox& mail = hipcpu::received();
+  unsigned long long same = 0;
+  for (unsigned lane = 0; lane < hipcpu::kWaveSize; ++lane)
+    same |= static_cast<unsigned long long>(mail.value[lane] == mine) << lane;
+  return same & here;
+}
+
+// All lanes that take part if they have the same value, none otherwise.
+template <class T>
+static inline unsigned long long __match_all(T value, int* holds, int line = __builtin_LINE()) {
+  const unsigned long long here = hipcpu::vote(true, line);
+  *holds = __match_any(value, line) == here;
+  return *holds ? here : 0;
+}
+
+template <class T>
+static inline unsigned long long __match_any_sync(unsigned long long, T value, int line = __builtin_LINE()) {
+  return __match_any(value, line);
+}
+
+template <class T>
+static inline unsigned long long __match_all_sync(unsigned long long, T value, int* holds,
+                                                  int line = __builtin_LINE()) {
+  return __match_all(value, holds, line);
+}
+
 // Shuffles: a wave is cut in groups of `width` lanes; a source outside its group is the lane itself.
 
 template <class T>
