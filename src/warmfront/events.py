@@ -17,6 +17,8 @@ from warmfront.submissions import Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from warmfront.errors import WarmfrontError
+
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
@@ -151,6 +153,11 @@ class Failed(Event):
     message: str
     details: dict[str, Any] = field(default_factory=dict)
     hint: str = ""  #: the next step
+
+    @classmethod
+    def of(cls, error: WarmfrontError) -> Failed:
+        """The verdict ERROR, for an error of ours."""
+        return cls(verdict=Verdict.ERROR, code=error.code, message=error.message, hint=error.hint or "")
 
     def fields(self) -> dict[str, Any]:
         """As `Event.fields`, with the verdict as the status and the details beside it."""

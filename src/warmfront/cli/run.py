@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -20,6 +21,7 @@ from warmfront.submissions import Endpoint, Submission, Verdict, is_terminal, re
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from warmfront.judge import Judge
     from warmfront.problems.spec import Problem
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
@@ -63,43 +65,19 @@ class JsonView:
         """Nothing is open."""
 
 
-class LateView:
-    """A view for people. It loads Rich with the first event, when the compiler is at work already."""
-
-    def __init__(self, submission: Submission) -> None:
-        self._submission = submission
-        self._view: View | None = None
-
-    def show(self, event: Event) -> None:
-        """Show one event."""
-        if self._view is None:
-            from warmfront.cli.view import TerminalView  # noqa: PLC0415 - late on purpose
-
-            self._view = TerminalView(self._submission, sys.stdout)
-        self._view.show(event)
-
-    def close(self) -> None:
-        """No more events come."""
-        if self._view is not None:
-            self._view.close()
-
-
 def run_request(request: Request, *, as_json: bool) -> int:
     """Judge it and show what happens; the exit code."""
     try:
         submission = read_submission(request)
-        configured = settings.load()
-        sandbox = choose_sandbox(request, configured)
+        judge, sandbox = open_judge(request, settings.load())
     except WarmfrontError as error:
-        if as_json:
-            failed = Failed(
-                verdict=Verdict.ERROR, code=error.code, message=error.message, hint=error.hint or ""
-            )
-            JsonView().show(failed)
-        return exit_code(error) if as_json else report_error(error)
-    view: View = JsonView() if as_json else LateView(submission)
+        if not as_json:
+            return report_error(error)
+        JsonView().show(Failed.of(error))
+        return exit_code(error)
+    view: View = JsonView() if as_json else _terminal_view(submission)
     try:
-        return _judge(request, submission, configured, sandbox, view)
+        return _show_events(judge, submission, view)
     except KeyboardInterrupt:
         view.show(Failed(verdict=Verdict.CANCELLED, code="CANCELLED", message="You stopped it."))
         return Verdict.CANCELLED.exit_code
@@ -108,21 +86,32 @@ def run_request(request: Request, *, as_json: bool) -> int:
         sandbox.close()
 
 
-def _judge(
-    request: Request, submission: Submission, configured: Settings, sandbox: Sandbox, view: View
-) -> int:
-    from warmfront.hip.toolchain import open_toolchain  # noqa: PLC0415 - not needed to refuse a bad call
-    from warmfront.judge import Judge  # noqa: PLC0415 - as above
+def open_judge(request: Request, configured: Settings) -> tuple[Judge, Sandbox]:
+    """A judge with the toolchain and the sandbox that were asked for.
 
-    try:
-        toolchain = open_toolchain(request.toolchain, configured)
-    except WarmfrontError as error:
-        view.show(
-            Failed(verdict=Verdict.ERROR, code=error.code, message=error.message, hint=error.hint or "")
-        )
-        return exit_code(error)
+    Trying out a sandbox is waiting for other processes: the judge is loaded meanwhile.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        opening = pool.submit(choose_sandbox, request, configured)
+        from warmfront.hip.toolchain import open_toolchain  # noqa: PLC0415 - a bad call needs none of it
+        from warmfront.judge import Judge  # noqa: PLC0415 - as above
+
+        try:
+            toolchain = open_toolchain(request.toolchain, configured)
+            sandbox = opening.result()
+            if not toolchain.is_built:
+                print("Building the runtime and its precompiled header, once …", file=sys.stderr, flush=True)
+            toolchain.build()
+        except BaseException:
+            if opening.exception() is None:
+                opening.result().close()
+            raise
+    return Judge(toolchain, sandbox, configured), sandbox
+
+
+def _show_events(judge: Judge, submission: Submission, view: View) -> int:
     verdict = Verdict.ERROR
-    for event in Judge(toolchain, sandbox, configured).judge(submission):
+    for event in judge.judge(submission):
         view.show(event)
         status = event.fields()["status"]
         if is_terminal(status, submission.endpoint):
@@ -178,3 +167,9 @@ def _endpoint(name: str) -> Endpoint:
         allowed = ", ".join(Endpoint)
         raise UsageError(f"There is no endpoint {name!r}.", hint=f"Use --endpoint with one of: {allowed}.")
     return Endpoint(name)
+
+
+def _terminal_view(submission: Submission) -> View:
+    from warmfront.cli.view import TerminalView  # noqa: PLC0415 - for people only
+
+    return TerminalView(submission, sys.stdout)

@@ -1,17 +1,13 @@
 """Shows a submission's events to a person: which step, which case, how long; the verdict, and what to do.
 
-Only shows. On a terminal the current step is live; in a file or a pipe each step is a plain line.
+Only shows. On a terminal the current step is live; in a file or a pipe each step is a plain line. Rich
+draws the tables and is loaded when the first one comes: until then the compiler has the machine.
 """
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Any, TextIO
-
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
 
 from warmfront.events import (
     Accepted,
@@ -29,23 +25,24 @@ from warmfront.events import (
 from warmfront.submissions import Endpoint
 
 if TYPE_CHECKING:
-    from rich.status import Status
+    from rich.table import Table
 
     from warmfront.submissions import Submission
 
 _BARS = " ▁▂▃▄▅▆▇█"
+_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "bold red": "1;31", "bold green": "1;32"}
 
 
 class TerminalView:
-    """One submission on a terminal."""
+    """One submission on a terminal, or in a file."""
 
     def __init__(self, submission: Submission, stream: TextIO) -> None:
-        self._console = Console(file=stream, highlight=False)
+        self._stream = stream
+        self._is_live = stream.isatty()
         self._submission = submission
         self._started = self._step_started = time.perf_counter()
         self._passed = 0
         self._timings: list[Timing] = []
-        self._status: Status | None = None
 
     def show(self, event: Event) -> None:
         """Show one event."""
@@ -55,6 +52,7 @@ class TerminalView:
             case Checking():
                 self._done(f"compiled in {event.compile_s:.2f} s")
                 self._live(f"checking 0/{event.total_tests}")
+                self._lap()
             case TestResult():
                 self._case(event)
             case Checked():
@@ -68,26 +66,26 @@ class TerminalView:
                 self._live(f"timing {len(self._timings)}/{event.total_tests}")
             case Benchmarked() | Accepted():
                 self._done(f"timed in {self._lap():.2f} s")
-                self._console.print(timing_table(self._timings, simulated=event.simulated))
-                self._console.print(Text("\n".join(case_notes(self._timings)), style="dim"))
+                self._print_table(timing_table(self._timings, simulated=event.simulated))
+                self._print("\n".join(case_notes(self._timings)), style="dim")
                 self._verdict(event, event.output)
             case Failed():
                 self._failed(event)
 
     def close(self) -> None:
         """Leave the terminal as it was."""
-        if self._status is not None:
-            self._status.stop()
-            self._status = None
+        if self._is_live:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
 
     def _begin(self, event: Compiling) -> None:
         submission = self._submission
         what = f"{submission.file_name} for {submission.problem.slug}, {submission.dtype.value}"
-        self._console.print(f"[bold]{escape(what)}[/]")
         where = f"{event.compiler}, in {event.sandbox}"
         if event.toolchain == "cpu":
             where += "; on the CPU simulator: its milliseconds are not a GPU's"
-        self._console.print(f"[dim]{escape(where)}[/]")
+        self._print(what, style="bold")
+        self._print(where, style="dim")
         self._live("compiling")
 
     def _case(self, event: TestResult) -> None:
@@ -100,17 +98,14 @@ class TerminalView:
 
     def _live(self, text: str) -> None:
         """The step that is going on; nothing in a file, where it would only be noise."""
-        if not self._console.is_terminal:
-            return
-        if self._status is None:
-            self._status = self._console.status("")
-            self._status.start()
-        self._status.update(escape(text))
+        if self._is_live:
+            self._stream.write(f"\r\x1b[K{text[:100]} … {time.perf_counter() - self._started:.1f} s")
+            self._stream.flush()
 
     def _done(self, text: str, *, good: bool = True) -> None:
         self.close()
-        mark = "[green]✓[/]" if good else "[red]✗[/]"
-        self._console.print(f"{mark} {escape(text)}")
+        mark = self._styled("✓", "green") if good else self._styled("✗", "red")
+        self._print(f"{mark} {text}")
 
     def _lap(self) -> float:
         now = time.perf_counter()
@@ -121,32 +116,44 @@ class TerminalView:
         self._printed(output)
         seconds = time.perf_counter() - self._started
         average = getattr(event, "avg_runtime_ms", None)
-        figure = (
-            f", {average:.4g} ms {'of simulator time' if getattr(event, 'simulated', False) else ''}"
-            if average
-            else ""
-        )
-        self._console.print(f"[bold green]{event.status}[/]{figure.rstrip()}, after {seconds:.2f} s")
+        unit = "ms of simulator time" if getattr(event, "simulated", False) else "ms"
+        figure = f", {average:.4g} {unit}" if average else ""
+        self._print(f"{self._styled(event.status, 'bold green')}{figure}, after {seconds:.2f} s")
 
     def _failed(self, event: Failed) -> None:
         self.close()
         self._printed(str(event.details.get("output", "")))
-        self._console.print(f"[bold red]{event.verdict}[/] {escape(f'({event.code})')}")
-        self._console.print(Text(event.message))
+        self._print(f"{self._styled(event.verdict, 'bold red')} ({event.code})")
+        self._print(event.message)
         info = event.details.get("debug_info")
         if info:
-            self._console.print(difference_table(info))
+            self._print_table(difference_table(info))
         if event.hint:
-            self._console.print(Text(f"→ {event.hint}"))
+            self._print(f"→ {event.hint}")
 
     def _printed(self, output: str) -> None:
+        """What the program printed, without the codes that could repaint a terminal."""
         if output.strip():
-            self._console.print("[dim]It printed:[/]")
-            self._console.print(Text(output.rstrip()))
+            self._print("It printed:", style="dim")
+            self._print("".join(c if c.isprintable() or c in "\n\t" else "�" for c in output.rstrip()))
+
+    def _print(self, text: str, *, style: str = "") -> None:
+        self._stream.write(f"{self._styled(text, style)}\n")
+        self._stream.flush()
+
+    def _styled(self, text: str, style: str) -> str:
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and self._is_live else text
+
+    def _print_table(self, table: Table) -> None:
+        from rich.console import Console  # noqa: PLC0415 - as the module says
+
+        Console(file=self._stream, highlight=False).print(table)
 
 
 def difference_table(info: dict[str, Any]) -> Table:
     """The first few wrong elements, the largest difference below."""
+    from rich.table import Table  # noqa: PLC0415 - as the module says
+
     table = Table(
         caption=f"largest difference {info['max_difference']:.6g}, mean {info['mean_difference']:.6g}"
     )
@@ -159,7 +166,9 @@ def difference_table(info: dict[str, Any]) -> Table:
 
 
 def timing_table(timings: list[Timing], *, simulated: bool) -> Table:
-    """Two lines a case: its figures with a picture of the samples, and what it is."""
+    """A line a case: its figures, and a picture of the samples."""
+    from rich.table import Table  # noqa: PLC0415 - as the module says
+
     table = Table(
         title="simulator time" if simulated else None, title_justify="left", box=None, pad_edge=False
     )

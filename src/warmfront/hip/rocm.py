@@ -99,7 +99,7 @@ class RocmToolchain:
         from warmfront.hip.diagnose import classify  # noqa: PLC0415 - only failures need it
 
         declaration = submission.problem.declaration(submission.dtype)
-        return classify(output, submission.source, declaration, translated.assembly)
+        return classify(output, submission.source, declaration, translated.assembly, rewritten=False)
 
     def _flags(self) -> list[str]:
         return [f"--offload-arch={self._arch}", "-O3", "-std=c++20", "-fPIC", "-include hip/hip_runtime.h"]
@@ -109,10 +109,24 @@ class RocmToolchain:
         """The installation that hipcc belongs to, such as /opt/rocm-6.4.2."""
         return Path(self._hipcc).resolve().parent.parent
 
+    @property
+    def is_built(self) -> bool:
+        """Whether the worker is in the cache."""
+        return self._entry.is_dir()
+
+    def build(self) -> None:
+        """Have it there."""
+        self._built  # noqa: B018 - building is what asking for it does
+
     @functools.cached_property
     def _built(self) -> Path:
-        key = cache.digest([cache.identity(self._hipcc), self._arch, WORKER_SOURCE])
-        return cache.entry(self._cache_dir, f"rocm-{key}", self._build)
+        return cache.entry(self._cache_dir, self._entry.name, self._build)
+
+    @functools.cached_property
+    def _entry(self) -> Path:
+        return (
+            self._cache_dir / f"rocm-{cache.digest([cache.identity(self._hipcc), self._arch, WORKER_SOURCE])}"
+        )
 
     def _build(self, into: Path) -> None:
         (into / "compiler.txt").write_text(run_compiler([self._hipcc, "--version"]).splitlines()[0])

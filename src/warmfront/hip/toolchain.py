@@ -57,6 +57,13 @@ class Toolchain(Protocol):
     def compiler(self) -> str:
         """The compiler and its version."""
 
+    @property
+    def is_built(self) -> bool:
+        """Whether everything that does not depend on a submission is in the cache."""
+
+    def build(self) -> None:
+        """Build that, if it is not there: some seconds, once."""
+
     def translate(self, submission: Submission) -> Translated:
         """The text to compile; raises `RewriteError` where the author's text makes no sense."""
 

@@ -62,7 +62,7 @@ class Judge:
         except Rejected as rejected:
             yield trial.complete(rejected.event)
         except WarmfrontError as error:
-            yield Failed(verdict=Verdict.ERROR, code=error.code, message=error.message, hint=error.hint or "")
+            yield Failed.of(error)
         except Exception as error:  # the process edge of the judge: every submission gets a verdict
             log.exception("the judge failed")
             yield Failed(

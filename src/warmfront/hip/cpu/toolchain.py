@@ -111,9 +111,22 @@ class CpuToolchain:
             MAIN_HEADER,
         ]
 
+    @property
+    def is_built(self) -> bool:
+        """Whether headers and worker are in the cache."""
+        return self._entry.is_dir()
+
+    def build(self) -> None:
+        """Have them there."""
+        self.built  # noqa: B018 - building is what asking for it does
+
     @functools.cached_property
     def built(self) -> Path:
         """The cache entry with headers, precompiled header and worker; built if it is not there."""
+        return cache.entry(self._cache_dir, self._entry.name, self._build)
+
+    @functools.cached_property
+    def _entry(self) -> Path:
         headers = sorted(path for path in cpu.INCLUDE.rglob("*") if path.is_file())
         key = cache.digest(
             [
@@ -126,7 +139,7 @@ class CpuToolchain:
                 WORKER_SOURCE,
             ]
         )
-        return cache.entry(self._cache_dir, f"cpu-{key}", self._build)
+        return self._cache_dir / f"cpu-{key}"
 
     def _build(self, into: Path) -> None:
         shutil.copytree(cpu.INCLUDE, into / "include", copy_function=shutil.copyfile)
