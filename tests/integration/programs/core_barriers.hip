@@ -176,7 +176,7 @@ __global__ void wait_on_both_sides(int* out) {
 
 CASE(barriers_on_both_sides_of_a_branch) {
   int* out = zeros<int>(128);
-  wait_on_both_sides<<<2, 128>>>(out);
+  wait_on_both_sides<<<1, 128>>>(out);
   const std::vector<int> got = download(out, 128);
   for (int i = 0; i < 128; ++i) CHECK(got[i] == (i % 2 ? 127 - i : i - 127) + i);
 }

@@ -21,12 +21,14 @@ namespace hipcpu {
 
 namespace {
 
-constexpr size_t kGuardBytes = 64 * 1024;   // whole pages on any machine that we know
-constexpr size_t kAlignBytes = 16;          // the widest access of a GPU thread
-constexpr size_t kHugeBytes = 4 << 20;      // from here on huge pages pay
+constexpr size_t kPageBytes = 64 * 1024;     // whole pages on any machine that we know
+constexpr size_t kFrontBytes = 1 << 20;      // out of reach before an allocation
+constexpr size_t kBackBytes = 16 << 20;      // and behind it: an index that is far off must not hit the next one
+constexpr size_t kAlignBytes = 16;           // the widest access of a GPU thread
+constexpr size_t kHugeBytes = 4 << 20;       // from here on huge pages pay
 constexpr size_t kTotalBytes = 192ull << 30;  // an MI300X's
-constexpr size_t kNearBytes = 1 << 20;      // an address farther away has nothing to do with an allocation
-constexpr size_t kKeptFreed = 256;          // freed ranges that stay out of reach
+constexpr size_t kNearBytes = kBackBytes;    // an address farther away has nothing to do with an allocation
+constexpr size_t kKeptFreed = 256;           // freed ranges that stay out of reach
 
 size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -48,8 +50,8 @@ Heap& heap() {
 void set_access(const Heap& h, int protection) {
   for (const auto& [_, allocation] : h.live) {
     if (allocation.home != Home::kDevice) continue;
-    mprotect(static_cast<char*>(allocation.mapping) + kGuardBytes, allocation.mapping_bytes - 2 * kGuardBytes,
-             protection);
+    mprotect(static_cast<char*>(allocation.mapping) + kFrontBytes,
+             allocation.mapping_bytes - kFrontBytes - kBackBytes, protection);
   }
 }
 
@@ -66,11 +68,11 @@ hipError_t allocate(void** pointer, size_t bytes, Home home, unsigned flags) {
   Heap& h = heap();
   const std::lock_guard lock(h.mutex);
   if (bytes > kTotalBytes - h.used_bytes) return hipErrorOutOfMemory;
-  const size_t body = round_up(bytes, kGuardBytes);
-  const size_t mapped = body + 2 * kGuardBytes;
+  const size_t body = round_up(bytes, kPageBytes);
+  const size_t mapped = kFrontBytes + body + kBackBytes;
   void* mapping = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) return hipErrorOutOfMemory;
-  char* first = static_cast<char*>(mapping) + kGuardBytes;
+  char* first = static_cast<char*>(mapping) + kFrontBytes;
   const bool closed = h.protects && home == Home::kDevice && h.accesses == 0;
   if (mprotect(first, body, closed ? PROT_NONE : PROT_READ | PROT_WRITE) != 0) {
     munmap(mapping, mapped);

@@ -54,6 +54,13 @@ inline __attribute__((always_inline)) void switch_thread(Slot* from, const Slot*
 
 #elif defined(__aarch64__)
 
+#ifdef __ARM_FEATURE_SVE
+#define HIPCPU_WIDE_REGISTERS                                                                                  \
+  , "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", "p13", "p14", "p15", "ffr"
+#else
+#define HIPCPU_WIDE_REGISTERS
+#endif
+
 inline __attribute__((always_inline)) void switch_thread(Slot* from, const Slot* to) {
   register Slot* from_ asm("x0") = from;
   register const Slot* to_ asm("x1") = to;
@@ -69,10 +76,11 @@ inline __attribute__((always_inline)) void switch_thread(Slot* from, const Slot*
       "1:"
       : "+r"(from_), "+r"(to_)
       :
-      : "memory", "cc", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15",
-        "x16", "x17", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "v0", "v1", "v2",
-        "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18",
-        "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
+      : "memory", "cc", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",
+        "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28",
+        "x30", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14",
+        "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28",
+        "v29", "v30", "v31" HIPCPU_WIDE_REGISTERS);
 }
 
 [[noreturn]] inline __attribute__((always_inline)) void leave_thread(const Slot* to) {
