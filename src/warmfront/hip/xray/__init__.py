@@ -1,0 +1,11 @@
+"""The X-ray: what an AMD GPU's compiler makes of a kernel, with no GPU and no ROCm.
+
+It compiles in a sandbox, reads the assembly, and says what it found. It runs no kernel and times none.
+"""
+
+from __future__ import annotations
+
+from warmfront.hip.xray.examine import xray
+from warmfront.hip.xray.report import Kernel, Report
+
+__all__ = ["Kernel", "Report", "xray"]

@@ -1,0 +1,307 @@
+"""Follows through a kernel's assembly what each lane of a wave holds, if the thread's number decides it.
+
+A value is known as one number for each lane, up to something that is the same in all of them (a pointer, the
+block's number). Everything else is not known, and nothing is guessed. Code is read once, from top to bottom.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warmfront.hip.xray.isa import Kind, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from warmfront.hip.xray.assembly import Instruction
+
+LANES = 64
+
+
+@dataclass(frozen=True)
+class Value:
+    """What the lanes hold: `lanes[i]`, plus one unknown number for all where it is not `exact`."""
+
+    lanes: tuple[int, ...]
+    exact: bool
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all lanes hold the same."""
+        return self.lanes.count(self.lanes[0]) == LANES
+
+
+#: Something that is the same in all lanes.
+UNIFORM = Value((0,) * LANES, exact=False)
+
+
+@dataclass(frozen=True)
+class Access:
+    """A load or store through memory or LDS, with the address of each lane."""
+
+    index: int  #: of its instruction
+    address: Value
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """What is known of one kernel."""
+
+    accesses: tuple[Access, ...]
+    #: Indexes of instructions that mask lanes off by a condition that differs with the thread's number.
+    divergent: frozenset[int]
+
+
+def follow(instructions: Sequence[Instruction], block: tuple[int, int, int] | None) -> Lanes:
+    """What the lanes of a block's first wave hold; a block of unknown size is taken for a row of threads."""
+    walk = _Walk(block)
+    for index, each in enumerate(instructions):
+        walk.step(index, each)
+    return Lanes(tuple(walk.accesses), frozenset(walk.divergent))
+
+
+def _thread_numbers(block: tuple[int, int, int] | None) -> Value:
+    """The first vector register at the start: x, y and z of the thread, ten bits each."""
+    width, height, _ = block or (1024, 1, 1)
+    packed = (
+        lane % width | lane // width % height << 10 | lane // (width * height) << 20 for lane in range(LANES)
+    )
+    return Value(tuple(packed), exact=True)
+
+
+_REGISTER = re.compile(r"^v(?:\[(\d+)(?::\d+)?\]|(\d+))$")
+_NUMBER = re.compile(r"^-?(?:0x[0-9a-f]+|\d+)$")
+_SUFFIX = re.compile(r"_(?:e32|e64|sdwa|dpp|e64_dpp)$")
+
+
+class _Walk:
+    """The state on the way from top to bottom."""
+
+    def __init__(self, block: tuple[int, int, int] | None) -> None:
+        self.accesses: list[Access] = []
+        self.divergent: set[int] = set()
+        self._values: dict[int, Value] = {0: _thread_numbers(block)}
+        self._conditions: dict[
+            str, bool
+        ] = {}  # scalar registers that hold a mask: does it differ with the thread?
+
+    def step(self, index: int, each: Instruction) -> None:
+        name = _SUFFIX.sub("", each.mnemonic)
+        operands = _operands(each.operands)
+        kind = kind_of(each.mnemonic, each.operands)
+        if kind in _ACCESSES:
+            self._access(index, kind, operands)
+            if kind in {Kind.GLOBAL_LOAD, Kind.LDS_READ, Kind.GLOBAL_ATOMIC, Kind.LDS_ATOMIC} and operands:
+                self._forget(operands[0])
+        elif name.startswith("v_cmp_"):
+            self._conditions[operands[0]] = any(self._varies(operand) for operand in operands[1:])
+        elif name.startswith("v_") and operands:
+            self._compute(name, operands)
+        elif name.startswith("s_"):
+            self._mask(index, name, operands)
+        elif operands:
+            self._forget(operands[0])
+
+    def _access(self, index: int, kind: Kind, operands: list[str]) -> None:
+        reads = kind in {Kind.GLOBAL_LOAD, Kind.LDS_READ}
+        place = 1 if reads else 0
+        if place < len(operands) and (address := self._value(operands[place])):
+            self.accesses.append(Access(index, address))
+
+    def _compute(self, name: str, operands: list[str]) -> None:
+        operation = _OPERATIONS.get(name)
+        inputs = operands[1:]
+        if name in _WITH_CARRY:  # the second operand takes the carry
+            inputs = operands[2:]
+        result = None
+        if operation is not None:
+            values = [self._value(operand) for operand in inputs]
+            known = [value for value in values if value is not None]
+            if len(known) == len(values):
+                result = operation(known)
+        self._set(operands[0], result)
+
+    def _set(self, target: str, value: Value | None) -> None:
+        register = _register(target)
+        if register is None:
+            return
+        self._forget(target)
+        if value is not None:
+            self._values[register] = value
+            if ":" in target:  # the upper half of an address says nothing about lanes
+                self._values[register + 1] = UNIFORM
+
+    def _forget(self, target: str) -> None:
+        first = _register(target)
+        if first is None:
+            return
+        last = re.search(r":(\d+)\]", target)
+        for register in range(first, (int(last[1]) if last else first) + 1):
+            self._values.pop(register, None)
+
+    def _value(self, operand: str) -> Value | None:
+        if _NUMBER.match(operand):
+            return Value((int(operand, 0),) * LANES, exact=True)
+        register = _register(operand)
+        if register is not None:
+            return self._values.get(register)
+        return UNIFORM if operand[:1] in {"s", "e", "v"} and not operand.startswith("v[") else None
+
+    def _varies(self, operand: str) -> bool:
+        value = self._value(operand) if _register(operand) is not None else None
+        return value is not None and not value.uniform
+
+    def _mask(self, index: int, name: str, operands: list[str]) -> None:
+        """Conditions are joined in scalar registers before they mask lanes."""
+        differs = any(self._conditions.get(operand, False) for operand in operands[1:])
+        if "saveexec" in name or (operands and operands[0] == "exec" and name.startswith(("s_and", "s_mov"))):
+            if differs:
+                self.divergent.add(index)
+            if "saveexec" in name:
+                self._conditions[operands[0]] = differs
+        elif operands and name.startswith(("s_and", "s_or", "s_xor", "s_mov", "s_nor", "s_not")):
+            self._conditions[operands[0]] = differs
+        elif operands:
+            self._conditions.pop(operands[0], None)
+
+
+_ACCESSES = frozenset(
+    {Kind.GLOBAL_LOAD, Kind.GLOBAL_STORE, Kind.GLOBAL_ATOMIC, Kind.LDS_READ, Kind.LDS_WRITE, Kind.LDS_ATOMIC}
+)
+_WITH_CARRY = frozenset({"v_add_co_u32", "v_sub_co_u32", "v_mad_u64_u32", "v_mad_i64_i32"})
+
+
+def _operands(text: str) -> list[str]:
+    """The operands before the modifiers: `v1, v[2:3], off offset:16` → `v1`, `v[2:3]`, `off`."""
+    found = [part.strip() for part in text.split(",")]
+    if found and " " in found[-1]:
+        found[-1] = found[-1].split(" ")[0]
+    return [part for part in found if part]
+
+
+def _register(operand: str) -> int | None:
+    found = _REGISTER.match(operand)
+    return int(found[1] or found[2]) if found else None
+
+
+# Operations on known values. Each gives None where the result is not known.
+
+
+def _add(values: Sequence[Value]) -> Value | None:
+    return Value(tuple(map(sum, zip(*(v.lanes for v in values), strict=True))), all(v.exact for v in values))
+
+
+def _subtract(values: Sequence[Value]) -> Value | None:
+    a, b = values[:2]
+    return Value(tuple(x - y for x, y in zip(a.lanes, b.lanes, strict=True)), a.exact and b.exact)
+
+
+def _multiply(values: Sequence[Value]) -> Value | None:
+    a, b = values[:2]
+    if not a.exact and not b.exact:
+        return UNIFORM if a.uniform and b.uniform else None
+    if not (
+        a.exact and b.exact
+    ):  # an unknown number times a known one is the same in all lanes only if both are
+        known, unknown = (a, b) if a.exact else (b, a)
+        if not known.uniform:
+            return None
+        return Value(tuple(x * known.lanes[0] for x in unknown.lanes), exact=False)
+    return Value(tuple(x * y for x, y in zip(a.lanes, b.lanes, strict=True)), exact=True)
+
+
+def _shift_left(values: Sequence[Value]) -> Value | None:
+    by, value = values[:2]
+    if not (by.exact and by.uniform and 0 <= by.lanes[0] < 64):
+        return None
+    return Value(tuple(x << by.lanes[0] for x in value.lanes), value.exact)
+
+
+def _bitwise(operation: Callable[[int, int], int]) -> Callable[[Sequence[Value]], Value | None]:
+    def apply(values: Sequence[Value]) -> Value | None:
+        if not all(value.exact for value in values):
+            return UNIFORM if all(value.uniform for value in values) else None
+        result = values[0].lanes
+        for value in values[1:]:
+            result = tuple(operation(x & _WORD, y & _WORD) for x, y in zip(result, value.lanes, strict=True))
+        return Value(result, exact=True)
+
+    return apply
+
+
+_WORD = 0xFFFFFFFF
+_and = _bitwise(lambda x, y: x & y)
+_xor = _bitwise(lambda x, y: x ^ y)
+_shift_right = _bitwise(lambda by, x: x >> (by & 31))
+
+
+def _or(values: Sequence[Value]) -> Value | None:
+    """With something that is the same in all lanes, the compiler writes `or` for `+` where no bits meet."""
+    if all(value.exact for value in values):
+        return _bitwise(lambda x, y: x | y)(values)
+    return _add(values) if any(value.uniform for value in values) else None
+
+
+def _extract(values: Sequence[Value]) -> Value | None:
+    value, offset, width = values
+    if not all(each.exact for each in values):
+        return None
+    mask = (1 << width.lanes[0]) - 1
+    return Value(tuple((x & _WORD) >> offset.lanes[0] & mask for x in value.lanes), exact=True)
+
+
+def _then(
+    first: Callable[[Sequence[Value]], Value | None], second: Callable[[Sequence[Value]], Value | None]
+) -> Callable[[Sequence[Value]], Value | None]:
+    """`second(first(a, b), c)`."""
+
+    def apply(values: Sequence[Value]) -> Value | None:
+        result = first(values[:2])
+        return second([result, values[2]]) if result is not None else None
+
+    return apply
+
+
+def _same(values: Sequence[Value]) -> Value | None:
+    return values[0]
+
+
+def _flipped(
+    operation: Callable[[Sequence[Value]], Value | None],
+) -> Callable[[Sequence[Value]], Value | None]:
+    return lambda values: operation([values[1], values[0], *values[2:]])
+
+
+def _lane_number(_values: Sequence[Value]) -> Value | None:
+    return Value(tuple(range(LANES)), exact=True)
+
+
+_OPERATIONS: dict[str, Callable[[Sequence[Value]], Value | None]] = {
+    "v_mov_b32": _same,
+    "v_mov_b64": _same,
+    "v_add_u32": _add,
+    "v_add_co_u32": _add,
+    "v_add3_u32": _add,
+    "v_sub_u32": _subtract,
+    "v_subrev_u32": _flipped(_subtract),
+    "v_and_b32": _and,
+    "v_xor_b32": _xor,
+    "v_or_b32": _or,
+    "v_or3_b32": _or,
+    "v_and_or_b32": _then(_and, _or),
+    "v_lshlrev_b32": _shift_left,
+    "v_lshlrev_b64": _shift_left,
+    "v_lshrrev_b32": _shift_right,
+    "v_bfe_u32": _extract,
+    "v_lshl_add_u32": _then(_flipped(_shift_left), _add),
+    "v_lshl_add_u64": _then(_flipped(_shift_left), _add),
+    "v_lshl_or_b32": _then(_flipped(_shift_left), _or),
+    "v_add_lshl_u32": _then(_add, _flipped(_shift_left)),
+    "v_mul_u32_u24": _multiply,
+    "v_mul_lo_u32": _multiply,
+    "v_mad_u32_u24": _then(_multiply, _add),
+    "v_mad_u64_u32": _then(_multiply, _add),
+    "v_mbcnt_hi_u32_b32": _lane_number,
+}
