@@ -44,11 +44,19 @@ def mismatches(got: Array, want: Array, tolerance: Tolerance) -> Array:
     """Where `got` is off, as a boolean array. NaN is off unless NaN is wanted, and likewise infinities."""
     if np.issubdtype(want.dtype, np.integer):
         return np.asarray(got != want)
-    got, want = got.astype(np.float64), want.astype(np.float64)
+    want = want.astype(np.float64, copy=False)
     with np.errstate(invalid="ignore", over="ignore"):
-        near = np.abs(got - want) <= tolerance.atol + tolerance.rtol * np.abs(want)
+        difference = np.subtract(got, want, dtype=np.float64)
+        np.abs(difference, out=difference)
+        allowed = np.abs(want)
+        allowed *= tolerance.rtol
+        allowed += tolerance.atol
+        far = ~(difference <= allowed)
+    # Nearly always this is all. An infinity allows everything, so it needs the closer look below.
+    if not far.any() and np.isfinite(allowed.max(initial=0.0)):
+        return np.asarray(far)
     same = (got == want) | (np.isnan(got) & np.isnan(want))
-    return np.asarray(~np.where(np.isfinite(want), near, same))
+    return np.asarray(np.where(np.isfinite(want), far, ~same))
 
 
 def _check_guards(layout: Layout, region: Region, raw: Array, question: Question) -> None:

@@ -30,7 +30,7 @@ from warmfront.events import (
 )
 from warmfront.hip.toolchain import DATA_FILE, LIBRARY_FILE
 from warmfront.judge import compile as compilation
-from warmfront.judge.questions import Prefetch, Question, Questions, scale_for
+from warmfront.judge.questions import AHEAD, Prefetch, Question, Questions, scale_for
 from warmfront.judge.rejection import Rejected
 from warmfront.judge.worker import Worker
 from warmfront.submissions import Endpoint, Submission, Verdict
@@ -106,8 +106,9 @@ class _Trial:
             compile_box = stack.enter_context(sandbox.take(compile_template))
             started = compilation.begin(compile_box, translated)
             # The compiler works; meanwhile everything gets ready that can be ready before it is done.
-            questions = Questions(self._submission, scale_for(simulated=toolchain.simulated))
-            prefetch = Prefetch(questions)
+            scale = scale_for(simulated=toolchain.simulated)
+            questions = Questions(self._submission, scale)
+            prefetch = Prefetch(questions, ahead=AHEAD[scale])
             stack.callback(prefetch.stop)
             run_template = toolchain.run_template(settings)
             sandbox.prepare(run_template)

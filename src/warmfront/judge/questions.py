@@ -63,12 +63,10 @@ class Questions:
 class Prefetch:
     """The first question of every case, drawn in order by a thread of its own."""
 
-    #: How many wait at most, so that large cases do not fill the memory.
-    AHEAD = 4
-
-    def __init__(self, questions: Questions) -> None:
+    def __init__(self, questions: Questions, *, ahead: int) -> None:
         self._questions = questions
-        self._ready: queue.Queue[Question | BaseException] = queue.Queue(self.AHEAD)
+        # Bounded, so that large cases do not fill the memory.
+        self._ready: queue.Queue[Question | BaseException] = queue.Queue(ahead)
         self._stopped = threading.Event()
         threading.Thread(target=self._draw_all, name="questions", daemon=True).start()
 
@@ -97,6 +95,10 @@ class Prefetch:
                     continue
             if self._stopped.is_set() or isinstance(item, BaseException):
                 return
+
+
+#: How many questions are drawn ahead: small ones all, large ones a few.
+AHEAD = {Scale.CPU: 64, Scale.GPU: 2}
 
 
 def scale_for(*, simulated: bool) -> Scale:
