@@ -35,7 +35,7 @@ def _shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_command_does_what_the_readme_says(tmp_path: Path) -> None:
-    """In their order, in an empty directory beside the examples: all succeed, but for the starter's verdict."""
+    """In their order, in an empty directory with the examples: all succeed, but for the starter."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     commands = [line for line in LINES if line and line not in ELSEWHERE and not line.startswith("make")]
     assert WRONG in commands
