@@ -19,7 +19,7 @@ from warmfront.hip import cpu
 from warmfront.hip.cpu.rewrite import rewrite
 
 SOURCES = Path(__file__).parent / "kernels"
-LOOP_FLAGS = ("-std=c++20", "-O3", "-march=native", "-ffast-math", "-fopenmp")
+LOOP_FLAGS = ("-std=c++20", "-O3", "-march=native", "-fopenmp")
 BAR = 40
 
 

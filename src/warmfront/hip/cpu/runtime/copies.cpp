@@ -162,6 +162,7 @@ hipError_t hipcpu_copy_symbol(void* symbol, size_t symbol_bytes, void* memory, s
                               int to_symbol) {
   if (offset > symbol_bytes || bytes > symbol_bytes - offset) return set_last_error(hipErrorInvalidValue);
   char* place = static_cast<char*>(symbol) + offset;
-  return to_symbol ? hipMemcpy(place, memory, bytes, hipMemcpyDefault) : hipMemcpy(memory, place, bytes, hipMemcpyDefault);
+  return to_symbol ? hipMemcpy(place, memory, bytes, hipMemcpyHostToDevice)
+                   : hipMemcpy(memory, place, bytes, hipMemcpyDeviceToHost);
 }
 }

@@ -9,6 +9,14 @@ unsigned long long hipcpu_launch_count(void);
 
 // `receive` gets one JSON object when the program faults, before the process ends. It runs in a signal
 // handler. By default the object goes to stderr as one line.
+//
+//   {"fault": kind, "kernel": name, "line": of the launch, "block": [x,y,z], "thread": [x,y,z], "detail": text}
+//
+// kernel, line, block and thread are null for a fault of host code; thread alone where it cannot be known.
+// The kinds: memory-fault, misaligned-access, stack-overflow, division-by-zero, assertion, abort, host-fault,
+// host-access-to-device-memory, unsupported (it runs on a GPU only), internal (the machine could not do its
+// part). The exit code is 128 and the signal's number, 70 for internal. An aarch64 machine neither faults on a
+// division by zero nor on a misaligned access.
 void hipcpu_on_fault(void (*receive)(const char* json, size_t length));
 
 // With `on`, memory of hipMalloc can be touched only while a kernel, a copy or a fill runs, so that host

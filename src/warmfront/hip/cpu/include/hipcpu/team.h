@@ -1,7 +1,7 @@
 // The threads of a block as the worker that runs them sees them, and how they wait for each other.
 //
 // Threads run one after another as a plain loop until one of them has to wait. From then on each has a
-// stack of its own. As long as all of them do the same (`quiet` and `pending` say so) a wait is a step to the
+// stack of its own. As long as all of them do the same (`busy` and `pending` say so) a wait is a step to the
 // next thread of the ring, inlined in the kernel; anything else is the scheduler's, in the runtime.
 #pragma once
 
