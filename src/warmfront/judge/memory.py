@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 _PAGE = 4096
 
+#: A fault this close to a tensor was meant for it.
+NEAR_BYTES = 64 * 1024
+
 #: As in worker.cpp.
 _TENSOR, _SHAPE, _VALUE = 0, 1, 2
 _PLAN_HEADER = struct.Struct("<IIQQ")
@@ -43,6 +46,7 @@ class Region:
     """One tensor in the data file: guard, elements, guard."""
 
     name: str
+    argument: int  #: which parameter of `solution` it is, from 0
     output: bool
     dtype: str  #: NumPy's name
     shape: tuple[int, ...]
@@ -80,6 +84,21 @@ class Layout:
                 self._add_shape(case.values[parameter.name])
             else:
                 self._add_value(parameter.c_type, case.values[parameter.name])
+
+    def whereabouts(self, address: int, addresses: Sequence[int]) -> str | None:
+        """Which element of which tensor an address would be, in words; None if no tensor is near."""
+        near = [(address - addresses[region.argument], region) for region in self.regions]
+        near = [
+            (offset, region)
+            for offset, region in near
+            if -NEAR_BYTES < offset < region.data_bytes + NEAR_BYTES
+        ]
+        if not near:
+            return None
+        offset, region = min(near, key=lambda pair: max(-pair[0], pair[0] - pair[1].data_bytes))
+        size = np.dtype(region.dtype).itemsize
+        elements = region.data_bytes // size
+        return f"`{region.name}[{offset // size}]`, where `{region.name}` has {elements:,} elements"
 
     @property
     def data_bytes(self) -> int:
@@ -150,6 +169,7 @@ class Layout:
         total = _round_up(guards.front_bytes + data_bytes + guards.back_bytes, guards.align)
         region = Region(
             name=name,
+            argument=len(self._arguments),
             output=output,
             dtype=dtype,
             shape=tuple(shape),

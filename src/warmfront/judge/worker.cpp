@@ -157,6 +157,9 @@ class Buffers {
 
   uint32_t slots() const { return header_.slots; }
 
+  // Where each argument's data is, for messages about faults.
+  const std::vector<uint64_t>& addresses() const { return values_; }
+
   bool upload() { return copy(hipMemcpyHostToDevice); }
   bool download() { return copy(hipMemcpyDeviceToHost); }
 
@@ -359,7 +362,10 @@ void serve() {
       std::string error = load();
       error.empty() ? answer(kOk, "", 0) : answer_error(error);
     } else if (header.op_or_kind == kPlan) {
-      buffers.plan(payload) ? answer(kOk, "", 0) : answer_error("the case's buffers do not fit into device memory");
+      if (buffers.plan(payload))
+        answer(kOk, buffers.addresses().data(), buffers.addresses().size() * sizeof(uint64_t));
+      else
+        answer_error("the case's buffers do not fit into device memory");
     } else if (header.op_or_kind == kRun) {
       RunHeader how{};
       std::memcpy(&how, payload.data(), sizeof how);

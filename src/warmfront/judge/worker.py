@@ -58,6 +58,8 @@ class Worker:
         self._box = box
         self._case_timeout_s = case_timeout_s
         self.case_name: str | None = None  #: which case is running, for messages
+        self._layout: Layout | None = None
+        self._addresses: tuple[int, ...] = ()
 
     def load(self) -> None:
         """Have the worker load solution.so; the program's static constructors run now."""
@@ -67,6 +69,7 @@ class Worker:
 
     def plan(self, layout: Layout) -> None:
         """Have the worker allocate a case's buffers."""
+        self._layout = None
         kind, payload = self._ask(_PLAN, layout.plan())
         if kind == _ERROR:
             raise Rejected(
@@ -75,6 +78,8 @@ class Worker:
                 payload.decode(errors="replace"),
                 hint="A global constructor may have taken the memory: allocate inside solution().",
             )
+        self._layout = layout
+        self._addresses = struct.unpack_from(f"<{len(payload) // 8}Q", payload)
 
     def run(self, *, calls: int = 1, protect: bool = False, flush_bytes: int = 0) -> Ran:
         """Call `solution` on the planned buffers, `calls` times in a row."""
@@ -153,7 +158,7 @@ class Worker:
             kind = str(fault["fault"])
         except (ValueError, KeyError, TypeError):
             self._tampered("a fault that cannot be read")
-        message = f"{self._where()}{describe_fault(fault)}"
+        message = f"{self._where()}{describe_fault(fault, self._tensor(fault))}"
         raise Rejected(
             Verdict.RUNTIME_ERROR,
             kind.upper().replace("-", "_"),
@@ -163,6 +168,13 @@ class Worker:
             output=shown(end.output),
             **self._case(),
         )
+
+    def _tensor(self, fault: dict[str, Any]) -> str | None:
+        """The tensor that a fault was about, if it was about one."""
+        address = fault.get("address")
+        if self._layout is None or not isinstance(address, int) or not address:
+            return None
+        return self._layout.whereabouts(address, self._addresses)
 
     def _tampered(self, what: str) -> NoReturn:
         raise Rejected(
@@ -186,17 +198,16 @@ FAULT_HINTS = {
     "stack-overflow": "Make private arrays smaller, or end the recursion.",
     "division-by-zero": "Guard the divisor.",
     "host-access-to-device-memory": "Device memory is for kernels: use hipMemcpy, or a kernel.",
-    "barrier-deadlock": "Every thread of the block must reach the same barrier.",
 }
 
 
-def describe_fault(fault: dict[str, Any]) -> str:
-    """A fault of the CPU runtime in one sentence."""
+def describe_fault(fault: dict[str, Any], tensor: str | None = None) -> str:
+    """A fault of the CPU runtime in one sentence, about `tensor` where that is known."""
     place = ""
     if fault.get("kernel"):
         block, thread = (", ".join(map(str, fault.get(k, "?"))) for k in ("block", "thread"))
         place = f" in kernel `{fault['kernel']}`, block ({block}), thread ({thread})"
-    detail = f": {fault['detail']}" if fault.get("detail") else ""
+    detail = f": {tensor or fault['detail']}" if tensor or fault.get("detail") else ""
     return f"{str(fault['fault']).replace('-', ' ')}{place}{detail}."
 
 

@@ -40,6 +40,7 @@ struct Fault {
   const char* kind;
   Text detail;
   int exit_code;
+  uintptr_t address;  // that was touched; 0 where none was
 };
 
 Fault first_fault;
@@ -67,7 +68,7 @@ void put(Text& json, const char* key, const Coordinates* at) {
   put(json, "block", launch ? &worker->block.index : nullptr);
   put(json, "thread", launch && knows_thread ? &worker->places[worker->current] : nullptr);
   json << ",\"detail\":";
-  json.quote(fault.detail.data()) << "}";
+  json.quote(fault.detail.data()) << ",\"address\":" << fault.address << "}";
   if (auto* receive = receiver.load()) {
     receive(json.data(), json.size());
   } else {
@@ -168,6 +169,7 @@ bool is_dynamic_shared(const Worker& worker, uintptr_t address) {
 
 void explain_kernel_access(Fault& fault, const Worker& worker, uintptr_t address) {
   fault.kind = "memory-fault";
+  fault.address = address;
   if (is_stack_overflow(worker, address)) {
     fault.kind = "stack-overflow";
     fault.detail << "a thread used more than " << kPrivateBytes / 1024 << " KiB of private memory";
@@ -187,6 +189,7 @@ void explain_host_access(Fault& fault, uintptr_t address, uintptr_t stack) {
   const Neighbour n = neighbour_of(address);
   const uintptr_t distance = address < stack ? stack - address : address - stack;
   fault.kind = "host-fault";
+  fault.address = address;
   if (address < kNullBytes) {
     fault.detail << "host code used a null pointer, " << address << " bytes into it";
   } else if (distance < kNearStackBytes) {

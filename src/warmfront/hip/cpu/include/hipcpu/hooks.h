@@ -10,7 +10,8 @@ unsigned long long hipcpu_launch_count(void);
 // `receive` gets one JSON object when the program faults, before the process ends. It runs in a signal
 // handler. By default the object goes to stderr as one line.
 //
-//   {"fault": kind, "kernel": name, "line": of the launch, "block": [x,y,z], "thread": [x,y,z], "detail": text}
+//   {"fault": kind, "kernel": name, "line": of the launch, "block": [x,y,z], "thread": [x,y,z], "detail": text,
+//    "address": that was touched, or 0}
 //
 // kernel, line, block and thread are null for a fault of host code; thread alone where it cannot be known.
 // The kinds: memory-fault, misaligned-access, stack-overflow, division-by-zero, assertion, abort, host-fault,
