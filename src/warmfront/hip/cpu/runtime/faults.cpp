@@ -40,7 +40,7 @@ struct Fault {
   const char* kind;
   Text detail;
   int exit_code;
-  uintptr_t address;  // that was touched; 0 where none was
+  uintptr_t address = 0;  // that was touched
 };
 
 Fault first_fault;
