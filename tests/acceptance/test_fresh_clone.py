@@ -1,0 +1,54 @@
+"""A newcomer's first minutes: clone, `make demo`, and again; and the benchmarks of the documentation."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+BENCHMARKS = {
+    "verdict": r"run to verdict, over the same by hand: \d+\.\d+",
+    "compile": r"with over without: \d+\.\d+",
+    "kernels": r"matmul_tiled +[\d.]+ ms +[\d.]+ ms +[\d.]+",
+    "sandbox": r"bubblewrap",
+}
+
+
+def _make(target: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    # The interpreter behind the test's own virtual environment, as a newcomer has it.
+    python = Path(sys.base_prefix) / "bin" / "python3"
+    clean = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
+    command = ["make", target, f"PYTHON={python}"]
+    return subprocess.run(
+        command, cwd=folder, env={**clean, **environment}, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.slow
+def test_a_fresh_clone_judges_a_kernel_with_one_command(tmp_path: Path) -> None:
+    """`make demo` sets a clone up from nothing and accepts the example; the second time needs none."""
+    clone = tmp_path / "warmfront"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+    first = _make("demo", clone, WARMFRONT_CACHE_DIR=str(tmp_path / "cache"))
+    assert first.returncode == 0, first.stderr
+    assert "setup: making the virtual environment" in first.stderr
+    assert first.stdout.splitlines()[-1].startswith("ACCEPTED")
+    second = _make("demo", clone, WARMFRONT_CACHE_DIR=str(tmp_path / "cache"))
+    assert second.stdout.splitlines()[-1].startswith("ACCEPTED")
+    assert "setup:" not in second.stderr
+    assert "Building" not in second.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_a_benchmark_prints_its_figure(name: str) -> None:
+    """Each benchmark runs and prints the ratio that it is there for."""
+    command = [sys.executable, "-m", f"bench.{name}"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert re.search(BENCHMARKS[name], result.stdout), result.stdout
