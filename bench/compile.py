@@ -26,7 +26,7 @@ def main() -> None:
         shutil.copytree(built / "include", bare, ignore=shutil.ignore_patterns("*.gch", "*.pch"))
 
         def compile_with(include: Path) -> None:
-            flags = [*cpu.SUBMISSION_FLAGS, "-I", include, "-include", "hip/hip_runtime.h"]
+            flags = [*cpu.SUBMISSION_FLAGS, "-I", str(include), "-include", "hip/hip_runtime.h"]
             run_compiler(["g++", *flags, "-c", source, "-o", Path(folder) / "matmul.o"])
 
         seconds = medians_s(

@@ -28,7 +28,11 @@ _HEADER = r"""
 #include <vector>
 template <class T> T* device(const char* file, size_t count) {
   std::vector<T> host(count);
-  if (file) { FILE* f = fopen(file, "rb"); if (fread(host.data(), sizeof(T), count, f) != count) exit(9); fclose(f); }
+  if (file) {
+    FILE* f = fopen(file, "rb");
+    if (fread(host.data(), sizeof(T), count, f) != count) exit(9);
+    fclose(f);
+  }
   T* memory;
   (void)hipMalloc(&memory, count * sizeof(T));
   (void)hipMemcpy(memory, host.data(), count * sizeof(T), hipMemcpyHostToDevice);
@@ -81,26 +85,16 @@ def compare(slug: str, file: Path, toolchain: CpuToolchain, folder: Path) -> flo
     for path, target in zip(cpu.RUNTIME_SOURCES, objects, strict=True):
         run_compiler(["g++", *cpu.RUNTIME_FLAGS, "-I", str(built / "include"), "-c", path, "-o", target])
     run_compiler(["ld", "-r", *objects, "-o", runtime])
-    command = [
-        "g++",
-        *flags,
-        "-include",
-        "hip/hip_runtime.h",
-        source,
-        runtime,
-        "-o",
-        program,
-        "-ldl",
-        "-pthread",
-    ]
+    sources = ["-include", "hip/hip_runtime.h", str(source), str(runtime)]
+    command = ["g++", *flags, *sources, "-o", str(program), "-ldl", "-pthread"]
 
     def by_hand() -> None:
         subprocess.run(command, check=True)
-        subprocess.run([program], check=True)
+        subprocess.run([str(program)], check=True)
 
     def by_warmfront() -> None:
         warmfront = Path(sys.executable).parent / "warmfront"
-        command = [warmfront, "run", file, "--problem", slug, "--endpoint", "checker"]
+        command = [str(warmfront), "run", str(file), "--problem", slug, "--endpoint", "checker"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     seconds = medians_s({"warmfront run": by_warmfront, "by hand": by_hand}, ROUNDS)
