@@ -37,12 +37,14 @@ def print_list(*, as_json: bool) -> None:
     from rich.console import Console  # noqa: PLC0415 - for people only
     from rich.table import Table  # noqa: PLC0415 - as above
 
-    table = Table()
-    for name in ("problem", "title", "difficulty", "dtypes", "tags"):
-        table.add_column(name)
+    table = Table(box=None, pad_edge=False)
+    for name in ("problem", "difficulty", "dtypes"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("about")
     for problem in found:
         dtypes = ", ".join(dtype.value for dtype in problem.dtypes)
-        table.add_row(problem.slug, problem.title, problem.difficulty.value, dtypes, ", ".join(problem.tags))
+        names = ", ".join([problem.slug, *problem.aliases])
+        table.add_row(names, problem.difficulty.value, dtypes, ", ".join(problem.tags))
     console = Console()
     console.print(table)
     console.print(

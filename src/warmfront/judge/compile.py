@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from warmfront.errors import ToolchainFailed
 from warmfront.hip.cpu.rewrite import RewriteError
 from warmfront.hip.toolchain import LIBRARY_FILE, SOURCE_FILE
+from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.judge.rejection import Rejected
 from warmfront.sandbox.base import Exit, Reason
 from warmfront.submissions import Verdict
@@ -78,7 +79,8 @@ def finish(
     raise Rejected(
         Verdict.COMPILE_ERROR,
         failure.code,
-        failure.message,
+        # The author's name for the file, not ours.
+        failure.message.replace(f"{SOURCE_NAME}:", f"{submission.file_name}:"),
         hint=failure.hint,
         diagnostics=[vars_of(diagnostic) for diagnostic in failure.diagnostics],
         compile_s=seconds,
