@@ -40,7 +40,7 @@ AUDIT_SLOTS = 3
 #: The audited calls take at least this long together, so that one command's overhead is lost in it.
 AUDIT_MS = 8.0
 AUDIT_MAX_CALLS = 2000
-AUDIT_ROUNDS = 3
+AUDIT_ROUNDS = 8
 #: A time that our clock puts this much higher is not believed; ours is taken instead.
 DOUBTED = 1.5
 #: No noise explains this much: the smallest of several slopes is compared.
