@@ -7,6 +7,7 @@ a GPU takes. Our headers are never shown.
 from __future__ import annotations
 
 import re
+import signal
 from typing import TYPE_CHECKING
 
 from warmfront.hip.diagnose import MOST_ERRORS, CompileFailure, Diagnostic, render
@@ -24,6 +25,9 @@ _LDS = re.compile(r"local memory \((\d+)\) exceeds limit \((\d+)\) in (?:functio
 _ASSERTION = re.compile(r"static assertion failed(?: due to requirement '.*?')?: ")
 _NO_HEADER = re.compile(r"'([^']+)' file not found")
 _HELPFUL = re.compile(r"declared here|defined here|previous|to match this|did you|candidate function")
+_LED_HERE = re.compile(r"requested here|expanded from|called by")
+_ON_THE_HOST = re.compile(r"reference to __host__ function '(.*?)' in ")
+_OURS = re.compile(r"; did you mean '(?:dim3|xray|hipcpu)[^']*'\?")
 _MOST_NOTES = 2
 
 
@@ -50,6 +54,8 @@ def explain(output: str, source: str, arch: str) -> CompileFailure:
 
 def gave_up(end: Exit) -> CompileFailure:
     """The compiler was stopped by a limit."""
+    if end.signal == signal.SIGXFSZ:
+        return too_long()
     code, what = {
         Reason.TIMED_OUT: ("COMPILE_TIME_LIMIT", "took longer than it may (WARMFRONT_COMPILE_TIMEOUT)"),
         Reason.MEMORY: (
@@ -65,20 +71,18 @@ def gave_up(end: Exit) -> CompileFailure:
     )
 
 
-def too_long(size_bytes: int) -> CompileFailure:
+def too_long() -> CompileFailure:
     """The assembly is beyond reading."""
     return CompileFailure(
         "COMPILE_OUTPUT_LIMIT",
-        f"The kernels became {size_bytes / 1e6:.0f} MB of assembly.",
+        "The kernels became more assembly than anyone can read.",
         hint="Look for loops that are unrolled too far.",
     )
 
 
 def _author_place(message: Message) -> Place | None:
     """The author's place that a message belongs to: its own, or the call that led to one of our headers."""
-    noted = (
-        note.place for note in message.notes if "requested here" in note.text or "expanded from" in note.text
-    )
+    noted = (note.place for note in message.notes if _LED_HERE.search(note.text))
     for place in (message.place, *message.path, *noted):
         if place is not None and place.file.endswith(SOURCE_NAME) and place.line > 0:
             return place
@@ -110,7 +114,9 @@ def _words(text: str, arch: str) -> str:
         )
     if header := _NO_HEADER.search(text):
         return f"the X-ray has no header '{header[1]}': it knows HIP itself and C++, none of ROCm's libraries"
-    return plain_words(_ASSERTION.sub("", text))
+    if host := _ON_THE_HOST.search(text):
+        return f"this leads to '{host[1]}', which runs on the host only: a kernel cannot call it"
+    return plain_words(_OURS.sub("", _ASSERTION.sub("", text)))
 
 
 def _code(errors: list[Message]) -> str:

@@ -20,8 +20,8 @@ from warmfront.hip.xray.compiler import (
 )
 from warmfront.hip.xray.findings import find_all
 from warmfront.hip.xray.isa import Kind, kind_of, width_of
-from warmfront.hip.xray.launches import block_of, find_launches
-from warmfront.hip.xray.names import demangle
+from warmfront.hip.xray.launches import block_of, find_launches, kernel_lines
+from warmfront.hip.xray.names import bare_name, demangle
 from warmfront.hip.xray.occupancy import (
     COMPUTE_UNITS,
     Needs,
@@ -34,7 +34,7 @@ from warmfront.problems.spec import Scale
 from warmfront.sandbox.base import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from warmfront.hip.diagnose import CompileFailure
     from warmfront.hip.xray.assembly import Function, Instruction
@@ -81,7 +81,7 @@ def xray(
     findings: tuple[Finding, ...] = ()
     if text is not None:
         launches = find_launches(source)
-        kernels = read_kernels(text, launches, COMPUTE_UNITS[compiler.arch])
+        kernels = read_kernels(text, source, launches, COMPUTE_UNITS[compiler.arch])
         findings = find_all(source, kernels, launches, COMPUTE_UNITS[compiler.arch])
         if not kernels:
             notes.append(NO_KERNEL)
@@ -116,37 +116,43 @@ def _finish(box: Box, source: str, arch: str) -> tuple[str | None, CompileFailur
     if end.code != 0:
         return None, complaints.explain(end.output.decode(errors="replace"), source, arch)
     assembly = box.folder / ASSEMBLY_FILE
-    size_bytes = assembly.stat().st_size
-    if size_bytes > MAX_ASSEMBLY_BYTES:
-        return None, complaints.too_long(size_bytes)
+    if assembly.stat().st_size > MAX_ASSEMBLY_BYTES:
+        return None, complaints.too_long()
     return assembly.read_text(errors="replace"), None
 
 
-def read_kernels(text: str, launches: Sequence[Launch], unit: ComputeUnit) -> tuple[Kernel, ...]:
-    """Every kernel of an assembly file."""
+def read_kernels(text: str, source: str, launches: Sequence[Launch], unit: ComputeUnit) -> tuple[Kernel, ...]:
+    """Every kernel of an assembly file, which came from `source`."""
+    lines = kernel_lines(source)
     return tuple(
-        _kernel(function, metadata, launches, unit) for function, metadata in read_assembly(text).kernels()
+        _kernel(function, metadata, lines, launches, unit)
+        for function, metadata in read_assembly(text).kernels()
     )
 
 
 def _kernel(
-    function: Function, metadata: dict[str, str], launches: Sequence[Launch], unit: ComputeUnit
+    function: Function,
+    metadata: dict[str, str],
+    lines: Mapping[str, int],
+    launches: Sequence[Launch],
+    unit: ComputeUnit,
 ) -> Kernel:
     name = demangle(function.symbol)
+    bare = bare_name(name)
     bound = int(metadata["max_flat_workgroup_size"])
     needs = Needs(
         vgprs=int(metadata["vgpr_count"]),
         sgprs=int(metadata["sgpr_count"]),
         lds_bytes=int(metadata["group_segment_fixed_size"]),
     )
-    block = block_of(launches, name.partition("<")[0].rpartition("::")[2])
+    block = block_of(launches, bare)
     best = best_occupancy(needs, bound, unit)
     threads = block[0] * block[1] * block[2] if block else None
     known = threads is not None and threads <= unit.most_block_threads
     return Kernel(
         name=name,
         symbol=function.symbol,
-        line=_first_line(function.instructions),
+        line=lines.get(bare),
         vgpr=function.info["NumVgprs"],
         agpr=function.info["NumAgprs"],
         vgpr_total=needs.vgprs,
@@ -167,10 +173,6 @@ def _kernel(
         instructions=tuple(function.instructions),
         labels=function.labels,
     )
-
-
-def _first_line(instructions: Sequence[Instruction]) -> int | None:
-    return next((each.line for each in instructions if each.line), None)
 
 
 def _mix(instructions: Sequence[Instruction]) -> Mix:

@@ -14,6 +14,7 @@ from warmfront.hip.xray.divergence import divergent_barriers
 from warmfront.hip.xray.isa import Kind, kind_of, width_of
 from warmfront.hip.xray.lanes import LANES, follow
 from warmfront.hip.xray.launches import dynamic_lds_of
+from warmfront.hip.xray.names import bare_name
 from warmfront.hip.xray.report import Finding, Rule
 from warmfront.hip.xray.wave32 import find_assumptions
 
@@ -101,8 +102,7 @@ def _more_registers(kernel: Kernel) -> str:
 
 def _too_much_lds(kernel: Kernel, launches: Sequence[Launch], unit: ComputeUnit) -> Iterator[Finding]:
     """A launch that asks for more LDS than there is. What the compiler knows of, it refuses by itself."""
-    bare = kernel.name.partition("<")[0].rpartition("::")[2]
-    for line, extra in dynamic_lds_of(launches, bare).items():
+    for line, extra in dynamic_lds_of(launches, bare_name(kernel.name)).items():
         wanted = kernel.lds_bytes + extra
         if wanted > unit.lds_bytes:
             yield Finding(
@@ -219,13 +219,14 @@ _DOUBLE_LITERAL = re.compile(r"(?<![\w.])(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+
 
 def _double_math(kernel: Kernel, lines: Sequence[str]) -> Iterator[Finding]:
     """A line that makes doubles of floats, computes, and makes floats of them again, for a constant."""
-    by_line: dict[int, Counter[str]] = {}
+    by_line: dict[int, list[str]] = {}
     for each in kernel.instructions:
         if each.line and "f64" in each.mnemonic:
-            by_line.setdefault(each.line, Counter())[_double_kind(each.mnemonic)] += 1
-    for line, counts in sorted(by_line.items()):
+            by_line.setdefault(each.line, []).append(_double_kind(each.mnemonic))
+    for line, kinds in sorted(by_line.items()):
         text = lines[line - 1].partition("//")[0] if line <= len(lines) else ""
-        there_and_back = counts["widen"] and counts["narrow"] and counts["compute"]
+        computed = kinds.count("compute")
+        there_and_back = kinds[0] == "widen" and kinds[-1] == "narrow" and computed
         literal = _DOUBLE_LITERAL.search(text)
         if there_and_back and literal and "double" not in text:
             yield Finding(
@@ -234,7 +235,7 @@ def _double_math(kernel: Kernel, lines: Sequence[str]) -> Iterator[Finding]:
                 line=line,
                 message=(
                     f"{literal[0]} is a double, so the line is computed in double precision "
-                    f"({counts['compute']} instructions of half the speed) and rounded to float again."
+                    f"({computed} instructions of half the speed) and rounded to float again."
                 ),
                 advice=f"Write {literal[0]}f.",
             )

@@ -1,4 +1,4 @@
-"""Finds with how many threads the author launches each kernel, where the text says so plainly.
+"""Finds where each kernel is declared, and with how many threads it is launched, if the text says so plainly.
 
 It reads names, numbers and the four operations; whatever else a launch is made of is not known here, and
 not guessed.
@@ -56,6 +56,33 @@ def find_launches(source: str) -> list[Launch]:
                 )
             )
     return found
+
+
+def kernel_lines(source: str) -> dict[str, int]:
+    """Where each kernel is declared first."""
+    try:
+        code = tokenize(source).code
+    except LexError:
+        return {}
+    partner = match_brackets(code).partner
+    found: dict[str, int] = {}
+    for index, token in enumerate(code):
+        name = _declared_name(code, index + 1, partner) if token.text == "__global__" else None
+        if name is not None:
+            found.setdefault(name.text, source.count("\n", 0, name.start) + 1)
+    return found
+
+
+def _declared_name(code: Sequence[Token], index: int, partner: Mapping[int, int]) -> Token | None:
+    """The name of the function whose declaration goes on at `index`, past attributes and their brackets."""
+    while index + 1 < len(code) and code[index].text not in {";", "{", "}"}:
+        if code[index + 1].text == "(" and code[index].text not in _ATTRIBUTES:
+            return code[index] if code[index].kind is Kind.NAME else None
+        index = partner.get(index + 1, index) + 1 if code[index].text in _ATTRIBUTES else index + 1
+    return None
+
+
+_ATTRIBUTES = frozenset({"__launch_bounds__", "__attribute__", "alignas", "__align__"})
 
 
 def _kernel_name(code: Sequence[Token], launch: int) -> str:

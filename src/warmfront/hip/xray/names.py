@@ -28,6 +28,11 @@ def demangle(symbol: str) -> str:
         return symbol
 
 
+def bare_name(name: str) -> str:
+    """`space::add<4, float>` → `add`."""
+    return name.partition("<")[0].rpartition("::")[2]
+
+
 class _Parser:
     """Reads one symbol from left to right."""
 
@@ -64,6 +69,8 @@ class _Parser:
         while self._peek().isdigit():
             self._at += 1
         end = self._at + int(self._text[digits : self._at])
+        if not self._at < end <= len(self._text):
+            raise _Unknown
         name, self._at = self._text[self._at : end], end
         return "(anonymous)" if name.startswith("_GLOBAL__N") else name
 

@@ -108,15 +108,13 @@ def occupancy(needs: Needs, block_threads: int, unit: ComputeUnit) -> Occupancy:
     blocks = _blocks(needs, waves, unit)
     fewest = min(blocks.values())
     held = fewest * waves
-    if held >= unit.wave_slots:
-        limit = Limit.NOTHING
-    else:
-        limit = next(limit for limit in blocks if blocks[limit] == fewest)
+    fullest = min(-(-held // unit.simds), unit.most_waves_per_simd)
+    limit = next(limit for limit in blocks if blocks[limit] == fewest)
     return Occupancy(
-        waves_per_simd=min(-(-held // unit.simds), unit.most_waves_per_simd),
+        waves_per_simd=fullest,
         waves_per_cu=held,
         blocks_per_cu=fewest,
-        limited_by=limit,
+        limited_by=Limit.NOTHING if fullest == unit.most_waves_per_simd else limit,
     )
 
 
@@ -125,11 +123,9 @@ def best_occupancy(needs: Needs, most_threads: int, unit: ComputeUnit) -> Occupa
 
     This is the figure that the compiler prints: it does not know how a kernel will be launched.
     """
-    sizes = range(unit.wave_lanes, max(most_threads, unit.wave_lanes) + unit.wave_lanes, unit.wave_lanes)
-    found = [
-        occupancy(needs, threads, unit) for threads in sizes if threads <= max(most_threads, unit.wave_lanes)
-    ]
-    return max(found, key=lambda each: each.waves_per_simd)
+    waves = range(1, waves_of_block(most_threads, unit) + 1)
+    found = [occupancy(needs, each * unit.wave_lanes, unit) for each in waves]
+    return max(found, key=lambda each: (each.waves_per_simd, each.waves_per_cu))
 
 
 def next_steps(needs: Needs, block_threads: int, unit: ComputeUnit) -> list[Step]:
@@ -154,7 +150,7 @@ def _blocks(needs: Needs, waves: int, unit: ComputeUnit) -> dict[Limit, int]:
         most = min(most, unit.most_blocks)
     allocated = _round_up(needs.lds_bytes, unit.lds_granule_bytes)
     by_lds = unit.lds_bytes // allocated if allocated else most
-    return {Limit.VGPRS: by_vgprs, Limit.LDS: by_lds, Limit.BLOCK: most, Limit.SGPRS: by_sgprs}
+    return {Limit.BLOCK: most, Limit.VGPRS: by_vgprs, Limit.LDS: by_lds, Limit.SGPRS: by_sgprs}
 
 
 def _fewer_vgprs(needs: Needs, threads: int, unit: ComputeUnit, now: Occupancy) -> Step | None:

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from warmfront.hip.xray.listing import pieces
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -146,10 +148,7 @@ class Kernel:
         data["store_widths"] = {str(width): count for width, count in self.mix.store_widths.items()}
         data["loops"] = [asdict(loop) for loop in self.loops]
         if isa:
-            data["isa"] = [
-                {"line": each.line, "depth": each.depth, "block": each.block, "text": each.text}
-                for each in self.instructions
-            ]
+            data["isa"] = [asdict(piece) for piece in pieces(self.instructions, self.labels)]
         return data
 
 

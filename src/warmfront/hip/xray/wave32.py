@@ -65,11 +65,9 @@ def _half_reductions(code: Sequence[Token]) -> Iterator[tuple[int, str, str]]:
 
 def _goes_to_16(head: Sequence[str]) -> bool:
     """Whether a loop's head counts 16 … 1 or 1 … 16."""
-    text = " ".join(head)
-    halves = "= 16 ;" in text and ("/= 2" in text or "> > = 1" in text or ">>= 1" in text or ">>=" in text)
-    doubles = (
-        "= 1 ;" in text and ("< 32 ;" in text or "<= 16 ;" in text) and ("*= 2" in text or "<<=" in text)
-    )
+    text = "".join(head)
+    halves = "=16;" in text and ("/=2" in text or ">>=1" in text)
+    doubles = "=1;" in text and ("<32;" in text or "<=16;" in text) and ("*=2" in text or "<<=1" in text)
     return halves or doubles
 
 

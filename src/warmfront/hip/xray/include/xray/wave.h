@@ -30,6 +30,17 @@ __device__ inline T shuffle(T value, unsigned source) {
   return value;
 }
 
+// The value of the first of the lanes that are here together.
+template <class T>
+__device__ inline T first_lanes_value(T value) {
+  int words[(sizeof(T) + 3) / 4] = {};
+  __builtin_memcpy(words, &value, sizeof(T));
+#pragma unroll
+  for (int& word : words) word = __builtin_amdgcn_readfirstlane(word);
+  __builtin_memcpy(&value, words, sizeof(T));
+  return value;
+}
+
 // How many threads of the block say yes: one count a wave in shared memory, added up by all.
 __device__ inline unsigned tally(bool predicate) {
   __shared__ unsigned total;
@@ -96,6 +107,22 @@ __device__ inline T __shfl_xor(T value, int mask, int width = warpSize) {
   return xray::shuffle(value, source >= ((lane + width) & -width) ? lane : source);
 }
 
+// Lanes that hold the same value
+
+// The lanes whose value is this lane's: one round for each value that there is.
+template <class T>
+__device__ inline unsigned long long __match_any(T value) {
+  for (;;) {
+    if (xray::first_lanes_value(value) == value) return __activemask();
+  }
+}
+// All lanes if they hold the same value, or none.
+template <class T>
+__device__ inline unsigned long long __match_all(T value, int* all) {
+  *all = __all(xray::first_lanes_value(value) == value);
+  return *all ? __activemask() : 0;
+}
+
 // With a mask of the lanes that take part. ROCm refuses one of 32 bits, and so does this.
 
 #define XRAY_MASK(Mask)                                      \
@@ -116,6 +143,16 @@ template <class Mask>
 __device__ inline int __all_sync(Mask mask, int predicate) {
   XRAY_MASK(Mask);
   return (__ballot(predicate) & mask) == mask;
+}
+template <class Mask, class T>
+__device__ inline unsigned long long __match_any_sync(Mask mask, T value) {
+  XRAY_MASK(Mask);
+  return __match_any(value) & mask;
+}
+template <class Mask, class T>
+__device__ inline unsigned long long __match_all_sync(Mask mask, T value, int* all) {
+  XRAY_MASK(Mask);
+  return __match_all(value, all) & mask;
 }
 template <class Mask, class T>
 __device__ inline T __shfl_sync(Mask, T value, int source, int width = warpSize) {

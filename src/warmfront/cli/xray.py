@@ -1,0 +1,81 @@
+"""`warmfront xray`: what a GPU's compiler makes of a file, in words.
+
+It reads the file, has it X-rayed and shows the report; what is worth saying is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from warmfront import settings
+from warmfront.cli.failures import exit_code, report_error
+from warmfront.errors import WarmfrontError
+from warmfront.submissions import read_source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from warmfront.hip.xray import Report
+    from warmfront.sandbox.base import Sandbox
+    from warmfront.settings import Settings
+
+
+def print_xray(
+    file: Path,
+    *,
+    problem: str | None,
+    arch: str,
+    isa: bool,
+    as_json: bool,
+    dtype: str | None = None,
+) -> int:
+    """X-ray a file and print it: 0, 1 if it does not compile, 2 for a bad call, 3 for a bad machine."""
+    try:
+        source = read_source(file)
+        report = _examine(source, problem, dtype, arch)
+    except WarmfrontError as error:
+        if not as_json:
+            return report_error(error)
+        print(json.dumps({"code": error.code, "message": error.message, "hint": error.hint or ""}))
+        return exit_code(error)
+    if as_json:
+        print(json.dumps({"file": file.name, **report.to_dict(isa=isa)}, indent=2))
+    else:
+        from warmfront.cli.xray_view import show  # noqa: PLC0415 - for people only
+
+        show(report, source, file.name, isa=isa, stream=sys.stdout)
+    return 0 if report.compiles else 1
+
+
+def _examine(source: str, slug: str | None, dtype: str | None, arch: str) -> Report:
+    configured = settings.load()
+    with ThreadPoolExecutor(1) as pool:  # trying out a sandbox is waiting for other processes
+        opening = pool.submit(_open_sandbox, configured)
+        from warmfront.hip.xray import xray  # noqa: PLC0415 - a bad call needs none of it
+
+        task = _task(slug, dtype)
+        sandbox = opening.result()
+    try:
+        return xray(source, arch=arch, **task, sandbox=sandbox, settings=configured)
+    finally:
+        sandbox.close()
+
+
+def _task(slug: str | None, dtype: str | None) -> dict[str, Any]:
+    """The problem, where one was named."""
+    if slug is None:
+        return {}
+    from warmfront import problems  # noqa: PLC0415 - NumPy, only for a named problem
+    from warmfront.cli.run import choose_dtype  # noqa: PLC0415 - as above
+
+    problem = problems.get(slug)
+    return {"problem": problem, "dtype": choose_dtype(problem, dtype)}
+
+
+def _open_sandbox(configured: Settings) -> Sandbox:
+    from warmfront.sandbox import open_sandbox  # noqa: PLC0415 - as above
+
+    return open_sandbox(configured.sandbox, base=configured.box_dir, image=configured.docker_image)

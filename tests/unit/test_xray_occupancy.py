@@ -1,0 +1,131 @@
+"""The arithmetic of registers, LDS and waves, against the published sizes of the compute units."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warmfront.hip.xray.occupancy import (
+    COMPUTE_UNITS,
+    Limit,
+    Needs,
+    best_occupancy,
+    next_steps,
+    occupancy,
+    waves_by_sgprs,
+    waves_by_vgprs,
+)
+
+MI300X = COMPUTE_UNITS["gfx942"]
+NEEDS = st.builds(
+    Needs,
+    vgprs=st.integers(0, 512),
+    sgprs=st.integers(0, 108),
+    lds_bytes=st.integers(0, 64 * 1024),
+)
+
+
+@pytest.mark.parametrize("arch", ["gfx90a", "gfx942", "gfx950"])
+def test_register_files(arch: str) -> None:
+    """The registers of a compute unit add up to the 512 KiB of vector registers that AMD publishes."""
+    # "AMD GPU specifications", rocm.docs.amd.com: VGPR file 512 KiB for MI250X, MI300X and MI355X alike.
+    unit = COMPUTE_UNITS[arch]
+    assert unit.simds * unit.vgprs_per_lane * unit.wave_lanes * 4 == 512 * 1024
+
+
+@pytest.mark.parametrize(("arch", "kib"), [("gfx90a", 64), ("gfx942", 64), ("gfx950", 160)])
+def test_lds_of_a_compute_unit(arch: str, kib: int) -> None:
+    """LDS is 64 KiB, and 160 KiB on CDNA4."""
+    # The same table, column LDS.
+    assert COMPUTE_UNITS[arch].lds_bytes == kib * 1024
+
+
+@pytest.mark.parametrize(
+    ("vgprs", "waves"),
+    [
+        # LLVM's AMDGPU backend, IsaInfo::getNumWavesPerEUWithNumVGPRs: 512 registers, in steps of 8.
+        (0, 8), (1, 8), (64, 8), (65, 7), (72, 7), (73, 6), (80, 6), (81, 5), (96, 5), (97, 4), (128, 4),
+        (129, 3), (168, 3), (169, 2), (256, 2), (257, 1), (512, 1),
+    ],
+)  # fmt: skip
+def test_waves_by_vector_registers(vgprs: int, waves: int) -> None:
+    """A SIMD holds as many waves as its 512 registers a lane allow, in steps of 8, and never more than 8."""
+    assert waves_by_vgprs(vgprs, MI300X) == waves
+
+
+@pytest.mark.parametrize(("sgprs", "waves"), [(16, 8), (100, 8), (102, 7), (108, 7)])
+def test_waves_by_scalar_registers(sgprs: int, waves: int) -> None:
+    """Scalar registers cost at most one wave."""
+    # LLVM's AMDGPU backend, IsaInfo::getNumWavesPerEUWithNumSGPRs for GFX9: 8 waves up to 100 registers.
+    assert waves_by_sgprs(sgprs, MI300X) == waves
+
+
+@pytest.mark.parametrize(
+    ("needs", "threads", "waves", "limit"),
+    [
+        (Needs(vgprs=32, sgprs=16, lds_bytes=0), 256, 8, Limit.NOTHING),
+        (Needs(vgprs=74, sgprs=36, lds_bytes=8256), 256, 6, Limit.VGPRS),
+        (Needs(vgprs=32, sgprs=16, lds_bytes=32 * 1024), 256, 2, Limit.LDS),
+        (Needs(vgprs=32, sgprs=16, lds_bytes=64 * 1024), 64, 1, Limit.LDS),
+        # 12 waves a block: two blocks fill 24 of 32 slots, a third does not fit.
+        (Needs(vgprs=32, sgprs=16, lds_bytes=0), 768, 6, Limit.BLOCK),
+        (Needs(vgprs=32, sgprs=106, lds_bytes=0), 256, 7, Limit.SGPRS),
+        # 24 waves fit by registers; blocks of 16 waves fit once.
+        (Needs(vgprs=80, sgprs=16, lds_bytes=0), 1024, 4, Limit.VGPRS),
+    ],
+)
+def test_occupancy(needs: Needs, threads: int, waves: int, limit: Limit) -> None:
+    """Occupancy is set by the resource that runs out first, in whole blocks."""
+    held = occupancy(needs, threads, MI300X)
+    assert (held.waves_per_simd, held.limited_by) == (waves, limit)
+
+
+def test_more_lds_on_cdna4() -> None:
+    """What LDS limits to two blocks on an MI300X, it limits to five on an MI355X."""
+    needs = Needs(vgprs=32, sgprs=16, lds_bytes=32 * 1024)
+    blocks = [occupancy(needs, 256, COMPUTE_UNITS[arch]).blocks_per_cu for arch in ("gfx942", "gfx950")]
+    assert blocks == [
+        2,
+        5 - 1,
+    ]  # 32 KiB are 26 steps of 1280 bytes, 33,280 in all: four of them fit in 160 KiB
+
+
+def test_next_step_of_registers() -> None:
+    """The next step names how many registers to save, and what it brings."""
+    steps = next_steps(Needs(vgprs=74, sgprs=36, lds_bytes=8256), 256, MI300X)
+    assert [(step.resource, step.change, step.reach, step.waves_per_simd) for step in steps] == [
+        (Limit.VGPRS, 2, 72, 7)
+    ]
+
+
+def test_next_step_of_lds() -> None:
+    """Where LDS is the limit, the step is in bytes."""
+    (step, *_) = next_steps(Needs(vgprs=32, sgprs=16, lds_bytes=33 * 1024), 256, MI300X)
+    assert (step.resource, step.change, step.waves_per_simd) == (Limit.LDS, 1024, 2)
+
+
+@given(NEEDS, st.integers(1, 16))
+def test_steps_hold_what_they_promise(needs: Needs, waves: int) -> None:
+    """Every step that is offered gives the occupancy that it names, which is more than before."""
+    threads = waves * 64
+    now = occupancy(needs, threads, MI300X)
+    for step in next_steps(needs, threads, MI300X):
+        changed = {
+            Limit.VGPRS: (Needs(vgprs=step.reach, sgprs=needs.sgprs, lds_bytes=needs.lds_bytes), threads),
+            Limit.LDS: (Needs(vgprs=needs.vgprs, sgprs=needs.sgprs, lds_bytes=step.reach), threads),
+            Limit.BLOCK: (needs, step.reach),
+        }[step.resource]
+        then = occupancy(*changed, MI300X)
+        assert then.waves_per_simd == step.waves_per_simd
+        assert (then.waves_per_simd, then.waves_per_cu) > (now.waves_per_simd, now.waves_per_cu)
+
+
+@given(NEEDS, st.integers(1, 16))
+def test_never_more_than_there_is(needs: Needs, waves: int) -> None:
+    """What is held never takes more registers, LDS or slots than a compute unit has."""
+    held = occupancy(needs, waves * 64, MI300X)
+    assert held.waves_per_cu <= MI300X.wave_slots
+    assert held.blocks_per_cu * needs.lds_bytes <= MI300X.lds_bytes
+    assert held.waves_per_cu * needs.vgprs <= MI300X.simds * MI300X.vgprs_per_lane
+    assert held.waves_per_simd <= best_occupancy(needs, 1024, MI300X).waves_per_simd
