@@ -19,10 +19,14 @@ BENCHMARKS = {
 }
 
 
+#: What belongs to the test's own environment and to the make that runs it.
+OURS = {"VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL"}
+
+
 def _make(target: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     # The interpreter behind the test's own virtual environment, as a newcomer has it.
     python = Path(sys.base_prefix) / "bin" / "python3"
-    clean = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
+    clean = {name: value for name, value in os.environ.items() if name not in OURS}
     command = ["make", target, f"PYTHON={python}"]
     return subprocess.run(
         command, cwd=folder, env={**clean, **environment}, capture_output=True, text=True, check=False

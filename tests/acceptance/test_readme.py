@@ -23,11 +23,13 @@ WRONG = "warmfront run softmax.hip --problem softmax --endpoint checker"
 
 
 def _shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    # Not a make within the make that runs the tests.
+    inherited = {name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MAKELEVEL"}}
+    inherited["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     return subprocess.run(
         ["/bin/sh", "-c", line],
         cwd=folder,
-        env={**os.environ, "PATH": path},
+        env=inherited,
         capture_output=True,
         text=True,
         check=False,

@@ -36,7 +36,7 @@ for word; do
     *) arguments="$arguments $word" ;;
   esac
 done
-exec g++ -ftls-model=initial-exec -fPIC -pthread -I "$prefix/include" -x c++ $arguments -x none $runtime
+exec g++ @FLAGS@ -I "$prefix/include" -x c++ $arguments -x none $runtime
 """
 
 KERNEL = """
@@ -73,7 +73,7 @@ def _prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
         target = prefix / "lib" / f"{source.stem}.o"
         command = ["g++", *cpu.RUNTIME_FLAGS, "-I", str(cpu.INCLUDE), "-c", str(source), "-o", str(target)]
         subprocess.run(command, check=True)
-    (prefix / "bin" / "hipcc").write_text(STAND_IN)
+    (prefix / "bin" / "hipcc").write_text(STAND_IN.replace("@FLAGS@", " ".join(cpu.SUBMISSION_FLAGS)))
     (prefix / "bin" / "hipcc").chmod(0o755)
     return prefix
 
