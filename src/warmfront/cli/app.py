@@ -87,6 +87,24 @@ def run(
 
 
 @app.command()
+def xray(
+    file: Annotated[Path, typer.Argument(help="The HIP source to look into.", show_default=False)],
+    *,
+    problem: Annotated[
+        str | None, typer.Option("--problem", "-p", help="Its problem, for what the GPU must do at least.")
+    ] = None,
+    dtype: DtypeOption = None,
+    arch: Annotated[str, typer.Option(help="gfx942 (MI300X), gfx90a or gfx950.")] = "gfx942",
+    isa: Annotated[bool, typer.Option("--isa", help="Show the instructions beside the source.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what an MI300X would make of FILE: registers, occupancy, instructions. No GPU is needed."""
+    from warmfront.cli.xray import print_xray  # noqa: PLC0415 - each command loads what it needs
+
+    raise typer.Exit(print_xray(file, problem=problem, arch=arch, isa=isa, as_json=as_json, dtype=dtype))
+
+
+@app.command()
 def doctor(*, as_json: JsonOption = False) -> None:
     """Say what this machine can do, and the line to run for what is missing."""
     from warmfront.cli.doctor import report  # noqa: PLC0415 - as above
