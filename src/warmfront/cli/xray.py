@@ -35,7 +35,11 @@ def print_xray(
     """X-ray a file and print it: 0, 1 if it does not compile, 2 for a bad call, 3 for a bad machine."""
     try:
         source = read_source(file)
-        report = _examine(source, problem, dtype, arch)
+        with ThreadPoolExecutor(1) as pool:
+            examining = pool.submit(_examine, source, problem, dtype, arch)
+            if not as_json:  # loaded while the compiler is at work
+                from warmfront.cli.xray_view import show  # noqa: PLC0415 - for people only
+            report = examining.result()
     except WarmfrontError as error:
         if not as_json:
             return report_error(error)
@@ -44,8 +48,6 @@ def print_xray(
     if as_json:
         print(json.dumps({"file": file.name, **report.to_dict(isa=isa)}, indent=2))
     else:
-        from warmfront.cli.xray_view import show  # noqa: PLC0415 - for people only
-
         show(report, source, file.name, isa=isa, stream=sys.stdout)
     return 0 if report.compiles else 1
 
@@ -56,10 +58,9 @@ def _examine(source: str, slug: str | None, dtype: str | None, arch: str) -> Rep
         opening = pool.submit(_open_sandbox, configured)
         from warmfront.hip.xray import xray  # noqa: PLC0415 - a bad call needs none of it
 
-        task = _task(slug, dtype)
         sandbox = opening.result()
     try:
-        return xray(source, arch=arch, **task, sandbox=sandbox, settings=configured)
+        return xray(source, arch=arch, **_task(slug, dtype), sandbox=sandbox, settings=configured)
     finally:
         sandbox.close()
 

@@ -27,7 +27,7 @@ _MOST_LOOPS = 6
 
 def show(report: Report, source: str, file_name: str, *, isa: bool, stream: TextIO) -> None:
     """Print the report."""
-    console = Console(file=stream, highlight=False)
+    console = Console(file=stream, highlight=False, markup=False, emoji=False)
     heading = f"{file_name} on an {report.gpu} ({report.arch})"
     console.print(Text(heading, style="bold"))
     console.print(Text(f"{report.compiler}, in {report.seconds:.2f} s; nothing was run", style="dim"))

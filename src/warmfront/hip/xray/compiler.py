@@ -288,16 +288,9 @@ def find_libraries() -> Path | None:
 
 def compiler_version() -> str:
     """What compiles, for people."""
-    return f"clang of ziglang {_wheel_version()}"
-
-
-def _wheel_version() -> str:
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow, and rarely asked for
-
-    try:
-        return version("ziglang")
-    except PackageNotFoundError:
-        return "(unknown version)"
+    wheel = find_wheel()
+    name = next((path.stem for path in wheel.parent.glob("ziglang-*.dist-info")), "ziglang")
+    return f"clang of {name.replace('-', ' ')}"
 
 
 def _open_to_all(path: Path) -> bool:

@@ -6,9 +6,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from warmfront import gpus
 from warmfront.hip.trailer import SOURCE_NAME
-from warmfront.hip.xray import complaints
 from warmfront.hip.xray.assembly import read_assembly
 from warmfront.hip.xray.compiler import (
     ASSEMBLY_FILE,
@@ -30,7 +28,6 @@ from warmfront.hip.xray.occupancy import (
     occupancy,
 )
 from warmfront.hip.xray.report import Kernel, Loop, Mix, Report, Roofline
-from warmfront.problems.spec import Scale
 from warmfront.sandbox.base import Reason
 
 if TYPE_CHECKING:
@@ -111,14 +108,16 @@ def compile_source(
 
 def _finish(box: Box, source: str, arch: str) -> tuple[str | None, CompileFailure | None]:
     end = box.wait()
+    assembly = box.folder / ASSEMBLY_FILE
+    if end.reason is Reason.EXITED and end.code == 0 and assembly.stat().st_size <= MAX_ASSEMBLY_BYTES:
+        return assembly.read_text(errors="replace"), None
+    from warmfront.hip.xray import complaints  # noqa: PLC0415 - only failures need it
+
     if end.reason is not Reason.EXITED:
         return None, complaints.gave_up(end)
     if end.code != 0:
         return None, complaints.explain(end.output.decode(errors="replace"), source, arch)
-    assembly = box.folder / ASSEMBLY_FILE
-    if assembly.stat().st_size > MAX_ASSEMBLY_BYTES:
-        return None, complaints.too_long()
-    return assembly.read_text(errors="replace"), None
+    return None, complaints.too_long()
 
 
 def read_kernels(text: str, source: str, launches: Sequence[Launch], unit: ComputeUnit) -> tuple[Kernel, ...]:
@@ -220,8 +219,13 @@ def _gpu_name(arch: str) -> str:
 
 def _roofline(problem: Problem | None, dtype: Dtype | None, arch: str) -> Roofline | None:
     """What the problem's largest case for a GPU asks of this one."""
+    if problem is None:
+        return None
+    from warmfront import gpus  # noqa: PLC0415 - every problem, only for a named one
+    from warmfront.problems.spec import Scale  # noqa: PLC0415 - as above
+
     gpu = gpus.by_arch(arch)
-    if problem is None or gpu is None:
+    if gpu is None:
         return None
     dtype = dtype or problem.dtypes[0]
     case = max(problem.cases(Scale.GPU), key=lambda case: problem.bytes_moved(case, dtype))

@@ -5,6 +5,7 @@ One table of mnemonics for CDNA2, CDNA3 and CDNA4; nothing here knows of kernels
 
 from __future__ import annotations
 
+import functools
 import re
 from enum import StrEnum
 
@@ -68,15 +69,19 @@ _WIDTHS = (
 
 def kind_of(mnemonic: str, operands: str = "") -> Kind:
     """What an instruction does."""
-    found = _PATTERN.match(mnemonic)
-    if found is None:
-        return Kind.OTHER
-    kind = _KINDS[int((found.lastgroup or "k0")[1:])][1]
+    kind = _usual_kind(mnemonic)
     if mnemonic.startswith("buffer_") and kind in {Kind.GLOBAL_LOAD, Kind.GLOBAL_STORE}:
         return Kind.SCRATCH if _SCRATCH_BUFFER.search(operands) else kind
     return kind
 
 
+@functools.cache  # there are a few hundred mnemonics, and a kernel uses some of them thousands of times
+def _usual_kind(mnemonic: str) -> Kind:
+    found = _PATTERN.match(mnemonic)
+    return _KINDS[int((found.lastgroup or "k0")[1:])][1] if found else Kind.OTHER
+
+
+@functools.cache
 def width_of(mnemonic: str) -> int:
     """Bytes that one lane moves with a load or a store."""
     if "2_b64" in mnemonic or "2st64_b64" in mnemonic:
