@@ -33,6 +33,22 @@ class Event:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Xray(Event):
+    """What the compiler of the real target makes of the source; nothing was run for it."""
+
+    status = "XRAY"
+    arch: str
+    gpu: str
+    compiler: str
+    compiles: bool | None  #: None where this machine cannot tell
+    kernels: list[dict[str, Any]]  #: vgpr, agpr, sgpr, lds_bytes, waves_per_simd, limited_by, instructions, …
+    findings: list[dict[str, Any]]
+    message: str = ""  #: why it does not compile, in the author's lines
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Compiling(Event):
     """The compiler has the source."""
 
@@ -79,6 +95,7 @@ class Checked(Event):
     total_tests: int
     simulated: bool  #: it ran on the CPU simulator
     output: str = ""  #: what the program printed, shown to its author as text
+    target: str = ""  #: why the real target's compiler refuses what the CPU's took
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +142,7 @@ class Benchmarked(Event):
     avg_gflops: float | None
     simulated: bool
     output: str = ""
+    target: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +160,7 @@ class Accepted(Event):
     cost_usd: float
     receipt: dict[str, Any]  #: enough to say later what was judged, how and where
     output: str = ""
+    target: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +187,7 @@ class Failed(Event):
 
 
 #: Details that clients expect beside `message`, not below `details`.
-LIFTED = ("debug_info", "case", "passed_tests", "total_tests", "simulated", "output")
+LIFTED = ("debug_info", "case", "passed_tests", "total_tests", "simulated", "output", "target")
 
 
 @dataclass(kw_only=True)

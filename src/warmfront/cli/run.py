@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from warmfront import problems, settings
+from warmfront.cli.admission import admitted
 from warmfront.cli.failures import exit_code, report_error
 from warmfront.errors import IsolationRequired, UnknownDtype, UsageError, WarmfrontError
 from warmfront.events import Event, Failed, Stamp
@@ -20,6 +21,7 @@ from warmfront.problems.spec import Dtype
 from warmfront.submissions import Endpoint, Submission, Verdict, is_terminal, read_source
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from warmfront.judge import Judge
@@ -70,7 +72,8 @@ def run_request(request: Request, *, as_json: bool) -> int:
     """Judge it and show what happens; the exit code."""
     try:
         submission = read_submission(request)
-        judge, sandbox = open_judge(request, settings.load())
+        configured = settings.load()
+        judge, sandbox = open_judge(request, configured)
     except WarmfrontError as error:
         if not as_json:
             return report_error(error)
@@ -78,7 +81,9 @@ def run_request(request: Request, *, as_json: bool) -> int:
         return exit_code(error)
     view: View = JsonView() if as_json else _terminal_view(submission)
     try:
-        return _show_events(judge, submission, view)
+        return _show_events(
+            admitted(judge.judge(submission), submission, sandbox, configured), submission, view
+        )
     except KeyboardInterrupt:
         view.show(Failed(verdict=Verdict.CANCELLED, code="CANCELLED", message="You stopped it."))
         return Verdict.CANCELLED.exit_code
@@ -113,9 +118,9 @@ def open_judge(request: Request, configured: Settings) -> tuple[Judge, Sandbox]:
     return Judge(toolchain, sandbox, configured), sandbox
 
 
-def _show_events(judge: Judge, submission: Submission, view: View) -> int:
+def _show_events(events: Iterable[Event], submission: Submission, view: View) -> int:
     verdict = Verdict.ERROR
-    for event in judge.judge(submission):
+    for event in events:
         view.show(event)
         status = event.fields()["status"]
         if is_terminal(status, submission.endpoint):

@@ -21,6 +21,7 @@ from warmfront.events import (
     Failed,
     TestResult,
     Timing,
+    Xray,
 )
 from warmfront.submissions import Endpoint
 
@@ -43,10 +44,15 @@ class TerminalView:
         self._started = self._step_started = time.perf_counter()
         self._passed = 0
         self._timings: list[Timing] = []
+        what = f"{submission.file_name} for {submission.problem.slug}, {submission.dtype.value}"
+        self._print(what, style="bold")
+        self._live("compiling")
 
     def show(self, event: Event) -> None:
         """Show one event."""
         match event:
+            case Xray():
+                self._xray(event)
             case Compiling():
                 self._begin(event)
             case Checking():
@@ -59,6 +65,13 @@ class TerminalView:
                 self._done(f"{event.passed_tests}/{event.total_tests} cases right, in {self._lap():.2f} s")
                 if self._submission.endpoint is Endpoint.CHECKER:
                     self._verdict(event, event.output)
+            case Failed():
+                self._failed(event)
+            case _:
+                self._show_timing(event)
+
+    def _show_timing(self, event: Event) -> None:
+        match event:
             case Benchmarking():
                 self._live(f"timing 0/{event.total_tests}")
             case BenchmarkResult():
@@ -69,8 +82,6 @@ class TerminalView:
                 self._print_table(timing_table(self._timings, simulated=event.simulated))
                 self._print("\n".join(case_notes(self._timings)), style="dim")
                 self._verdict(event, event.output)
-            case Failed():
-                self._failed(event)
 
     def close(self) -> None:
         """Leave the terminal as it was."""
@@ -78,13 +89,26 @@ class TerminalView:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
 
+    def _xray(self, event: Xray) -> None:
+        self.close()
+        if event.compiles is None:
+            return
+        if not event.compiles:
+            self._done(f"does not compile for an {event.gpu} ({event.arch})", good=False)
+            return
+        for kernel in event.kernels:
+            figures = f"{kernel['vgpr_total']} registers, {kernel['waves_per_simd']} of 8 waves a SIMD"
+            self._print(
+                f"  {kernel['name']} on an {event.gpu}: {figures}, limited by {kernel['limited_by']}",
+                style="dim",
+            )
+        for finding in event.findings:
+            self._print(f"  line {finding['line']}: {finding['message']}", style="dim")
+
     def _begin(self, event: Compiling) -> None:
-        submission = self._submission
-        what = f"{submission.file_name} for {submission.problem.slug}, {submission.dtype.value}"
         where = f"{event.compiler}, in {event.sandbox}"
         if event.toolchain == "cpu":
             where += "; on the CPU simulator: its milliseconds are not a GPU's"
-        self._print(what, style="bold")
         self._print(where, style="dim")
         self._live("compiling")
 
@@ -114,6 +138,8 @@ class TerminalView:
 
     def _verdict(self, event: Event, output: str) -> None:
         self._printed(output)
+        if target := getattr(event, "target", ""):
+            self._print(target)
         seconds = time.perf_counter() - self._started
         average = getattr(event, "avg_runtime_ms", None)
         unit = "ms of simulator time" if getattr(event, "simulated", False) else "ms"
@@ -128,6 +154,8 @@ class TerminalView:
         info = event.details.get("debug_info")
         if info:
             self._print_table(difference_table(info))
+        if event.details.get("target"):
+            self._print(str(event.details["target"]))
         if event.hint:
             self._print(f"→ {event.hint}")
 

@@ -1,0 +1,84 @@
+"""The X-ray that goes with every run: what the real target makes of it, while the CPU build is under way.
+
+It never decides a verdict. Where the two compilers disagree, the verdict says so.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from warmfront.errors import WarmfrontError
+from warmfront.events import Accepted, Benchmarked, Checked, Event, Failed, Xray
+from warmfront.submissions import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from warmfront.sandbox.base import Sandbox
+    from warmfront.settings import Settings
+    from warmfront.submissions import Submission
+
+ARCH = "gfx942"
+
+
+def admitted(
+    events: Iterable[Event], submission: Submission, sandbox: Sandbox, configured: Settings
+) -> Iterator[Event]:
+    """The judge's events, with the X-ray before the first, and in the verdict what the X-ray adds to it."""
+    with ThreadPoolExecutor(1, thread_name_prefix="warmfront-xray") as pool:
+        looking = pool.submit(examine, submission, sandbox, configured)
+        stream = iter(events)
+        first = next(stream)  # by now the compiler is at work
+        seen = looking.result()
+        yield seen
+        yield _with_target(first, seen)
+        for event in stream:
+            yield _with_target(event, seen)
+
+
+def examine(submission: Submission, sandbox: Sandbox, configured: Settings) -> Xray:
+    """The X-ray of a submission; a machine that cannot make one says so in the notes."""
+    try:
+        from warmfront.hip.xray import xray  # noqa: PLC0415 - loaded while the sandbox starts
+
+        report = xray(
+            submission.source,
+            arch=ARCH,
+            problem=submission.problem,
+            dtype=submission.dtype,
+            sandbox=sandbox,
+            settings=configured,
+        )
+    except WarmfrontError as error:
+        return Xray(
+            arch=ARCH,
+            gpu="",
+            compiler="",
+            compiles=None,
+            kernels=[],
+            findings=[],
+            notes=[f"{error.message} {error.hint or ''}"],
+        )
+    data = report.to_dict()
+    return Xray(
+        arch=report.arch,
+        gpu=report.gpu,
+        compiler=report.compiler,
+        compiles=report.compiles,
+        kernels=data["kernels"],
+        findings=data["findings"],
+        message=report.failure.message if report.failure else "",
+        notes=list(report.notes),
+        seconds=data["seconds"],
+    )
+
+
+def _with_target(event: Event, seen: Xray) -> Event:
+    """A verdict that the two compilers do not agree on says so."""
+    if isinstance(event, Checked | Benchmarked | Accepted) and seen.compiles is False:
+        return replace(event, target=f"It does not compile for {seen.arch}: {seen.message}")
+    if isinstance(event, Failed) and event.verdict is Verdict.COMPILE_ERROR and seen.compiles:
+        return replace(event, details={**event.details, "target": f"It does compile for {seen.arch}."})
+    return event
