@@ -224,3 +224,29 @@ def test_the_doctor_says_what_this_machine_can_do() -> None:
     names = {finding["name"] for finding in report["findings"]}
     assert {"compiler g++", "sandbox bubblewrap", "sandbox docker", "AMD GPU"} <= names
     assert warmfront("doctor").returncode == 0
+
+
+def test_every_run_shows_what_the_real_target_makes_of_it() -> None:
+    """The first event is the X-ray, with registers and occupancy of every kernel."""
+    first = events(run(EXAMPLE, "leaky-relu", "--endpoint", "checker"))[0]
+    assert first["status"] == "XRAY"
+    assert first["compiles"] is True
+    assert [kernel["name"] for kernel in first["kernels"]] == ["leaky_relu"]
+    assert first["kernels"][0]["vgpr"] > 0
+    assert 1 <= first["kernels"][0]["waves_per_simd"] <= 8
+
+
+def test_a_verdict_says_where_the_two_compilers_disagree(tmp_path: Path) -> None:
+    """A kernel that calls a host function runs on the CPU; the verdict says that the target refuses it."""
+    source = (ROOT / "tests" / "redteam" / "attacks" / "honest.hip").read_text()
+    calls_host = source.replace(
+        "__global__", "float positive(float x) { return x > 0.0f ? x : 0.0f; }\n\n__global__", 1
+    )
+    kernel = tmp_path / "kernel.hip"
+    kernel.write_text(calls_host.replace("x[i] > 0.0f ? x[i] : 0.0f;\n}", "positive(x[i]);\n}"))
+    last = events(run(kernel, "relu", "--endpoint", "checker"))[-1]
+    assert last["status"] == "CHECKED"
+    assert "does not compile for gfx942" in last["target"]
+    matrix = events(run(ROOT / "tests" / "redteam" / "attacks" / "gpu_only.hip", "relu"))[-1]
+    assert (matrix["status"], matrix["code"]) == ("COMPILE_ERROR", "GPU_ONLY")
+    assert matrix["target"] == "It does compile for gfx942."
