@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Protocol
 from warmfront import problems, settings
 from warmfront.cli.admission import admitted
 from warmfront.cli.failures import exit_code, report_error
-from warmfront.errors import IsolationRequired, UnknownDtype, UsageError, WarmfrontError
+from warmfront.errors import (
+    InfrastructureError,
+    IsolationRequired,
+    UnknownDtype,
+    UsageError,
+    WarmfrontError,
+)
 from warmfront.events import Event, Failed, Stamp
 from warmfront.problems.spec import Dtype
 from warmfront.submissions import Endpoint, Submission, Verdict, is_terminal, read_source
@@ -28,6 +34,9 @@ if TYPE_CHECKING:
     from warmfront.problems.spec import Problem
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
+
+
+REPORT = "Run it again; if it stays, report it with the source."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,21 +84,27 @@ def run_request(request: Request, *, as_json: bool) -> int:
         configured = settings.load()
         judge, sandbox = open_judge(request, configured)
     except WarmfrontError as error:
-        if not as_json:
-            return report_error(error)
-        JsonView().show(Failed.of(error))
-        return exit_code(error)
+        return _refuse(error, as_json=as_json)
+    except Exception as error:  # noqa: BLE001 - the process edge: a stream always ends with a verdict
+        return _refuse(InfrastructureError(f"Warmfront failed: {error!r}", hint=REPORT), as_json=as_json)
     view: View = JsonView() if as_json else _terminal_view(submission)
     try:
-        return _show_events(
-            admitted(judge.judge(submission), submission, sandbox, configured), submission, view
-        )
+        events = admitted(judge.judge(submission), submission, sandbox, configured)
+        return _show_events(events, submission, view)
     except KeyboardInterrupt:
         view.show(Failed(verdict=Verdict.CANCELLED, code="CANCELLED", message="You stopped it."))
         return Verdict.CANCELLED.exit_code
     finally:
         view.close()
         sandbox.close()
+
+
+def _refuse(error: WarmfrontError, *, as_json: bool) -> int:
+    """Nothing was judged: say why, to a person or a program."""
+    if not as_json:
+        return report_error(error)
+    JsonView().show(Failed.of(error))
+    return exit_code(error)
 
 
 def open_judge(request: Request, configured: Settings) -> tuple[Judge, Sandbox]:
