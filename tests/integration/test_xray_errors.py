@@ -98,6 +98,14 @@ def test_too_much_lds(lab: Lab) -> None:
     assert kernel.lds_bytes == 80000
 
 
+def test_too_much_of_a_threads_own_memory(lab: Lab) -> None:
+    """An array that no thread can have is an error at the kernel's line, with both sizes."""
+    source = "__global__ void k(int* x, int n) {\n  int a[60000];\n  a[*x] = n;\n  *x = a[n];\n}\n"
+    failure = failure_of(lab, source)
+    assert "a thread of 'k' wants 240," in failure.message
+    assert failure.diagnostics[0].line == 1
+
+
 def test_library_that_is_not_here(lab: Lab) -> None:
     """A header of ROCm's libraries is named as what the X-ray lacks, not as the author's mistake."""
     failure = failure_of(lab, "#include <rocblas/rocblas.h>\n__global__ void k() {}\n")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from warmfront.hip.xray.assembly import read_assembly
 from warmfront.hip.xray.findings import conflict_ways
@@ -161,6 +163,26 @@ def test_scratch_of_gfx90a() -> None:
     assert kind_of("buffer_load_dword", "v0, v1, s[8:11], 0 offen") is Kind.GLOBAL_LOAD
 
 
+PIECES = (
+    *("__global__", "void", "k", "<<<", ">>>", ">", "<", "(", ")", "{", "}", ",", ";", "=", "dim3", "const"),
+    *(
+        "int",
+        "256",
+        "0x",
+        "1'0",
+        "16",
+        "for",
+        "/=",
+        "2",
+        "__shfl_down",
+        "__ballot",
+        "unsigned",
+        "#define A 4\n",
+        "A",
+    ),
+    *("'", '"', "/*", "*/", "//\n", "\\\n", "::", "template", "return"),
+)
+
 LAUNCHES = """\
 #define WIDTH 32
 constexpr int ROWS = 4 + 2 * 2;
@@ -212,6 +234,54 @@ def test_a_name_with_two_values() -> None:
     assert [each.block for each in find_launches(source)] == [None]
 
 
+def test_a_constant_that_is_also_a_parameter() -> None:
+    """A name that is a constant here and a parameter there is not known."""
+    source = "const int T = 64;\nvoid f(int T) { k<<<1, T>>>(); }\n"
+    assert [each.block for each in find_launches(source)] == [None]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=60).map(" ".join))
+def test_reads_any_source(source: str) -> None:
+    """Whatever the text, launches, kernels and assumptions are read without a traceback."""
+    assert all(launch.line > 0 for launch in find_launches(source))
+    assert all(line > 0 for line in kernel_lines(source).values())
+    assert all(each.line > 0 for each in find_assumptions(source))
+
+
+@given(st.text(alphabet="_ZNEIKPS0123456789tsLifbjJ", max_size=40))
+def test_demangles_anything(symbol: str) -> None:
+    """Whatever the symbol, there is a name."""
+    assert demangle(f"_Z{symbol}") or not symbol
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<<<" * 40_000,
+        "for (i = 16; i > 0; i /= 2) " * 8_000,
+        "const int a = ( " * 12_000,
+        "#define A0 1\n"
+        + "".join(f"#define A{i + 1} A{i} + A{i} * A{i}\n" for i in range(2000))
+        + "k<<<1, A2000>>>();",
+        "k<<<1, " + "(" * 50_000,
+        "__global__ " * 20_000,
+        "unsigned v = __ballot(" * 8_000,
+    ],
+    ids=["launches", "loops", "constants", "definitions", "brackets", "kernels", "votes"],
+)
+def test_long_nonsense_ends(source: str) -> None:
+    """Text that is long and senseless is read to its end, in time that does not grow with its square."""
+    assert len(find_launches(source)) <= 1000
+    assert isinstance(kernel_lines(source), dict)
+    assert isinstance(find_assumptions(source), list)
+
+
+def test_deep_symbols() -> None:
+    """A symbol that is nested without end stays as it is."""
+    symbol = "_Z1kI" + "P" * 100_000 + "fEvv"
+    assert demangle(symbol) == symbol
+
+
 def test_lines_of_kernels() -> None:
     """A kernel's line is that of its name, behind attributes and templates."""
     assert kernel_lines(LAUNCHES) == {"a": 4, "b": 6}
@@ -248,4 +318,4 @@ def test_follows_lanes_of_a_tile() -> None:
 )  # fmt: skip
 def test_bank_conflicts(stride: int, width: int, banks: int, ways: int) -> None:
     """Lanes a fixed distance apart meet in a bank as often as the distance shares factors with the banks."""
-    assert conflict_ways([lane * stride for lane in range(64)], width, banks) == ways
+    assert conflict_ways(tuple(lane * stride for lane in range(64)), width, banks) == ways

@@ -34,7 +34,7 @@ SOURCE_FILE = "solution.hip"
 ASSEMBLY_FILE = "kernels.s"
 
 #: Assembly beyond this is an attack on whoever reads it.
-MAX_ASSEMBLY_BYTES = 16 * 1024**2
+MAX_ASSEMBLY_BYTES = 8 * 1024**2
 
 #: What `__oclc_ISA_version` says for each target: major * 1000 + minor * 100 + stepping.
 ISA_VERSIONS = {"gfx942": 9402, "gfx90a": 9010, "gfx950": 9500}

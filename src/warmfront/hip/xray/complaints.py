@@ -14,6 +14,7 @@ from warmfront.hip.diagnose import MOST_ERRORS, CompileFailure, Diagnostic, rend
 from warmfront.hip.messages import Message, Place, Severity, read_messages
 from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.hip.wording import plain_words
+from warmfront.hip.xray.names import demangle
 from warmfront.sandbox.base import Reason
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Exit
 
 _LDS = re.compile(r"local memory \((\d+)\) exceeds limit \((\d+)\) in (?:function )?'(.*)'")
+_STACK = re.compile(r"stack frame size \((\d+)\) exceeds limit \((\d+)\) in function '(.*)'")
+#: The part of the compiler that knows the target puts the place behind the word.
+_BACKEND = re.compile(r"^error: (?P<place>[^\s:]+:\d+:\d+): (?P<text>.*)$", re.MULTILINE)
+_NOWHERE = re.compile(r"^(?:fatal )?error: (.*)$", re.MULTILINE)
 _ASSERTION = re.compile(r"static assertion failed(?: due to requirement '.*?')?: ")
 _NO_HEADER = re.compile(r"'([^']+)' file not found")
 _HELPFUL = re.compile(r"declared here|defined here|previous|to match this|did you|candidate function")
@@ -33,6 +38,7 @@ _MOST_NOTES = 2
 
 def explain(output: str, source: str, arch: str) -> CompileFailure:
     """What the compiler's output means to the author."""
+    output = _BACKEND.sub(r"\g<place>: error: \g<text>", output)
     errors = [m for m in read_messages(output) if m.severity is not Severity.WARNING]
     diagnostics: dict[tuple[int, str], list[Diagnostic]] = {}
     for message in errors:
@@ -41,8 +47,10 @@ def explain(output: str, source: str, arch: str) -> CompileFailure:
         diagnostics.setdefault((error.line, error.message), [error, *_notes(message, source)])
     shown = [each for group in list(diagnostics.values())[:MOST_ERRORS] for each in group]
     if not shown:
+        said = _NOWHERE.search(output)
+        reason = plain_words(said[1]) if said else "it gave no reason"
         return CompileFailure(
-            "COMPILE_ERROR", f"The compiler for {arch} gave up without a reason.", hint="Try it with ROCm."
+            "COMPILE_ERROR", f"The compiler for {arch} gave up: {reason}.", hint="Try it with ROCm."
         )
     return CompileFailure(
         _code(errors),
@@ -111,6 +119,11 @@ def _words(text: str, arch: str) -> str:
         return (
             f"a block of kernel '{kernel}' wants {wanted:,} bytes of LDS (__shared__); "
             f"a compute unit of {arch} has {limit:,}"
+        )
+    if stack := _STACK.search(text):
+        return (
+            f"a thread of '{demangle(stack[3])}' wants {int(stack[1]):,} bytes of its own memory; "
+            f"it may have {int(stack[2]):,}"
         )
     if header := _NO_HEADER.search(text):
         return f"the X-ray has no header '{header[1]}': it knows HIP itself and C++, none of ROCm's libraries"

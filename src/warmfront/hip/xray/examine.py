@@ -194,23 +194,24 @@ def _mix(instructions: Sequence[Instruction]) -> Mix:
 
 def _loops(function: Function) -> list[Loop]:
     """The loops of a kernel, in the order of its code."""
-    found = []
-    for label in function.parents:
-        body = [each for each in function.instructions if each.loop == label]
-        if not body:
-            continue
-        counts = Counter(kind_of(each.mnemonic, each.operands).value for each in body)
-        back = [each.line for each in body if each.operands.endswith(f".L{label}") and each.line]
-        lines = back or [each.line for each in body if each.line]
-        found.append(
-            Loop(
-                line=min(lines, default=None),
-                depth=body[0].depth,
-                instructions=len(body),
-                counts=dict(counts.most_common()),
-            )
-        )
-    return found
+    bodies: dict[str, list[Instruction]] = {label: [] for label in function.parents}
+    for each in function.instructions:
+        if each.loop in bodies:
+            bodies[each.loop].append(each)
+    return [_loop(label, body) for label, body in bodies.items() if body]
+
+
+def _loop(label: str, body: Sequence[Instruction]) -> Loop:
+    """A loop's line is that of the branch back to its head, if that has one."""
+    counts = Counter(kind_of(each.mnemonic, each.operands).value for each in body)
+    back = [each.line for each in body if each.operands.endswith(f".L{label}") and each.line]
+    lines = back or [each.line for each in body if each.line]
+    return Loop(
+        line=min(lines, default=None),
+        depth=body[0].depth,
+        instructions=len(body),
+        counts=dict(counts.most_common()),
+    )
 
 
 def _gpu_name(arch: str) -> str:

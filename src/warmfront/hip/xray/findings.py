@@ -5,6 +5,7 @@ Few and true. Each rule looks for evidence in the assembly or the text, and keep
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections import Counter
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
     from warmfront.hip.xray.occupancy import ComputeUnit
     from warmfront.hip.xray.report import Kernel
 
+#: Nobody reads more, and no attack on the reader shall last.
+_MOST_FINDINGS = 50
+#: Instructions of a kernel whose lanes are followed: beyond, it takes longer than compiling.
+_MOST_FOLLOWED = 20_000
+
 #: Lanes that want the same bank at once before it is worth a word.
 _WORST_CONFLICT = 4
 
@@ -41,18 +47,19 @@ def find_all(
     lines = source.split("\n")
     found: list[Finding] = []
     for kernel in kernels:
-        lanes = follow(kernel.instructions, kernel.block)
         found += _scratch(kernel)
         found += _too_much_lds(kernel, launches, unit)
-        found += _narrow_loads(kernel, lanes)
-        found += _bank_conflicts(kernel, lanes, unit)
         found += _double_math(kernel, lines)
-        found += _barriers(kernel, lanes)
+        if len(kernel.instructions) <= _MOST_FOLLOWED:
+            lanes = follow(kernel.instructions, kernel.block)
+            found += _narrow_loads(kernel, lanes)
+            found += _bank_conflicts(kernel, lanes, unit)
+            found += _barriers(kernel, lanes)
     found += _waves_of_32(source, kernels)
     seen: dict[tuple[Rule, int | None, str], Finding] = {}
     for finding in found:
         seen.setdefault((finding.rule, finding.line, finding.message), finding)
-    return tuple(seen.values())
+    return tuple(seen.values())[:_MOST_FINDINGS]
 
 
 def _scratch(kernel: Kernel) -> Iterator[Finding]:
@@ -193,7 +200,8 @@ def _bank_conflicts(kernel: Kernel, lanes: Lanes, unit: ComputeUnit) -> Iterator
         )
 
 
-def conflict_ways(addresses: Sequence[int], width_bytes: int, banks: int) -> int:
+@functools.lru_cache(maxsize=1024)  # a loop that is unrolled repeats itself
+def conflict_ways(addresses: tuple[int, ...], width_bytes: int, banks: int) -> int:
     """How many different words of one bank the lanes that go together want at most."""
     together = max(banks * 4 // max(width_bytes, 4), 1)
     worst = 1
@@ -268,7 +276,7 @@ def _barriers(kernel: Kernel, lanes: Lanes) -> Iterator[Finding]:
 
 
 def _waves_of_32(source: str, kernels: Sequence[Kernel]) -> Iterator[Finding]:
-    for assumption in find_assumptions(source):
+    for assumption in find_assumptions(source)[:_MOST_FINDINGS]:
         yield Finding(
             rule=Rule.WAVE_OF_32,
             kernel=_kernel_at(assumption.line, kernels),

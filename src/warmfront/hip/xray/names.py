@@ -24,7 +24,7 @@ def demangle(symbol: str) -> str:
         return symbol
     try:
         return _Parser(symbol[2:]).name()
-    except (_Unknown, IndexError, ValueError):
+    except (_Unknown, IndexError, ValueError, RecursionError):
         return symbol
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warmfront.hip.cpu.lexer import Kind, LexError, match_brackets, tokenize
+from warmfront.hip.cpu.stretch import Lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _SHUFFLES = frozenset({"__shfl_down", "__shfl_up", "__shfl_xor"})
 _VOTES = frozenset({"__ballot", "__activemask", "__ballot_sync"})
+#: Tokens of a loop's body that has no braces.
+_MOST_TOKENS = 200
 _NARROW = frozenset({"unsigned", "int", "uint32_t", "int32_t", "uint"})
 
 
@@ -37,10 +40,8 @@ def find_assumptions(source: str) -> list[Assumption]:
     except LexError:
         return []
     found = [*_half_reductions(code), *_narrow_masks(code)]
-    return [
-        Assumption(source.count("\n", 0, start) + 1, message, advice)
-        for start, message, advice in sorted(found)
-    ]
+    lines = Lines(source)
+    return [Assumption(lines.position(start)[0], message, advice) for start, message, advice in sorted(found)]
 
 
 def _half_reductions(code: Sequence[Token]) -> Iterator[tuple[int, str, str]]:
@@ -113,6 +114,7 @@ def _end_of_body(code: Sequence[Token], start: int, partner: dict[int, int]) -> 
     """The token after a loop's body."""
     if start < len(code) and code[start].text == "{" and start in partner:
         return partner[start]
-    while start < len(code) and code[start].text != ";":
-        start += 1
-    return start
+    end = start
+    while end < min(start + _MOST_TOKENS, len(code)) and code[end].text != ";":
+        end += 1
+    return end
