@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -32,6 +33,7 @@ from warmfront.sandbox.base import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from warmfront.hip.diagnose import CompileFailure
     from warmfront.hip.xray.assembly import Function, Instruction
@@ -71,7 +73,7 @@ def xray(
     reason to use another than this machine's.
     """
     started = time.perf_counter()
-    compiler = compiler or Compiler(settings.cache_dir, arch, libraries=find_libraries())
+    compiler = compiler or _usual_compiler(settings.cache_dir, arch)
     text, failure = compile_source(source, compiler, sandbox, settings)
     notes = [] if compiler.libraries else [LESS_EXACT]
     kernels: tuple[Kernel, ...] = ()
@@ -93,6 +95,11 @@ def xray(
         failure=failure,
         notes=tuple(notes),
     )
+
+
+@functools.cache  # it knows its headers by their contents, which a service need not read for every kernel
+def _usual_compiler(cache_dir: Path, arch: str) -> Compiler:
+    return Compiler(cache_dir, arch, libraries=find_libraries())
 
 
 def compile_source(
