@@ -81,7 +81,7 @@ def figure_rows(kernel: Kernel, unit: ComputeUnit) -> Iterator[tuple[str, str]]:
     yield "occupancy", occupancy_words(kernel, unit)
     for step in kernel.steps:
         yield "", f"→ {step_words(step, kernel.occupancy.waves_per_simd)}"
-    if kernel.block is None and len({held.waves_per_simd for held in kernel.by_block.values()}) > 1:
+    if _size_is_open(kernel) and len({held.waves_per_simd for held in kernel.by_block.values()}) > 1:
         sizes = ", ".join(f"{size}: {held.waves_per_simd}" for size, held in kernel.by_block.items())
         yield "", f"by threads of a block: {sizes}"
     registers = f"{kernel.vgpr} of {unit.vgprs_per_lane} a thread"
@@ -110,11 +110,16 @@ def occupancy_words(kernel: Kernel, unit: ComputeUnit) -> str:
     held = kernel.occupancy
     most = unit.most_waves_per_simd
     bar = "█" * held.waves_per_simd + "░" * (most - held.waves_per_simd)
-    best = "" if kernel.block else " with the best block size"
+    best = " with the best block size" if _size_is_open(kernel) else ""
     text = f"{bar} {held.waves_per_simd} of {most} waves a SIMD{best}"
     if held.limited_by is Limit.NOTHING:
         return f"{text}: as many as there is room for"
     return f"{text}, limited by {held.limited_by.value}"
+
+
+def _size_is_open(kernel: Kernel) -> bool:
+    """Whether nothing says how large a block is."""
+    return kernel.block is None and kernel.launch_bound_threads is None
 
 
 def step_words(step: Step, waves_now: int) -> str:

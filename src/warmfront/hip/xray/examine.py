@@ -153,8 +153,7 @@ def _kernel(
     )
     block = block_of(launches, bare)
     best = best_occupancy(needs, bound, unit)
-    threads = block[0] * block[1] * block[2] if block else None
-    known = threads is not None and threads <= unit.most_block_threads
+    threads = _block_threads(block, bound, unit)
     return Kernel(
         name=name,
         symbol=function.symbol,
@@ -170,15 +169,23 @@ def _kernel(
         code_bytes=function.info.get("codeLenInByte", 0),
         launch_bound_threads=bound if bound != unit.most_block_threads else None,
         block=block,
-        occupancy=occupancy(needs, threads, unit) if known and threads else best,
+        occupancy=occupancy(needs, threads, unit) if threads else best,
         best_occupancy=best,
         by_block={size: occupancy(needs, size, unit) for size in BLOCK_SIZES if size <= max(bound, 64)},
-        steps=tuple(next_steps(needs, threads, unit)) if known and threads else (),
+        steps=tuple(next_steps(needs, threads, unit)) if threads else (),
         mix=_mix(function.instructions),
         loops=tuple(_loops(function)),
         instructions=tuple(function.instructions),
         labels=function.labels,
     )
+
+
+def _block_threads(block: tuple[int, int, int] | None, bound: int, unit: ComputeUnit) -> int | None:
+    """Threads of a block, by the launch or by the launch bounds; None where neither says so."""
+    launched = block[0] * block[1] * block[2] if block else 0
+    if 0 < launched <= unit.most_block_threads:
+        return launched
+    return bound if bound != unit.most_block_threads else None
 
 
 def _mix(instructions: Sequence[Instruction]) -> Mix:

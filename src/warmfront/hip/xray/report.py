@@ -104,7 +104,7 @@ class Kernel:
     code_bytes: int
     launch_bound_threads: int | None  #: from __launch_bounds__
     block: tuple[int, int, int] | None  #: how the file launches it, where that can be read off
-    occupancy: Occupancy  #: for that block, or the best block where it is not known
+    occupancy: Occupancy  #: for that block, else the launch bounds, else the best block
     best_occupancy: Occupancy  #: for the best block that the launch bounds allow, as the compiler counts
     by_block: Mapping[int, Occupancy]  #: threads of a block → how full a compute unit gets
     steps: tuple[Step, ...]  #: what would let more waves in
