@@ -9,8 +9,9 @@ from pathlib import Path
 from bench.timing import medians_s, print_bars
 from warmfront import settings
 from warmfront.hip import cpu
+from warmfront.hip.cpu.parts import run_compiler
 from warmfront.hip.cpu.rewrite import rewrite
-from warmfront.hip.cpu.toolchain import CpuToolchain, run_compiler
+from warmfront.hip.cpu.toolchain import CpuToolchain
 
 ROUNDS = 11
 

@@ -16,8 +16,9 @@ import numpy as np
 from bench.timing import medians_s, print_bars
 from warmfront import problems, settings
 from warmfront.hip import cpu
+from warmfront.hip.cpu.parts import run_compiler
 from warmfront.hip.cpu.rewrite import rewrite
-from warmfront.hip.cpu.toolchain import CpuToolchain, run_compiler
+from warmfront.hip.cpu.toolchain import CpuToolchain
 from warmfront.problems.spec import Case, Dtype, Kind, Problem, Scale
 
 ROUNDS = 9

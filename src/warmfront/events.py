@@ -86,6 +86,24 @@ class TestResult(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Finding:
+    """Something that the bug finder saw."""
+
+    kind: str  #: such as `data-race`; docs/bug-finder.md explains each
+    severity: str  #: `error`: wrong by the language; `warning`: it may do no harm
+    message: str
+    hint: str  #: what to try
+    line: int | None  #: in the author's file; None where it cannot be told
+    other_line: int | None = None  #: of the other thread, where there is one to it
+    kernel: str
+    block: tuple[int, int, int] | None
+    thread: tuple[int, int, int] | None
+    other_block: tuple[int, int, int] | None = None
+    other_thread: tuple[int, int, int] | None = None
+    case: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Checked(Event):
     """Every case passed."""
 
@@ -95,6 +113,8 @@ class Checked(Event):
     total_tests: int
     simulated: bool  #: it ran on the CPU simulator
     output: str = ""  #: what the program printed, shown to its author as text
+    warnings: tuple[Finding, ...] = ()  #: what the bug finder saw and the answer survived
+    bug_finder: str = ""  #: why the bug finder did not look at all it should have, if so
     target: str = ""  #: why the real target's compiler refuses what the CPU's took
 
 
@@ -142,6 +162,8 @@ class Benchmarked(Event):
     avg_gflops: float | None
     simulated: bool
     output: str = ""
+    warnings: tuple[Finding, ...] = ()
+    bug_finder: str = ""
     target: str = ""
 
 
@@ -160,6 +182,8 @@ class Accepted(Event):
     cost_usd: float
     receipt: dict[str, Any]  #: enough to say later what was judged, how and where
     output: str = ""
+    warnings: tuple[Finding, ...] = ()
+    bug_finder: str = ""
     target: str = ""
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from warmfront.errors import NoToolchain
 
 if TYPE_CHECKING:
+    from warmfront.hip.cpu.checked_build import CheckedBuild
     from warmfront.hip.diagnose import CompileFailure
     from warmfront.sandbox.base import Template
     from warmfront.settings import Settings
@@ -52,6 +53,10 @@ class Toolchain(Protocol):
     guards: Guards
     flush_bytes: int  #: written between timed calls, so that none finds its data in a cache
     warm_up_s: float  #: how long a kernel runs before it is timed
+
+    @property
+    def checked(self) -> CheckedBuild | None:
+        """The build that the bug finder watches, where there is one."""
 
     @property
     def compiler(self) -> str:

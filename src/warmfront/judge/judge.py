@@ -30,6 +30,16 @@ from warmfront.events import (
 )
 from warmfront.hip.toolchain import DATA_FILE, LIBRARY_FILE
 from warmfront.judge import compile as compilation
+from warmfront.judge.bugs import (
+    EVERYDAY,
+    EXPLAINED,
+    THOROUGH,
+    Hunt,
+    Report,
+    choose_cases,
+    explain,
+    rejection_for,
+)
 from warmfront.judge.questions import AHEAD, Prefetch, Question, Questions, scale_for
 from warmfront.judge.rejection import Rejected
 from warmfront.judge.worker import Worker
@@ -38,7 +48,7 @@ from warmfront.submissions import Endpoint, Submission, Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from warmfront.hip.toolchain import Toolchain
+    from warmfront.hip.toolchain import Toolchain, Translated
     from warmfront.judge.worker import Ran
     from warmfront.sandbox.base import Box, Sandbox
     from warmfront.settings import Settings
@@ -54,9 +64,9 @@ class Judge:
         self._sandbox = sandbox
         self._settings = settings
 
-    def judge(self, submission: Submission) -> Iterator[Event]:
-        """The events of one submission, ending with its verdict."""
-        trial = _Trial(submission, self._toolchain, self._sandbox, self._settings)
+    def judge(self, submission: Submission, *, thorough: bool = False) -> Iterator[Event]:
+        """The events of one submission, ending with its verdict; `thorough` is for the bug finder."""
+        trial = _Trial(submission, self._toolchain, self._sandbox, self._settings, thorough=thorough)
         try:
             yield from trial.events()
         except Rejected as rejected:
@@ -77,12 +87,21 @@ class _Trial:
     """One submission on its way to a verdict."""
 
     def __init__(
-        self, submission: Submission, toolchain: Toolchain, sandbox: Sandbox, settings: Settings
+        self,
+        submission: Submission,
+        toolchain: Toolchain,
+        sandbox: Sandbox,
+        settings: Settings,
+        *,
+        thorough: bool,
     ) -> None:
         self._submission = submission
         self._toolchain = toolchain
         self._sandbox = sandbox
         self._settings = settings
+        self._effort = THOROUGH if thorough else EVERYDAY
+        self._hunt: Hunt | None = None
+        self._hunted = Report()
         self._results: list[CaseResult] = []
         self._total = 0
         self._launches: int | None = None  # None: the toolchain cannot tell
@@ -110,6 +129,7 @@ class _Trial:
             questions = Questions(self._submission, scale)
             prefetch = Prefetch(questions, ahead=AHEAD[scale])
             stack.callback(prefetch.stop)
+            self._start_hunt(questions, translated, stack)
             run_template = toolchain.run_template(settings)
             sandbox.prepare(run_template)
             yield Compiling(compiler=toolchain.compiler, toolchain=toolchain.name, sandbox=sandbox.name)
@@ -123,6 +143,7 @@ class _Trial:
             worker = Worker(box, case_timeout_s=settings.case_timeout_s)
             worker.load()
             yield from self._check(prefetch, worker, box)
+            self._finish_hunt()
             yield from self._conclude(questions, worker, box, compiled)
 
     def _check(self, prefetch: Prefetch, worker: Worker, box: Box) -> Iterator[Event]:
@@ -130,10 +151,12 @@ class _Trial:
             result = CaseResult(test_id=question.number, name=question.case.name, status="PASSED")
             try:
                 self._ask(question, worker, box)
-            except Rejected:
+            except Rejected as rejected:
                 failed = CaseResult(test_id=question.number, name=question.case.name, status="FAILED")
                 yield TestResult(result=failed, total_tests=self._total)
-                raise
+                raise self._explained(rejected, question) from None
+            if self._hunt:
+                self._hunt.offer(question)
             self._results.append(result)
             yield TestResult(result=result, total_tests=self._total)
         if self._launches == 0:
@@ -143,6 +166,37 @@ class _Trial:
                 "Every output is right, but computed on the host: no kernel was launched.",
                 hint="Do the work in a __global__ function, launched from solution().",
             )
+
+    def _start_hunt(self, questions: Questions, translated: Translated, stack: ExitStack) -> None:
+        """The bug finder gets a build of its own, beside ours."""
+        if self._toolchain.checked is None:
+            return
+        self._hunt = Hunt(
+            submission=self._submission,
+            build=self._toolchain.checked,
+            guards=self._toolchain.guards,
+            sandbox=self._sandbox,
+            settings=self._settings,
+            effort=self._effort,
+            chosen=choose_cases(self._submission, questions.cases, self._effort),
+        )
+        self._hunt.start(translated)
+        stack.callback(self._hunt.stop)
+
+    def _finish_hunt(self) -> None:
+        """Every answer is right: refuse it still for what is wrong in any case."""
+        if self._hunt is None:
+            return
+        self._hunted = self._hunt.finish()
+        if self._hunted.errors:
+            raise rejection_for(self._hunted)
+
+    def _explained(self, rejected: Rejected, question: Question) -> Rejected:
+        """The rejection with what the bug finder knows about its cause."""
+        if self._hunt is None or rejected.event.verdict not in EXPLAINED:
+            return rejected
+        self._hunt.offer(question, failed=True)
+        return explain(rejected, self._hunt.finish())
 
     def _ask(self, question: Question, worker: Worker, box: Box) -> None:
         """Put one question and refuse a wrong answer."""
@@ -184,6 +238,8 @@ class _Trial:
                 avg_gflops=average_gflops,
                 simulated=simulated,
                 output=output,
+                warnings=self._hunted.findings,
+                bug_finder=self._hunted.note,
             )
             return
         yield Accepted(
@@ -197,6 +253,8 @@ class _Trial:
             output=output,
             passed_tests=self._passed,
             total_tests=self._total,
+            warnings=self._hunted.findings,
+            bug_finder=self._hunted.note,
         )
 
     def _checked(self, output: str = "") -> Checked:
@@ -206,6 +264,8 @@ class _Trial:
             total_tests=self._total,
             simulated=self._toolchain.simulated,
             output=output,
+            warnings=self._hunted.findings,
+            bug_finder=self._hunted.note,
         )
 
     def _benchmark(

@@ -179,7 +179,7 @@ class Layout:
             bytes=total,
         )
         self.regions.append(region)
-        self._arguments.append(_PLAN_ARGUMENT.pack(_TENSOR, 0, 0, total, region.offset))
+        self._arguments.append(_PLAN_ARGUMENT.pack(_TENSOR, 0, data_bytes, total, region.offset))
         self.slot_stride += _round_up(total, _PAGE)
 
     def _add_shape(self, value: object) -> None:

@@ -50,7 +50,7 @@ struct PlanHeader {
 struct PlanArgument {
   uint32_t kind;
   uint32_t reserved;
-  uint64_t value;   // kValue: its bits; kShape: how many size_t
+  uint64_t value;   // kValue: its bits; kShape: how many size_t; kTensor: bytes of its elements
   uint64_t bytes;   // kTensor: of the whole region, guards included
   uint64_t offset;  // kTensor, kShape: in the data file
 };
@@ -207,6 +207,9 @@ class Buffers {
     if (hipMalloc(&memory, argument.bytes) != hipSuccess) return false;
     values_.push_back(reinterpret_cast<uint64_t>(memory) + header_.front);
     regions_.push_back(memory);
+#ifdef HIPCPU_CHECKED
+    hipcpu_limit(static_cast<char*>(memory) + header_.front, argument.value);
+#endif
     return true;
   }
 
@@ -379,9 +382,14 @@ void serve() {
 
 }  // namespace
 
-int main(int, char** arguments) {
+int main([[maybe_unused]] int count, char** arguments) {
   box = arguments[1];
   setvbuf(stdout, nullptr, _IOLBF, 0);
+#ifdef HIPCPU_CHECKED
+  hipcpu_findings_to((box + "/findings").c_str());
+  if (count > 2) hipcpu_limit_accesses(std::strtoull(arguments[2], nullptr, 10));
+  (void)nice(10);  // the run that decides goes first
+#endif
 #if ON_CPU_RUNTIME
   hipcpu_on_fault(on_fault);
   hipcpu_start_workers();

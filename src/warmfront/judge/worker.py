@@ -106,6 +106,12 @@ class Worker:
             error=name.split(b"\0")[0].decode(errors="replace") if error else "",
         )
 
+    def whereabouts(self, address: object) -> str | None:
+        """Which element of which of the planned tensors an address would be, in words."""
+        if self._layout is None or not isinstance(address, int) or not address:
+            return None
+        return self._layout.whereabouts(address, self._addresses)
+
     def quit(self) -> str:
         """End the worker in good order; what the program printed."""
         self._ask(_QUIT, b"")
@@ -158,7 +164,7 @@ class Worker:
             kind = str(fault["fault"])
         except (ValueError, KeyError, TypeError):
             self._tampered("a fault that cannot be read")
-        message = f"{self._where()}{describe_fault(fault, self._tensor(fault))}"
+        message = f"{self._where()}{describe_fault(fault, self.whereabouts(fault.get('address')))}"
         raise Rejected(
             Verdict.RUNTIME_ERROR,
             kind.upper().replace("-", "_"),
@@ -168,13 +174,6 @@ class Worker:
             output=shown(end.output),
             **self._case(),
         )
-
-    def _tensor(self, fault: dict[str, Any]) -> str | None:
-        """The tensor that a fault was about, if it was about one."""
-        address = fault.get("address")
-        if self._layout is None or not isinstance(address, int) or not address:
-            return None
-        return self._layout.whereabouts(address, self._addresses)
 
     def _tampered(self, what: str) -> NoReturn:
         raise Rejected(

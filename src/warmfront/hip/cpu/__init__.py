@@ -49,8 +49,40 @@ SUBMISSION_FLAGS: Final = (
 #: For the library and the worker.
 RUNTIME_FLAGS: Final = (*_COMMON, "-O2", "-Wall", "-Wextra")
 
+#: The bug finder, which watches a checked build from within the worker.
+CHECKED_SOURCES: Final = (*RUNTIME_SOURCES, *sorted((_HERE / "checked").glob("*.cpp")))
+
+#: Headers that only those include.
+CHECKED_HEADERS: Final = tuple(sorted((_HERE / "checked").glob("*.h")))
+
+_CHECKED: Final = "-DHIPCPU_CHECKED=1"
+
+#: For a submission whose every access is told to the bug finder, and for its precompiled header.
+CHECKED_FLAGS: Final = (
+    *_COMMON,
+    _CHECKED,
+    # Quick to compile, and every access is where its author wrote it.
+    "-O0",
+    "-g1",
+    "-fno-omit-frame-pointer",
+    "-march=native",
+    "-fno-strict-aliasing",
+    "-fno-delete-null-pointer-checks",
+    "-fno-semantic-interposition",
+    "-fsanitize=thread,bounds,alignment",
+    # Of the compiler's warnings we want one: a vote of 64 lanes that is cut to 32 bits.
+    "-Wconversion",
+    "-Wno-sign-conversion",
+)
+
+#: For the library and the worker of a checked build, whose hooks look at the frames of their callers.
+CHECKED_RUNTIME_FLAGS: Final = (*_COMMON, _CHECKED, "-O2", "-fno-omit-frame-pointer", "-Wall", "-Wextra")
+
 #: To link a submission to a library that the worker loads.
 LINK_FLAGS: Final = ("-shared", "-Wl,-Bsymbolic", "-Wl,--build-id=none")
+
+#: The same for a checked build, without the sanitizers' own libraries: the worker has what they would.
+CHECKED_LINK_FLAGS: Final = (*LINK_FLAGS, "-nodefaultlibs", "-lstdc++", "-lm", "-lgcc_s", "-lc")
 
 #: The worker's environment: room for the shared memory of a submission that is loaded late.
 RUN_ENV: Final = {"GLIBC_TUNABLES": "glibc.rtld.optional_static_tls=2097152"}

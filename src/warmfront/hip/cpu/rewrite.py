@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.hip.cpu.launches import translate_launch
 from warmfront.hip.cpu.lexer import Brackets, Kind, LexError, Source, Token, match_brackets, tokenize
+from warmfront.hip.cpu.lockstep import find_assignments, translate_assignment
 from warmfront.hip.cpu.shared_memory import decay, translate_shared
 from warmfront.hip.cpu.stretch import Edit, Lines, RewriteError, Stretch
 
@@ -57,9 +58,9 @@ def rewrite(source: str) -> Translation:
     except LexError as error:
         raise RewriteError(*lines.position(error.offset), error.message) from error
     everything = [*tokens.code, *(t for d in tokens.directives for t in d.tokens)]
-    plain = not _may_wait(everything)
-    launcher = "launch_plain" if plain else "launch"
     stretches = list(_stretches(tokens, lines))
+    plain = not _may_wait(everything) and not find_assignments(stretches[0])
+    launcher = "launch_plain" if plain else "launch"
     launches = sum(_translate(stretch, launcher) for stretch in stretches)
     edits = sorted(edit for stretch in stretches for edit in stretch.edits)
     main = _find_main(stretches[0])
@@ -113,6 +114,7 @@ def _macro(tokens: list[Token]) -> tuple[frozenset[str], list[Token]]:
 def _translate(stretch: Stretch, launcher: str) -> int:
     """Translate everything in a stretch, in the order of the source; how many launches there were."""
     launches = 0
+    in_step = find_assignments(stretch)
     index = 0
     while index < len(stretch.tokens):
         text = stretch.text(index)
@@ -121,6 +123,8 @@ def _translate(stretch: Stretch, launcher: str) -> int:
             launches += 1
         elif text in {"extern", "__shared__"}:
             index = translate_shared(stretch, index)
+        elif index in in_step:
+            translate_assignment(stretch, in_step[index])
         elif text in stretch.file_arrays:
             decay(stretch, index)
         index += 1

@@ -7,15 +7,13 @@ and cached. Numbers from here are simulator time.
 from __future__ import annotations
 
 import functools
-import platform
 import shutil
-import subprocess
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warmfront.errors import NoToolchain, ToolchainFailed
+from warmfront.errors import NoToolchain
 from warmfront.hip import cache, cpu
+from warmfront.hip.cpu.checked_build import CheckedBuild
+from warmfront.hip.cpu.parts import MAIN_HEADER, build_parts, parts_key, run_compiler
 from warmfront.hip.cpu.rewrite import rewrite
 from warmfront.hip.toolchain import (
     DATA_FILE,
@@ -30,14 +28,11 @@ from warmfront.hip.trailer import wrap
 from warmfront.sandbox.base import BOX, Mount, Template
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from pathlib import Path
 
     from warmfront.hip.diagnose import CompileFailure
     from warmfront.settings import Settings
     from warmfront.submissions import Submission
-
-#: The header that every submission gets, whether it asks for it or not.
-MAIN_HEADER = "hip/hip_runtime.h"
 
 #: Tried in this order.
 COMPILERS = ("g++", "clang++")
@@ -56,6 +51,7 @@ class CpuToolchain:
     def __init__(self, cache_dir: Path) -> None:
         self._cache_dir = cache_dir
         self._compiler = find_compiler()
+        self.checked = CheckedBuild(cache_dir, self._compiler)
 
     @property
     def compiler(self) -> str:
@@ -117,7 +113,9 @@ class CpuToolchain:
         return self._entry.is_dir()
 
     def build(self) -> None:
-        """Have them there."""
+        """Have them there; the bug finder's beside them, but a check can do without."""
+        if not self.is_built:
+            self.checked.try_to_build()
         self.built  # noqa: B018 - building is what asking for it does
 
     @functools.cached_property
@@ -127,53 +125,19 @@ class CpuToolchain:
 
     @functools.cached_property
     def _entry(self) -> Path:
-        headers = sorted(path for path in cpu.INCLUDE.rglob("*") if path.is_file())
-        key = cache.digest(
-            [
-                cache.identity(self._compiler),
-                machine(),
-                " ".join([*cpu.SUBMISSION_FLAGS, "|", *cpu.RUNTIME_FLAGS, "|", *cpu.LINK_FLAGS]),
-                *(str(path.relative_to(cpu.INCLUDE)) for path in headers),
-                *headers,
-                *cpu.RUNTIME_SOURCES,
-                WORKER_SOURCE,
-            ]
-        )
+        flags = [*cpu.SUBMISSION_FLAGS, "|", *cpu.RUNTIME_FLAGS, "|", *cpu.LINK_FLAGS]
+        key = parts_key(self._compiler, flags, (*cpu.RUNTIME_SOURCES, WORKER_SOURCE))
         return self._cache_dir / f"cpu-{key}"
 
     def _build(self, into: Path) -> None:
-        shutil.copytree(cpu.INCLUDE, into / "include", copy_function=shutil.copyfile)
-        include = ["-I", str(into / "include")]
         (into / "compiler.txt").write_text(run_compiler([self._compiler, "--version"]).splitlines()[0])
-        objects = [into / f"{source.stem}.o" for source in (*cpu.RUNTIME_SOURCES, WORKER_SOURCE)]
-        header = into / "include" / MAIN_HEADER
-        jobs = [
-            [
-                self._compiler,
-                *cpu.SUBMISSION_FLAGS,
-                *include,
-                "-x",
-                "c++-header",
-                header,
-                "-o",
-                f"{header}.{self._pch}",
-            ],
-            *(
-                [self._compiler, *cpu.RUNTIME_FLAGS, *include, "-c", str(source), "-o", str(built)]
-                for source, built in zip((*cpu.RUNTIME_SOURCES, WORKER_SOURCE), objects, strict=True)
-            ),
-        ]
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(run_compiler, jobs))
-        run_compiler(
-            [self._compiler, "-rdynamic", *map(str, objects), "-o", into / "worker", "-ldl", "-lpthread"]
+        build_parts(
+            into,
+            compiler=self._compiler,
+            submission_flags=cpu.SUBMISSION_FLAGS,
+            runtime_flags=cpu.RUNTIME_FLAGS,
+            sources=(*cpu.RUNTIME_SOURCES, WORKER_SOURCE),
         )
-        for built in objects:
-            built.unlink()
-
-    @property
-    def _pch(self) -> str:
-        return "gch" if Path(self._compiler).name.startswith("g++") else "pch"
 
 
 def find_compiler() -> str:
@@ -182,24 +146,3 @@ def find_compiler() -> str:
         if found := shutil.which(name):
             return found
     raise NoToolchain("No C++ compiler was found.", hint="Run: sudo apt-get install g++")
-
-
-def machine() -> str:
-    """What -march=native means here: code for another CPU must not be taken from a shared cache."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").splitlines()
-    except OSError:
-        lines = []
-    flags = next((line for line in lines if line.lower().startswith(("flags", "features"))), "")
-    return f"{platform.machine()} {flags}"
-
-
-def run_compiler(argv: Sequence[str | Path]) -> str:
-    """Run a compiler on our own sources; what it says on failure is ours to mend."""
-    result = subprocess.run([str(part) for part in argv], capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        raise ToolchainFailed(
-            f"{argv[0]} could not build Warmfront's own parts:\n{result.stderr[-4000:]}",
-            hint="`warmfront doctor` says what this machine has; a newer g++ (12 or later) is needed.",
-        )
-    return result.stdout

@@ -16,6 +16,7 @@
 
 #include <hipcpu/hooks.h>
 
+#include "checks.h"
 #include "memory.h"
 #include "stacks.h"
 #include "text.h"
@@ -110,7 +111,7 @@ void claim(Worker* worker) {
   Worker* worker = this_worker_if_any();
   if (worker && !worker->launch) worker = nullptr;
   claim(worker);
-  if (!worker || worker->replaying || worker->pending != kPlainLoop) report(fault, worker, worker != nullptr);
+  if (!worker || kChecked || worker->replaying || worker->pending != kPlainLoop) report(fault, worker, worker != nullptr);
   first_fault = fault;
   worker->replaying = true;
   replaying = worker;

@@ -130,6 +130,14 @@ Neighbour beside(const std::map<uintptr_t, Allocation>& map, uintptr_t address) 
 
 }  // namespace
 
+std::vector<Found> live_allocations() {
+  Heap& h = heap();
+  const std::lock_guard lock(h.mutex);
+  std::vector<Found> all;
+  for (const auto& [begin, allocation] : h.live) all.push_back({begin, allocation});
+  return all;
+}
+
 bool find_allocation(const void* pointer, Found* found) {
   Heap& h = heap();
   const std::lock_guard lock(h.mutex);

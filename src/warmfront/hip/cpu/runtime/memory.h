@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace hipcpu {
 
@@ -20,6 +21,9 @@ struct Found {
   uintptr_t begin;
   Allocation allocation;
 };
+
+// Every allocation that has not been freed, by address.
+std::vector<Found> live_allocations();
 
 // The allocation that `pointer` points into or to the end of.
 bool find_allocation(const void* pointer, Found* found);

@@ -5,6 +5,7 @@
 // waits can wait for ever.
 #include <algorithm>
 
+#include "checks.h"
 #include "faults.h"
 #include "stacks.h"
 #include "worker.h"
@@ -65,6 +66,7 @@ void meet(Worker& worker) {
   Mailbox& got = worker.mail[worker.filling ^ 1];
   got = {};
   uint32_t site = kNone;
+  uint64_t lanes = 0;
   for (uint32_t thread = s.wave; thread < end; ++thread) {
     if (s.state[thread] != State::kAtWave) continue;
     if (site == kNone) site = s.site[thread];
@@ -72,19 +74,26 @@ void meet(Worker& worker) {
     const uint32_t lane = thread - s.wave;
     got.value[lane] = sent.value[lane];
     got.votes |= uint64_t{sent.value[lane] != 0} << lane;
+    lanes |= uint64_t{1} << lane;
     s.state[thread] = State::kReady;
     --s.lanes;
   }
+#ifdef HIPCPU_CHECKED
+  got.lanes = lanes;
+#endif
+  checks::meet(worker, lanes);
 }
 
 void open_barrier(Worker& worker) {
   Schedule& s = worker.schedule;
+  checks::open_barrier(worker);
   for (uint32_t thread = worker.first; thread < worker.count; ++thread)
     if (s.state[thread] == State::kAtBlock) s.state[thread] = State::kReady;
   worker.tally[++worker.round & 1] = 0;
   s.wave = worker.first - worker.first % kWaveSize;
   s.scan = worker.first;
-  if (s.live == worker.count - worker.first) worker.busy = 0;  // all do the same again
+  // All do the same again; a checked run goes on to look at each.
+  if (!kChecked && s.live == worker.count - worker.first) worker.busy = 0;
 }
 
 // The thread that runs next; kNone when all have ended.
@@ -122,6 +131,7 @@ void wait_as(Worker& worker, State state, uint32_t site) {
   const uint32_t next = pick(worker);
   Slot* slot = resume(worker, next);
   if (next != me) switch_thread(&worker.slots[me], slot);
+  checks::resume_thread();
 }
 
 // Notes that the running thread has ended; the thread to go on with, or kNone for the plain loop.
@@ -153,6 +163,7 @@ Coordinates box_end(const Coordinates& from, const Coordinates& size) {
 
 void run_block(Worker& worker) {
   const Launch& launch = *worker.launch;
+  checks::begin_block(worker);
   worker.round = 0;
   worker.tally[0] = worker.tally[1] = 0;
   uint32_t next = 0;
@@ -174,6 +185,7 @@ void run_block(Worker& worker) {
 }
 
 void run_thread() {
+  checks::begin_stack();
   Worker& worker = this_worker();
   const uint32_t me = worker.current;
   if (me >= worker.started) worker.started = me + 1;
@@ -191,7 +203,7 @@ using namespace hipcpu;
 extern "C" void hipcpu_wait_for_block(uint32_t thread, uint32_t site) {
   Worker& worker = this_worker();
   if (worker.pending == kPlainLoop) start_stacks(worker, thread);
-  if (worker.busy == 0) return step_block(worker);
+  if (!kChecked && worker.busy == 0) return step_block(worker);
   if (worker.pending != kScheduled) take_over(worker);
   wait_as(worker, State::kAtBlock, site);
 }
@@ -200,7 +212,8 @@ extern "C" void hipcpu_wait_for_wave(uint32_t thread, uint32_t site, uint64_t va
   Worker& worker = this_worker();
   if (worker.pending == kPlainLoop) start_stacks(worker, thread);
   const uint32_t lane = worker.current % kWaveSize;
-  if (worker.pending == lane && (lane == 0 || worker.wave_site == site)) return step_wave(worker, site, value);
+  const bool in_step = worker.pending == lane && (lane == 0 || worker.wave_site == site);
+  if (!kChecked && in_step) return step_wave(worker, site, value);
   if (worker.pending != kScheduled) take_over(worker);
   worker.mail[worker.filling].value[lane] = value;
   ++worker.schedule.lanes;

@@ -15,6 +15,7 @@
 
 #include <hipcpu/hooks.h>
 
+#include "checks.h"
 #include "faults.h"
 #include "memory.h"
 #include "stacks.h"
@@ -114,6 +115,7 @@ void* help(void*) {
 }
 
 unsigned cores() {
+  if (kChecked) return 1;  // the bug finder follows one thread of execution
   if (const char* wanted = std::getenv("HIPCPU_WORKERS")) return std::max(1, std::atoi(wanted));
   cpu_set_t set;
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
@@ -233,7 +235,9 @@ extern "C" void hipcpu_launch(const Config* config, Threads threads, const void*
   const uint64_t chunk = std::clamp<uint64_t>(blocks / (8 * (p.helpers + 1)), 1, 64);
   Launch launch{*config, threads, call, kernel, line, blocks, chunk};
   const DeviceAccess access;
+  checks::begin_launch(this_worker(), launch);
   run_everywhere(launch);
+  checks::end_launch();
   launches.fetch_add(1, std::memory_order_relaxed);
 }
 

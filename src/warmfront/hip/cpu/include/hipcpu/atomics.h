@@ -4,6 +4,8 @@
 
 #include <type_traits>
 
+#include <hipcpu/checked.h>
+
 #define __HIP_MEMORY_SCOPE_SINGLETHREAD 1
 #define __HIP_MEMORY_SCOPE_WAVEFRONT 2
 #define __HIP_MEMORY_SCOPE_WORKGROUP 3
@@ -51,10 +53,16 @@ inline bool atomic_compare_exchange(T* p, T* expected, Value<T> desired, int suc
 
 // Replaces *p by f(*p) and returns what was there.
 template <class T, class F>
-inline T atomic_update(T* p, F f, int order = __ATOMIC_RELAXED) {
+HIPCPU_UNCHECKED inline T atomic_update(T* p, F f, int order = __ATOMIC_RELAXED) {
+#ifdef HIPCPU_CHECKED
+  hipcpu_checked_update(p, sizeof(T));
+  const T old = *p;  // nothing comes between: a checked run has one worker
+  *p = f(old);
+#else
   T old = atomic_load(p);
   while (!atomic_compare_exchange(p, &old, f(old), order, __ATOMIC_RELAXED)) {
   }
+#endif
   return old;
 }
 
@@ -72,10 +80,16 @@ inline T atomic_sub(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
 }
 // Most attempts do not change the minimum: those only read.
 template <class T, class Better>
-inline T atomic_improve(T* p, T v, Better better, int order) {
+HIPCPU_UNCHECKED inline T atomic_improve(T* p, T v, Better better, int order) {
+#ifdef HIPCPU_CHECKED
+  hipcpu_checked_update(p, sizeof(T));
+  const T old = *p;
+  if (better(v, old)) *p = v;
+#else
   T old = atomic_load(p);
   while (better(v, old) && !atomic_compare_exchange(p, &old, v, order, __ATOMIC_RELAXED)) {
   }
+#endif
   return old;
 }
 template <class T>

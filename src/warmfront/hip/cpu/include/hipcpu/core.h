@@ -9,7 +9,14 @@
 #define __HIP_PLATFORM_AMD__ 1
 #define HIPCPU 1
 
+#ifdef HIPCPU_CHECKED
+// Functions stay functions, so that an access is found where its author wrote it.
+#define __global__
+#define __forceinline__ __attribute__((unused))
+#else
 #define __global__ __attribute__((always_inline))
+#define __forceinline__ __attribute__((always_inline))
+#endif
 #define __device__
 #define __host__
 #define __constant__
@@ -18,7 +25,6 @@
 // A worker runs one block at a time, so what a block shares is what the worker owns.
 #define __shared__ static __thread
 #define __launch_bounds__(...)
-#define __forceinline__ __attribute__((always_inline))
 // Empty, because the standard library says __attribute__((__noinline__)).
 #define __noinline__
 #define __align__(bytes) __attribute__((aligned(bytes)))

@@ -27,4 +27,17 @@ void hipcpu_protect_device_memory(int on);
 
 // Starts the workers, so that the first launch does not pay for it.
 void hipcpu_start_workers(void);
+
+#ifdef HIPCPU_CHECKED
+// Only in a checked build, whose findings go to `path`, a file that exists: one JSON object a line, at once.
+//
+//   {"kind": name, "severity": error|warning|suspect, "detail": text, "kernel": name, "launch_line": n,
+//    "line": n or 0, "pcs": [offsets in the library, innermost first], "block": [x,y,z], "thread": [x,y,z],
+//    the last four again as "other_..." where there is another thread to it, "address": n or 0}
+void hipcpu_findings_to(const char* path);
+// Kernels may touch `bytes` from `pointer` on, and nothing else of the allocation that it points into.
+void hipcpu_limit(const void* pointer, size_t bytes);
+// After so many accesses to shared or global memory kernels run unwatched.
+void hipcpu_limit_accesses(unsigned long long count);
+#endif
 }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <hip/hip_runtime_api.h>
+#include <hipcpu/checked.h>
 #include <hipcpu/team.h>
 
 namespace hipcpu {
@@ -76,7 +77,14 @@ inline __attribute__((always_inline)) void for_threads(const Block& block, Coord
       for (int thread = first; thread < last; ++thread) {
         if (thread < 0) __builtin_unreachable();  // hipcpu_launch has seen to it
         threadIdx = {static_cast<unsigned>(thread) - before, y, z};
+#ifdef HIPCPU_CHECKED
+        hipcpu_checked_begin(thread_in_block(), &threadIdx);
+        const bool go_on = visit();
+        hipcpu_checked_end();
+        if (!go_on) return;
+#else
         if (!visit()) return;
+#endif
       }
 }
 

@@ -21,6 +21,9 @@ constexpr uint32_t kScheduled = 1u << 31;  // threads differ in what they do: th
 struct Mailbox {
   uint64_t value[kWaveSize];
   uint64_t votes;
+#ifdef HIPCPU_CHECKED
+  uint64_t lanes;  // that took part
+#endif
 };
 
 struct Team {

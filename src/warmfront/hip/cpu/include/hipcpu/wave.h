@@ -8,6 +8,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include <hipcpu/checked.h>
 #include <hipcpu/team.h>
 
 namespace hipcpu {
@@ -21,7 +22,7 @@ constexpr uint32_t site_of(int line, Meeting meeting) {
 inline __attribute__((always_inline)) void wait_for_block(int line) {
   Team& team = *hipcpu_team;
   const Coordinates me = threadIdx;
-  if (__builtin_expect(team.busy == 0, 1)) {
+  if (__builtin_expect(team.busy == 0, 1)) {  // never so in a checked build
     step_block(team);
   } else {
     left_loop = true;
@@ -60,6 +61,9 @@ inline uint32_t tally_of_block(bool predicate, int line) {
 
 inline uint64_t vote(bool predicate, int line) {
   wait_for_wave(site_of(line, Meeting::kVote), predicate);
+#ifdef HIPCPU_CHECKED
+  hipcpu_checked_vote(received().votes, line);
+#endif
   return received().votes;
 }
 
@@ -72,7 +76,11 @@ inline T shuffle(T value, uint32_t source, int line) {
   std::memcpy(words, &value, sizeof(T));
   for (size_t i = 0; i < kWords; ++i) {
     wait_for_wave(site_of(line, Meeting::kShuffle), words[i]);
+#ifdef HIPCPU_CHECKED
+    words[i] = hipcpu_checked_shuffle(source, line);
+#else
     words[i] = received().value[source];
+#endif
   }
   std::memcpy(&value, words, sizeof(T));
   return value;

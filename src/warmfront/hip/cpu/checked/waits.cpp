@@ -1,0 +1,185 @@
+// What threads do together: barriers that some do not reach, lanes that are not there, waves thought to be 32 wide.
+#include <hipcpu/checked.h>
+
+#include <algorithm>
+#include <map>
+
+#include <hipcpu/hooks.h>
+
+#include "../runtime/checks.h"
+#include "../runtime/text.h"
+#include "finder.h"
+
+namespace hipcpu::checks {
+
+Now now;
+uint64_t accesses_left = ~uint64_t{0};
+
+namespace {
+
+constexpr uint32_t kHalfWave = kWaveSize / 2;
+constexpr uint64_t kUpperHalf = ~uint64_t{0} << kHalfWave;
+
+uint32_t meetings;                     // of all waves, in this block
+uint32_t meeting_of[kMaxThreads];      // the last that each thread was at
+uint32_t serials;
+
+// How far shuffles of a whole wave reach, by line.
+struct Reach {
+  uint32_t farthest;
+  uint32_t thread;
+  uint32_t serial;
+};
+std::map<int, Reach>& reaches() {
+  static auto& only = *new std::map<int, Reach>;
+  return only;
+}
+
+Place place_of(uint32_t thread, int line) { return {thread, now.serial, 0, line}; }
+
+int line_of(const Worker& worker, uint32_t thread) { return static_cast<int>(worker.schedule.site[thread]); }
+
+bool waits(const Worker& worker, uint32_t thread) { return worker.schedule.state[thread] == State::kAtBlock; }
+
+void look_for_divergence(const Worker& worker, uint32_t first) {
+  uint32_t other = worker.count;
+  bool in_one_wave = false;
+  uint32_t of_wave = first;  // the first that waits, of the wave that we look at
+  for (uint32_t thread = first; thread < worker.count && !in_one_wave; ++thread) {
+    if (!waits(worker, thread)) continue;
+    if (thread / kWaveSize != of_wave / kWaveSize) of_wave = thread;
+    if (line_of(worker, thread) != line_of(worker, of_wave)) {
+      first = of_wave;
+      other = thread;
+      in_one_wave = true;
+    } else if (line_of(worker, thread) != line_of(worker, first)) {
+      other = std::min(other, thread);
+    }
+  }
+  if (other == worker.count) return;
+  Text detail;
+  detail << "threads of one block wait at different barriers";
+  if (!in_one_wave) detail << "; whole waves do, which an AMD GPU lets pass";
+  const Place there = place_of(other, line_of(worker, other));
+  tell("barrier-divergence", in_one_wave ? Certainty::kError : Certainty::kWarning, detail.data(),
+       place_of(first, line_of(worker, first)), &there);
+}
+
+void look_for_ended(const Worker& worker, uint32_t first) {
+  const auto* states = worker.schedule.state;
+  const auto ended = static_cast<uint64_t>(std::count(states, states + worker.count, State::kEnded));
+  if (ended == 0) return;
+  const auto gone = static_cast<uint32_t>(std::find(states, states + worker.count, State::kEnded) - states);
+  Text detail;
+  detail << ended << " of the block's " << uint64_t{worker.count}
+         << " threads have returned before this barrier; an AMD GPU does not wait for them, others may for ever";
+  const Place there = place_of(gone, line_of(worker, first));
+  tell("barrier-after-exit", Certainty::kWarning, detail.data(), place_of(first, line_of(worker, first)), &there);
+}
+
+void tell_of_half_waves() {
+  uint32_t farthest = 0;
+  for (const auto& [line, reach] : reaches()) farthest = std::max(farthest, reach.farthest);
+  if (farthest != kHalfWave / 2) return;
+  for (const auto& [line, reach] : reaches()) {
+    if (reach.farthest != farthest) continue;
+    tell("wave-of-32", Certainty::kSuspect,
+         "no shuffle of this kernel reaches farther than 16 lanes, but a wave has 64: its halves never meet",
+         {reach.thread, reach.serial, 0, line});
+    break;
+  }
+}
+
+}  // namespace
+
+void run_out() {
+  tell("ran-out", Certainty::kWarning, "the bug finder has looked at as many accesses as it may", place_of(thread(), 0));
+}
+
+uint32_t last_meeting(uint32_t thread) { return meeting_of[thread]; }
+
+void begin_launch(const Worker& worker, const Launch& launch) {
+  now = {&worker, &launch, serials, serials + 1, 0};
+  forget_order();
+  reaches().clear();
+  map_launch(worker, launch);
+}
+
+void end_launch() {
+  watching = false;
+  settle();
+  tell_of_half_waves();
+}
+
+void begin_block(const Worker& worker) {
+  settle();
+  watching = false;
+  now.worker = &worker;
+  now.serial = ++serials;
+  meetings = 0;
+  std::fill(meeting_of, meeting_of + worker.count, 0);
+  forget_block_order();
+}
+
+void begin_stack() { watching = false; }
+
+void resume_thread() { watching = accesses_left != 0; }
+
+void open_barrier(const Worker& worker) {
+  settle();
+  uint32_t first = worker.first;
+  while (!waits(worker, first)) ++first;
+  look_for_divergence(worker, first);
+  look_for_ended(worker, first);
+}
+
+void meet(const Worker& worker, uint64_t lanes) {
+  settle();
+  ++meetings;
+  for (; lanes; lanes &= lanes - 1) meeting_of[worker.schedule.wave + __builtin_ctzll(lanes)] = meetings;
+}
+
+}  // namespace hipcpu::checks
+
+using namespace hipcpu;
+using namespace hipcpu::checks;
+
+extern "C" {
+
+void hipcpu_limit_accesses(unsigned long long count) { accesses_left = count; }
+
+void hipcpu_checked_begin(uint32_t thread, const void* place) {
+  hipcpu_team->current = thread;
+  learn_place(place);
+  watching = accesses_left != 0;
+}
+
+void hipcpu_checked_end() {
+  watching = false;
+  settle();
+}
+
+uint64_t hipcpu_checked_shuffle(uint32_t source, int line) {
+  const Mailbox& mail = hipcpu_team->mail[hipcpu_team->filling ^ 1];
+  const uint32_t lane = thread() % kWaveSize;
+  source %= kWaveSize;
+  if (mail.lanes & kUpperHalf) {
+    Reach& reach = reaches()[line];
+    reach.farthest = std::max(reach.farthest, source > lane ? source - lane : lane - source);
+    reach.thread = thread();
+    reach.serial = now.serial;
+  }
+  if (mail.lanes >> source & 1) return mail.value[source];
+  Text detail;
+  detail << "lane " << uint64_t{lane} << " reads lane " << uint64_t{source}
+         << ", which takes no part: what it gets is undefined";
+  tell("inactive-lane", Certainty::kSuspect, detail.data(), place_of(thread(), line));
+  // Large, and of either sign, so that neither a sum nor an extreme hides it.
+  return lane % 2 ? 0x7f7ffff07f7ffff0 : 0xff7ffff0ff7ffff0;
+}
+
+void hipcpu_checked_vote(uint64_t votes, int line) {
+  if (votes & kUpperHalf)
+    tell("wide-vote", Certainty::kSuspect, "a vote has bits of the lanes from 32 on", place_of(thread(), line));
+}
+}

@@ -1,0 +1,297 @@
+"""The bug hunt: a checked build of the submission, run on small cases beside the judge's own run.
+
+It has boxes of its own and a thread that drives them. Whatever becomes of it, the check goes on: a hunt that
+could not be finished says so and accuses nobody.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from warmfront.errors import WarmfrontError
+from warmfront.hip.cpu.checked_build import FINDINGS_FILE, PLACES_FILE
+from warmfront.hip.toolchain import DATA_FILE, LIBRARY_FILE
+from warmfront.judge import compile as compilation
+from warmfront.judge import findings as reading
+from warmfront.judge.rejection import Rejected
+from warmfront.judge.worker import Worker
+from warmfront.sandbox.base import Reason
+from warmfront.submissions import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from warmfront.events import Finding
+    from warmfront.hip.cpu.checked_build import CheckedBuild
+    from warmfront.hip.toolchain import Guards, Translated
+    from warmfront.judge.questions import Question
+    from warmfront.problems.spec import Case
+    from warmfront.sandbox.base import Box, Sandbox, Template
+    from warmfront.settings import Settings
+    from warmfront.submissions import Submission
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """How much a hunt may do."""
+
+    most_cases: int
+    most_work: int  #: operations and words of one case
+    most_accesses: int  #: of all cases, to memory that threads share
+    wait_s: float  #: how long the verdict may wait for it
+
+
+#: Part of every check.
+EVERYDAY = Effort(most_cases=4, most_work=100_000, most_accesses=1_000_000, wait_s=1.0)
+#: Asked for.
+THOROUGH = Effort(most_cases=1000, most_work=100_000_000, most_accesses=10**12, wait_s=60.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What a hunt came to."""
+
+    findings: tuple[Finding, ...] = ()
+    cases: int = 0  #: that were run to their end
+    note: str = ""  #: why it is not the whole truth, if it is not
+
+    @property
+    def errors(self) -> list[Finding]:
+        """What is wrong for certain."""
+        return [finding for finding in self.findings if finding.severity == "error"]
+
+
+def choose_cases(submission: Submission, cases: Sequence[Case], effort: Effort) -> frozenset[int]:
+    """The numbers of the cases to hunt in: the smallest, and the largest that are small enough."""
+    work = {
+        number: submission.problem.flops(case) + submission.problem.bytes_moved(case, submission.dtype) // 4
+        for number, case in enumerate(cases, 1)
+    }
+    small = sorted((n for n in work if work[n] <= effort.most_work), key=lambda n: work[n])
+    if len(small) <= effort.most_cases:
+        return frozenset(small)
+    return frozenset([small[0], *small[len(small) - effort.most_cases + 1 :]])
+
+
+#: How long it may take to name the lines of what was found in time.
+GRACE_S = 1.0
+
+#: Verdicts whose cause the bug finder may know.
+EXPLAINED = {Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT_EXCEEDED}
+
+
+def rejection_for(report: Report) -> Rejected:
+    """The verdict on a kernel whose every answer is right, and which is wrong for certain."""
+    first = report.errors[0]
+    return Rejected(
+        Verdict.RUNTIME_ERROR,
+        first.kind.upper().replace("-", "_"),
+        f"Case `{first.case}`: {describe(first)}",
+        hint=first.hint,
+        case=first.case,
+        findings=report.findings,
+    )
+
+
+def explain(rejected: Rejected, report: Report) -> Rejected:
+    """The same verdict, and what the bug finder saw."""
+    event = rejected.event
+    if not report.findings:
+        return rejected
+    hint = f"{describe(report.findings[0])} {event.hint}".strip()
+    details = {**event.details, "findings": report.findings}
+    return Rejected(event.verdict, event.code, event.message, hint=hint, **details)
+
+
+def describe(finding: Finding) -> str:
+    """A finding in one sentence, with its place."""
+    line = f"line {finding.line}" if finding.line else "a line that cannot be told"
+    other = ""
+    if finding.other_thread is not None and finding.other_line:
+        other = f" and thread {_spelled(finding.other_thread)} at line {finding.other_line}"
+    place = f"kernel `{finding.kernel}`, block {_spelled(finding.block)}, thread {_spelled(finding.thread)}"
+    return f"{line}, {place}{other}: {finding.message}"
+
+
+def _spelled(place: tuple[int, int, int] | None) -> str:
+    return f"({', '.join(map(str, place))})" if place else "(?)"
+
+
+@dataclass
+class Hunt:
+    """One submission's hunt. `start` it, `offer` it every question, and `finish` it once."""
+
+    submission: Submission
+    build: CheckedBuild
+    guards: Guards
+    sandbox: Sandbox
+    settings: Settings
+    effort: Effort
+    chosen: frozenset[int]
+    _questions: queue.SimpleQueue[Question | None] = field(default_factory=queue.SimpleQueue)
+    _records: list[reading.Record] = field(default_factory=list)
+    _wrong: set[str] = field(default_factory=set)
+    _boxes: list[Box] = field(default_factory=list)
+    _report: Report | None = None
+    _done: int = 0
+    _stopped: bool = False
+
+    def start(self, translated: Translated) -> None:
+        """Compile in the background, and wait for questions."""
+        self._thread = threading.Thread(target=self._run, args=(translated,), name="bug hunt", daemon=True)
+        self._thread.start()
+
+    def offer(self, question: Question, *, failed: bool = False) -> None:
+        """A question that the judge has asked; a failed one is looked at in any case."""
+        if failed or question.number in self.chosen:
+            self._questions.put(question)
+
+    def finish(self) -> Report:
+        """No more questions come; what was found, after a bounded wait."""
+        self._questions.put(None)
+        self._thread.join(self.effort.wait_s + GRACE_S)
+        if self._thread.is_alive():
+            self.stop()
+            self._thread.join()
+        return self._report or Report(
+            note="The bug finder did not come to an end; the verdict stands without it."
+        )
+
+    def stop(self) -> None:
+        """Give up: what runs is ended."""
+        self._stopped = True
+        self._questions.put(None)
+        for box in list(self._boxes):
+            box.destroy()
+
+    def _run(self, translated: Translated) -> None:
+        try:
+            self._report = self._hunt(translated)
+        except WarmfrontError as error:
+            self._report = Report(note=f"The bug finder could not work here: {error.message}")
+        except Exception:
+            if not self._stopped:
+                log.exception("the bug finder failed")
+        finally:
+            for box in list(self._boxes):
+                box.destroy()
+
+    def _hunt(self, translated: Translated) -> Report:
+        if not self.build.try_to_build():
+            return Report(note="The bug finder could not be built on this machine.")
+        compiled = self._compile(translated)
+        if compiled is None:
+            return Report(note="The bug finder's build of this source did not compile.")
+        library, output = compiled
+        finished = self._ask_all(library)
+        evidence = reading.Evidence(
+            records=self._records,
+            lines=self._find_lines(library),
+            wrong_cases=frozenset(self._wrong),
+            cut_votes=reading.cut_votes(output, self.submission.source),
+        )
+        ran_out = any(record.data["kind"] == reading.RAN_OUT for record in self._records)
+        note = (
+            ""
+            if finished and not ran_out
+            else f"The bug finder looked at {self._done} case(s), not to the end."
+        )
+        return Report(findings=tuple(reading.weigh(evidence)), cases=self._done, note=note)
+
+    @property
+    def _run_template(self) -> Template:
+        return self.build.run_template(self.settings, most_accesses=self.effort.most_accesses)
+
+    def _take(self, template: Template) -> Box:
+        box = self.sandbox.take(template)
+        self._boxes.append(box)
+        if self._stopped:
+            box.destroy()
+        return box
+
+    def _compile(self, translated: Translated) -> tuple[bytes, str] | None:
+        box = self._take(self.build.compile_template(self.settings))
+        self.sandbox.prepare(self._run_template)
+        compilation.begin(box, translated)
+        end = box.wait()
+        library = (box.folder / LIBRARY_FILE).read_bytes() if end.reason is Reason.EXITED else b""
+        box.destroy()
+        return (library, end.output.decode(errors="replace")) if end.code == 0 and library else None
+
+    def _ask_all(self, library: bytes) -> bool:
+        """Run every question; False if one could not be brought to its end."""
+        worker: Worker | None = None
+        box: Box | None = None
+        started = time.monotonic()
+        while (question := self._questions.get()) is not None:
+            if self._stopped or time.monotonic() - started > self.effort.wait_s:
+                return False
+            if worker is None or box is None:
+                box = self._take(self._run_template)
+                (box.folder / LIBRARY_FILE).write_bytes(library)
+                box.go()
+                worker = Worker(box, case_timeout_s=self.effort.wait_s)
+                worker.load()
+            ended = self._ask(question, worker, box)
+            if ended is Verdict.TIME_LIMIT_EXCEEDED:
+                return False
+            self._done += 1
+            if ended is not None:  # it died of a fault: the next case needs a box of its own
+                box.destroy()
+                worker = box = None
+        return True
+
+    def _ask(self, question: Question, worker: Worker, box: Box) -> Verdict | None:
+        """Run one case and take down what was found; the verdict of a worker that did not survive it."""
+        from warmfront.judge.compare import check_call  # noqa: PLC0415 - NumPy, loaded while the compiler ran
+        from warmfront.judge.memory import Layout  # noqa: PLC0415 - as above
+
+        submission, case = self.submission, question.case
+        layout = Layout(submission.problem, case, submission.dtype, self.guards, question.inputs)
+        data = box.folder / DATA_FILE
+        layout.write(data, [question.inputs])
+        worker.case_name = case.name
+        ended: Verdict | None = None
+        try:
+            worker.plan(layout)
+            ran = worker.run()
+        except Rejected as rejected:
+            ended = rejected.event.verdict
+            self._wrong.add(case.name)
+        else:
+            try:
+                check_call(question, layout, data, ran=ran)
+            except Rejected:
+                self._wrong.add(case.name)
+        self._take_down(worker, box, case.name)
+        return ended
+
+    def _take_down(self, worker: Worker, box: Box, case: str) -> None:
+        file = box.folder / FINDINGS_FILE
+        text = file.read_bytes()[: 1 << 20].decode(errors="replace")
+        records = reading.read_records(text, case)
+        known = sum(1 for record in self._records if record.box == id(box))
+        self._records += [
+            reading.Record(data=data, case=case, tensor=worker.whereabouts(data.get("address")), box=id(box))
+            for data in records[known:]
+        ]
+
+    def _find_lines(self, library: bytes) -> dict[int, list[int]]:
+        places = reading.offsets(self._records)
+        if not places:
+            return {}
+        box = self._take(self.build.lines_template(self.settings))
+        (box.folder / LIBRARY_FILE).write_bytes(library)
+        (box.folder / PLACES_FILE).write_text("".join(f"{place:#x}\n" for place in places))
+        box.go()
+        box.send(b"go\n")
+        end = box.wait()
+        box.destroy()
+        return reading.read_lines(end.output.decode(errors="replace"))

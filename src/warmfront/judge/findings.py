@@ -1,0 +1,203 @@
+"""What the bug finder wrote, as findings an author can read: each with its line, in words, by its weight.
+
+The records come from a box in which submitted code ran, so they are claims: what cannot be read is dropped.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from warmfront.events import Finding
+from warmfront.hip.trailer import SOURCE_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+#: More records than this are an attack, not a kernel.
+MAX_RECORDS = 256
+
+#: What each kind is called, and what to do about it.
+KINDS = {
+    "out-of-bounds": ("out of bounds", "Compare the index with the size before the access."),
+    "use-after-free": ("use after free", "Free the buffer after the last kernel that uses it."),
+    "null-pointer": ("null pointer", "Allocate the memory, and look at what hipMalloc returned."),
+    "host-pointer": ("host pointer in a kernel", "Copy the data to memory of hipMalloc and pass that."),
+    "lds-out-of-bounds": (
+        "out of bounds in shared memory",
+        "Make the array larger, or keep the index inside.",
+    ),
+    "array-bounds": ("index beyond an array", "Keep the index inside the array, in each dimension."),
+    "misaligned-access": ("misaligned access", "A float4 needs an address that is a multiple of 16."),
+    "data-race": ("data race", "Put a barrier between the two accesses, or make both atomic."),
+    "same-value-race": ("data race on one value", "Let one thread write it, or make the store atomic."),
+    "wave-synchronous": ("race within a wave", "Put __syncthreads() between the two accesses."),
+    "barrier-divergence": (
+        "barrier divergence",
+        "Let all threads of the block reach the same __syncthreads().",
+    ),
+    "barrier-after-exit": (
+        "barrier after an early return",
+        "Guard the work, not the thread: reach the barrier first.",
+    ),
+    "inactive-lane": (
+        "shuffle from an inactive lane",
+        "Shuffle before the branch, so that every lane takes part.",
+    ),
+    "uninitialised-lds": ("uninitialised shared memory", "Write it, then __syncthreads(), then read it."),
+    "wave-of-32": ("a wave taken for 32 lanes wide", "A wave of an MI300X has 64 lanes: use warpSize."),
+}
+
+#: Kinds that become errors once they are known to change the answer.
+_DECIDED_BY_ANSWER = {"uninitialised-lds", "data-race", "wave-synchronous"}
+
+_RACES = {"data-race", "wave-synchronous"}
+
+#: The record of a hunt that stopped looking.
+RAN_OUT = "ran-out"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """One line of the bug finder's, and where it was written."""
+
+    data: Mapping[str, Any]
+    case: str
+    tensor: str | None  #: the element that the address would be, in words
+    box: int = 0  #: which of several boxes wrote it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """Everything that is known once all cases have run."""
+
+    records: Sequence[Record]
+    lines: Mapping[int, Sequence[int]]  #: offset in the library → the author's lines there, innermost first
+    wrong_cases: frozenset[str]  #: whose answer was wrong in the checked run
+    cut_votes: frozenset[int]  #: lines on which a vote of 64 lanes becomes a number of 32 bits
+
+
+def read_records(text: str, case: str) -> list[dict[str, Any]]:
+    """The records of a case; what is no record is left out."""
+    records = []
+    for line in text.splitlines()[:MAX_RECORDS]:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict) and isinstance(record.get("kind"), str):
+            records.append({**record, "case": case})
+    return records
+
+
+def offsets(records: Iterable[Record]) -> list[int]:
+    """Every place in the library that the records name."""
+    found = {
+        pc
+        for record in records
+        for key in ("pcs", "other_pcs")
+        for pc in record.data.get(key, ())
+        if isinstance(pc, int) and 0 <= pc < 1 << 40
+    }
+    return sorted(found)
+
+
+def read_lines(output: str) -> dict[int, list[int]]:
+    """What addr2line said: an offset, then a line for each function that was inlined there."""
+    lines: dict[int, list[int]] = {}
+    current: list[int] = []
+    for text in output.splitlines():
+        if re.fullmatch(r"0x[0-9a-f]+", text):
+            current = lines.setdefault(int(text, 16), [])
+        elif (match := re.match(r"(.*):(\d+)(?: |$)", text)) and match[1].endswith(SOURCE_NAME):
+            current.append(int(match[2]))
+    return lines
+
+
+def cut_votes(compiler_output: str, source: str) -> frozenset[int]:
+    """The lines on which the compiler saw a vote lose its upper half."""
+    text = source.splitlines()
+    found = set()
+    warning = rf"^{re.escape(SOURCE_NAME)}:(\d+):\d+: warning: conversion from .*\blong\b.* to .*\bint\b"
+    for match in re.finditer(warning, compiler_output, re.MULTILINE):
+        number = int(match[1])
+        if 0 < number <= len(text) and re.search(r"ballot|activemask|match_a", text[number - 1]):
+            found.add(number)
+    return frozenset(found)
+
+
+def weigh(evidence: Evidence) -> list[Finding]:
+    """The findings worth telling, errors first."""
+    findings: dict[tuple[object, ...], Finding] = {}
+    for record in evidence.records:
+        if finding := _weigh_one(record, evidence):
+            findings.setdefault((finding.kind, finding.kernel, _lines(finding)), finding)
+    raced = {(f.kernel, line) for f in findings.values() if f.kind in _RACES for line in _lines(f)}
+    told = [f for f in findings.values() if not _follows_from_race(f, raced)]
+    return sorted(told, key=lambda f: (f.severity != "error", f.line or 0))
+
+
+def _lines(finding: Finding) -> frozenset[int | None]:
+    return frozenset({finding.line, finding.other_line or finding.line})
+
+
+def _follows_from_race(finding: Finding, raced: set[tuple[str, int | None]]) -> bool:
+    """What is read before its writer came, or by luck written twice alike, is a race that is told already."""
+    return (
+        finding.kind in {"uninitialised-lds", "same-value-race"} and (finding.kernel, finding.line) in raced
+    )
+
+
+def _weigh_one(record: Record, evidence: Evidence) -> Finding | None:
+    data = record.data
+    kind, severity = data["kind"], data.get("severity")
+    line = _line(data, "", evidence)
+    is_wrong = bool(evidence.wrong_cases)
+    if kind == "wide-vote":
+        if line not in evidence.cut_votes:
+            return None
+        kind, severity = "wave-of-32", "warning"
+        data = {**data, "detail": "this vote has 64 bits, and the upper 32 are set; here they are cut off"}
+    elif severity == "suspect":
+        if not is_wrong:
+            return None
+        severity = "warning"
+    elif kind in _DECIDED_BY_ANSWER and record.case in evidence.wrong_cases:
+        severity = "error"
+    if kind not in KINDS or (kind == "host-pointer" and line == data.get("launch_line")):
+        return None
+    title, hint = KINDS[kind]
+    detail = str(data.get("detail", ""))
+    about = f" ({record.tensor})" if record.tensor else ""
+    return Finding(
+        kind=kind,
+        severity="error" if severity == "error" else "warning",
+        message=f"{title}: {detail}{about}.",
+        hint=hint,
+        line=line,
+        other_line=_line(data, "other_", evidence) if "other_thread" in data else None,
+        kernel=str(data.get("kernel", "")),
+        block=_place(data.get("block")),
+        thread=_place(data.get("thread")),
+        other_block=_place(data.get("other_block")),
+        other_thread=_place(data.get("other_thread")),
+        case=record.case,
+    )
+
+
+def _line(data: Mapping[str, Any], prefix: str, evidence: Evidence) -> int | None:
+    given = data.get(f"{prefix}line")
+    if isinstance(given, int) and given > 0:
+        return given
+    for offset in data.get(f"{prefix}pcs", ()):
+        if lines := evidence.lines.get(offset):
+            return lines[0]
+    return None
+
+
+def _place(value: object) -> tuple[int, int, int] | None:
+    if not isinstance(value, list) or len(value) != 3 or not all(isinstance(part, int) for part in value):
+        return None
+    return value[0], value[1], value[2]
