@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import WarmfrontError
 from warmfront.events import Accepted, Benchmarked, Checked, Event, Failed, Xray
+from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.submissions import Verdict
 
 if TYPE_CHECKING:
@@ -62,14 +63,16 @@ def examine(submission: Submission, sandbox: Sandbox, configured: Settings) -> X
             notes=[f"{error.message} {error.hint or ''}"],
         )
     data = report.to_dict()
+    message = report.failure.message if report.failure else ""
     return Xray(
         arch=report.arch,
         gpu=report.gpu,
         compiler=report.compiler,
-        compiles=report.compiles,
+        # A header that only this machine's compilers lack says nothing about the target.
+        compiles=None if report.failure and report.failure.code == "NO_HEADER" else report.compiles,
         kernels=data["kernels"],
         findings=data["findings"],
-        message=report.failure.message if report.failure else "",
+        message=message.replace(f"{SOURCE_NAME}:", f"{submission.file_name}:"),
         notes=list(report.notes),
         seconds=data["seconds"],
     )

@@ -7,15 +7,12 @@ import os
 import shutil
 import subprocess
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from warmfront import sandbox, settings
 from warmfront.cli.failures import report_error
 from warmfront.errors import WarmfrontError
 from warmfront.hip.rocm import find_hipcc, has_gpu
-
-#: Where Debian and Ubuntu put ROCm's device libraries.
-BITCODE = Path("/usr/lib/x86_64-linux-gnu/amdgcn/bitcode")
+from warmfront.hip.xray.compiler import find_libraries, find_wheel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +32,7 @@ def examine() -> list[Finding]:
         Finding(name=f"sandbox {found.name}", works=found.works, detail=found.detail, fix=found.fix or "")
         for found in sandbox.available(image=configured.docker_image)
     ]
-    return [_machine(), *_compilers(), *boxes, _gpu(), _bitcode()]
+    return [_machine(), *_compilers(), *boxes, _gpu(), _target_compiler(), _bitcode()]
 
 
 def report(*, as_json: bool) -> int:
@@ -89,12 +86,20 @@ def _gpu() -> Finding:
     return Finding(name="AMD GPU", works=False, detail="none: kernels run on the CPU simulator")
 
 
+def _target_compiler() -> Finding:
+    try:
+        wheel = find_wheel()
+    except WarmfrontError as error:
+        return Finding(name="X-ray compiler", works=False, detail=error.message, fix=error.hint or "")
+    return Finding(name="X-ray compiler", works=True, detail=f"ziglang, in {wheel}")
+
+
 def _bitcode() -> Finding:
-    there = BITCODE.is_dir()
+    found = find_libraries()
     return Finding(
         name="ROCm device libraries",
-        works=there,
-        detail=str(BITCODE) if there else "not installed: only needed to compile for a GPU without ROCm",
+        works=found is not None,
+        detail=str(found) if found else "not installed: the X-ray is less exact without",
         fix="sudo apt-get install rocm-device-libs",
     )
 

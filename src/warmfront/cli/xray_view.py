@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.hip.xray.listing import pieces, side_by_side
 from warmfront.hip.xray.occupancy import COMPUTE_UNITS, Limit
 
@@ -35,7 +36,8 @@ def show(report: Report, source: str, file_name: str, *, isa: bool, stream: Text
         console.print(Text(note, style="yellow"))
     if report.failure is not None:
         console.print(Text(f"\nIt does not compile for {report.arch}.", style="bold red"))
-        console.print(Text(report.failure.message))
+        message = report.failure.message.replace(f"{SOURCE_NAME}:", f"{file_name}:")
+        console.print(Text(message), soft_wrap=True)
         console.print(Text(f"→ {report.failure.hint}"))
         return
     for kernel in report.kernels:
