@@ -156,6 +156,53 @@ def test_shared_memory_of_a_known_size_is_put_in_order(source: str, expected: st
     assert_becomes(source, expected)
 
 
+def in_step(target: str, value: str) -> str:
+    """What `target = value;` becomes where the lanes of a wave must move in step."""
+    return f"{{ const auto hipcpu_new = {value}); __syncwarp(); ({target}) = hipcpu_new; __syncwarp(); }}"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("v[t] += v[t + 32];", in_step("v[t]", "v[t] + ( v[t + 32]")),
+        ("v[t] = max(v[t], v[t + 8]);", in_step("v[t]", "( max(v[t], v[t + 8])")),
+        ("if (t < 32) v[t] *= 2; else f();", f"if (t < 32) {in_step('v[t]', 'v[t] * ( 2')} else f();"),
+        ("v[t++] = 1; v[0] = w[0] = 2;", "v[t++] = 1; v[0] = w[0] = 2;"),
+        ("for (;; v[0] = 1) x = v[0];", "for (;; v[0] = 1) x = v[0];"),
+        ("v[0] = {1}; w[0] = 1;", "v[0] = {1}; w[0] = 1;"),
+    ],
+)
+def test_assignments_through_volatile_keep_a_wave_in_step(source: str, expected: str) -> None:
+    """Every lane reads before one writes, where a whole statement assigns to a volatile element."""
+    for head in (
+        "__device__ void f(volatile float* v, int t) {",
+        "__global__ void k() { volatile float *v = s;",
+        "__global__ void k() { __shared__ volatile float v[64];",
+    ):
+        assert_becomes(f"{head} {source} }}", f"{head} {expected} }}")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "__global__ void k(volatile int* flags) { flags[0] = 1; }",
+        "__device__ void f(volatile int* v) { } void g(int* v) { v[0] = 1; }",
+        "void f(int* v) { g((volatile int*)v); v[0] = 1; }",
+        "volatile int* v; void f() { v[0] = 1; }",
+    ],
+)
+def test_volatile_elsewhere_is_left_alone(source: str) -> None:
+    """Flags in global memory, other functions' names and casts need no lockstep."""
+    translation = rewrite(source)
+    assert translation.text == source
+    assert translation.plain
+
+
+def test_lanes_in_step_may_wait_for_each_other() -> None:
+    """A unit with volatile shared memory and no barrier is not plain."""
+    assert not rewrite("__device__ void f(volatile float* v, int t) { v[t] += v[t + 1]; }").plain
+
+
 def test_branches_of_a_condition_may_open_the_same_brace() -> None:
     """Code after `#if … #else … #endif` is in the scope that either branch leaves open."""
     source = "#ifdef A\nvoid f() {\n#else\nvoid g() {\n#endif\n}\nextern __shared__ int s[];\n"
@@ -248,7 +295,8 @@ def lines_after(source: str) -> int | None:
     "unit",
     ["(", "{", "}", "[", "k<", "<", ">", "a>>>", 'R"(', '"\\', "'\\", "/*", "//\\\n", "extern ",
      "__shared__ ", "extern __shared__ ", "#if 1\n(", "#else\n}", "a::", "a->", "k<<<1,(", "k<<<1>>>(",
-     "f(x)", "1'", "\\", "\\\n", "namespace a ", "(k)<<<1>>>(", "#define A(", "k<a> "],
+     "f(x)", "1'", "\\", "\\\n", "namespace a ", "(k)<<<1>>>(", "#define A(", "k<a> ",
+     "volatile ", "{volatile T*v;v[0]=1 ", "f(volatile T*v){v[0]=(", "{volatile T*v;v[{"],
 )  # fmt: skip
 def test_no_repetition_makes_the_lexer_read_twice(unit: str) -> None:
     """A long file made of one fragment takes about as long as any other: squared, it would take an hour."""

@@ -276,6 +276,47 @@ CASE(a_barrier_of_a_wave) {
   for (int i = 0; i < 128; ++i) CHECK(got[i] == (i ^ 63));
 }
 
+// Written for lanes that move in step: no barrier, but memory that the compiler must not remember.
+__device__ void sum_in_step(volatile int* sums, int lane) {
+  sums[lane] += sums[lane + 32];
+  sums[lane] += sums[lane + 16];
+  sums[lane] += sums[lane + 8];
+  sums[lane] += sums[lane + 4];
+  sums[lane] += sums[lane + 2];
+  sums[lane] += sums[lane + 1];
+}
+
+__global__ void sum_of_the_last_wave(int* out) {
+  __shared__ int sums[128];
+  const int thread = threadIdx.x;
+  sums[thread] = thread * thread;
+  __syncthreads();
+  if (thread < 64) sums[thread] += sums[thread + 64];
+  __syncthreads();
+  if (thread < 32) sum_in_step(sums, thread);
+  if (thread == 0) out[0] = sums[0];
+}
+
+// Lanes read what lower lanes write in the same statement.
+__global__ void scan_in_step(int* out) {
+  __shared__ volatile int sums[64];
+  const int lane = threadIdx.x;
+  sums[lane] = lane + 1;
+  for (int step = 1; step < 64; step *= 2)
+    if (lane >= step) sums[lane] += sums[lane - step];
+  out[lane] = sums[lane];
+}
+
+CASE(lanes_in_step_through_volatile_memory) {
+  int* sum = zeros<int>(1);
+  sum_of_the_last_wave<<<1, 128>>>(sum);
+  CHECK(download(sum, 1)[0] == 127 * 128 * 255 / 6);
+  int* out = zeros<int>(64);
+  scan_in_step<<<1, 64>>>(out);
+  const auto got = download(out, 64);
+  for (int i = 0; i < 64; ++i) CHECK(got[i] == (i + 1) * (i + 2) / 2);
+}
+
 __global__ void matches(unsigned long long* out) {
   const int thread = threadIdx.x;
   int all = 0;
