@@ -87,6 +87,42 @@ def run(
 
 
 @app.command()
+def check(
+    file: Annotated[Path, typer.Argument(help="The HIP source to check.", show_default=False)],
+    *,
+    problem: Annotated[
+        str, typer.Option("--problem", "-p", help="Its problem; see `warmfront problems list`.")
+    ],
+    bugs: Annotated[
+        bool, typer.Option("--bugs", help="Look for bugs in every case, however long it takes.")
+    ] = False,
+    dtype: DtypeOption = None,
+    sandbox: Annotated[
+        str | None, typer.Option(help="bubblewrap or docker; by default what works here.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Draw the inputs from this seed, not a secret one.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check FILE on the CPU and look for bugs that a GPU hides: races, divergent barriers, and more."""
+    from warmfront.cli.run import Request, run_request  # noqa: PLC0415 - each command loads what it needs
+
+    request = Request(
+        file=file,
+        problem=problem,
+        endpoint="checker",
+        dtype=dtype,
+        toolchain="cpu",
+        sandbox=sandbox,
+        seed=seed,
+        trust=False,
+        bugs=bugs,
+    )
+    raise typer.Exit(run_request(request, as_json=as_json))
+
+
+@app.command()
 def xray(
     file: Annotated[Path, typer.Argument(help="The HIP source to look into.", show_default=False)],
     *,

@@ -26,12 +26,26 @@ from warmfront.events import (
 from warmfront.submissions import Endpoint
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.table import Table
 
+    from warmfront.events import Finding
     from warmfront.submissions import Submission
 
+#: More findings than this are the same bug many times over.
+MOST_FINDINGS = 8
+
 _BARS = " ▁▂▃▄▅▆▇█"
-_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "bold red": "1;31", "bold green": "1;32"}
+_STYLES = {
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "bold red": "1;31",
+    "bold green": "1;32",
+}
 
 
 class TerminalView:
@@ -140,6 +154,9 @@ class TerminalView:
         self._printed(output)
         if target := getattr(event, "target", ""):
             self._print(target)
+        self._findings(getattr(event, "warnings", ()))
+        if note := getattr(event, "bug_finder", ""):
+            self._print(f"The bug finder: {note}", style="dim")
         seconds = time.perf_counter() - self._started
         average = getattr(event, "avg_runtime_ms", None)
         unit = "ms of simulator time" if getattr(event, "simulated", False) else "ms"
@@ -154,10 +171,21 @@ class TerminalView:
         info = event.details.get("debug_info")
         if info:
             self._print_table(difference_table(info))
+        self._findings([f for f in event.details.get("findings", ()) if f.line is not None][:MOST_FINDINGS])
         if event.details.get("target"):
             self._print(str(event.details["target"]))
         if event.hint:
             self._print(f"→ {event.hint}")
+
+    def _findings(self, findings: Sequence[Finding]) -> None:
+        """What the bug finder saw, each with its line and what to try."""
+        for finding in findings:
+            place = f"line {finding.line}" if finding.line else "somewhere"
+            if finding.other_line and finding.other_line != finding.line:
+                place += f" and line {finding.other_line}"
+            colour = "red" if finding.severity == "error" else "yellow"
+            self._print(f"{self._styled(finding.severity, colour)} {place}: {finding.message}")
+            self._print(f"  → {finding.hint}", style="dim")
 
     def _printed(self, output: str) -> None:
         """What the program printed, without the codes that could repaint a terminal."""
