@@ -171,7 +171,8 @@ class TerminalView:
         info = event.details.get("debug_info")
         if info:
             self._print_table(difference_table(info))
-        self._findings([f for f in event.details.get("findings", ()) if f.line is not None][:MOST_FINDINGS])
+        # The hint has the first of them.
+        self._findings(event.details.get("findings", ())[1:MOST_FINDINGS])
         if event.details.get("target"):
             self._print(str(event.details["target"]))
         if event.hint:
