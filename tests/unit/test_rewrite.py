@@ -92,6 +92,22 @@ def test_what_is_no_launch_is_left_alone(source: str) -> None:
     assert translation.launches == 0
 
 
+@pytest.mark.parametrize("cast", ["(void*)", "(const void *)", "(void const*)", "reinterpret_cast<void*>"])
+@pytest.mark.parametrize("call", ["hipLaunchKernel", "hipLaunchCooperativeKernel"])
+def test_a_launch_by_pointer_keeps_the_type_of_its_kernel(call: str, cast: str) -> None:
+    """The cast to an untyped pointer goes, as the kernel's parameters would go with it."""
+    text = rewrite(f"{call}({cast}(k<8>), g, b, args);").text
+    assert text.replace(" ", "") == f"{call}((k<8>),g,b,args);"
+
+
+@pytest.mark.parametrize(
+    "call", ["hipLaunchKernel(k, g)", "hipLaunchKernel((void*", "f((void*)k)", "hipLaunchKernel((k))"]
+)
+def test_another_call_keeps_its_casts(call: str) -> None:
+    """Only a cast to an untyped pointer, and only of what is launched, is taken away."""
+    assert_becomes(call, call)
+
+
 def test_a_launch_over_several_lines_keeps_them() -> None:
     """Each line of the source stays on its own line, comments included."""
     source = "k<float,\n  3> // why\n<<<dim3(1),\n  2>>>(\n  a,\n\n  b);\nint after;\n"

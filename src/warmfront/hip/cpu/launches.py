@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 #: Names that can stand before a kernel's name without being a part of it.
 _STATEMENTS = frozenset({"return", "else", "do", "co_return", "co_yield", "case", "throw"})
 _CONTROLS = frozenset({"if", "for", "while", "switch", "constexpr"})
+#: Calls whose first argument is a kernel, cast to `const void*` for C's sake.
+LAUNCHING_CALLS = frozenset({"hipLaunchKernel", "hipLaunchCooperativeKernel"})
 
 
 def translate_launch(stretch: Stretch, opening: int, launcher: str) -> None:
@@ -40,6 +42,21 @@ def translate_launch(stretch: Stretch, opening: int, launcher: str) -> None:
     _replace_closing(stretch, closing, f"), {body}", anchor)
     stretch.replace(parenthesis, _separator(stretch, parenthesis))
     _null_arguments(stretch, parenthesis)
+
+
+def drop_cast(stretch: Stretch, call: int) -> None:
+    """`hipLaunchKernel((const void*)k, …)` loses the cast, and with it what k's parameters are is known."""
+    first = call + 2
+    if stretch.text(call + 1) != "(" or stretch.text(first) not in {"(", "reinterpret_cast"}:
+        return
+    opening = first if stretch.text(first) == "(" else first + 1
+    end = opening + 1
+    while stretch.text(end) in {"const", "void", "*"}:
+        end += 1
+    cast = {stretch.text(index) for index in range(opening + 1, end)}
+    if {"void", "*"} <= cast and stretch.text(end) == {"(": ")", "<": ">"}.get(stretch.text(opening)):
+        for index in range(first, end + 1):
+            stretch.replace(index, "")
 
 
 def _replace_closing(stretch: Stretch, closing: int, text: str, anchor: int) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from warmfront.hip.cpu.launches import translate_launch
+from warmfront.hip.cpu.launches import LAUNCHING_CALLS, drop_cast, translate_launch
 from warmfront.hip.cpu.lexer import Brackets, Kind, LexError, Source, Token, match_brackets, tokenize
 from warmfront.hip.cpu.lockstep import find_assignments, translate_assignment
 from warmfront.hip.cpu.shared_memory import decay, translate_shared
@@ -121,6 +121,8 @@ def _translate(stretch: Stretch, launcher: str) -> int:
         if text == "<<<" and stretch.text(index - 1) != "operator":
             translate_launch(stretch, index, launcher)
             launches += 1
+        elif text in LAUNCHING_CALLS:
+            drop_cast(stretch, index)
         elif text in {"extern", "__shared__"}:
             index = translate_shared(stretch, index)
         elif index in in_step:
