@@ -74,6 +74,15 @@ MISTAKES = {
     "no such member": Mistake(HEAD + "  float4 v; v.q = 1;\n}\n", 2, 15, "'float4' has no member named 'q'"),
     "vector and string": Mistake(HEAD + '  float4 v; v = v + "x";\n}\n', 2, 19, "no match for 'operator+'"),
     "missing header": Mistake('#include "mine.h"\n' + HEAD + "}\n", 1, 10, "mine.h: No such file"),
+    "header of CUDA's": Mistake(
+        "#include <cuda_fp16.h>\n" + HEAD + "}\n", 1, 10, "a header of CUDA's: HIP's is <hip/hip_fp16.h>"
+    ),
+    "name of CUDA's": Mistake(
+        HEAD + "  cudaFree(output);\n}\n", 2, 3, "'cudaFree' is a name of CUDA's: HIP's is 'hipFree'"
+    ),
+    "type of CUDA's": Mistake(
+        HEAD + "  cudaStream_t s;\n}\n", 2, 3, "'cudaStream_t' is a name of CUDA's: HIP's is 'hipStream_t'"
+    ),
     "an error of one's own": Mistake("#error not yet\n" + HEAD + "}\n", 1, 2, "#error not yet"),
     "unclosed condition": Mistake(HEAD + "}\n#if 1\n", 3, 1, "unterminated #if"),
     "unknown kernel": Mistake(HEAD + "  nok<<<1, 1>>>(output);\n}\n", 2, 3, "'nok' was not declared"),

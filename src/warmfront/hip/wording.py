@@ -26,8 +26,21 @@ _SHORT = {"unsigned char": "uchar", "unsigned short": "ushort", "short unsigned 
           "unsigned long long": "ulonglong"}  # fmt: skip
 
 
+#: Headers of CUDA's, and what HIP has in their place.
+_CUDA_HEADERS = {"cuda.h": "hip_runtime.h", "cuda_runtime.h": "hip_runtime.h",
+                 "cuda_runtime_api.h": "hip_runtime_api.h", "device_launch_parameters.h": "hip_runtime.h",
+                 "cuda_fp16.h": "hip_fp16.h", "cuda_bf16.h": "hip_bf16.h",
+                 "math_constants.h": "hip_math_constants.h", "cooperative_groups.h": "hip_cooperative_groups.h",
+                 "cooperative_groups/reduce.h": "hip_cooperative_groups.h"}  # fmt: skip
+_CUDA_HEADER = re.compile(r"^'?(?P<name>[\w/]+\.h)'?(?:: No such file or directory| file not found)")
+_CUDA_NAME = re.compile(
+    r"'cuda(?P<name>[A-Z]\w+)' (?:was not declared|does not name|has not been declared)[^;]*|"
+    r"(?:use of undeclared identifier|unknown type name) 'cuda(?P<other>[A-Z]\w+)'[^;]*"
+)
+
+
 def plain_words(text: str) -> str:
-    """A compiler's message without our types and options."""
+    """A compiler's message without our types and options, and with HIP's word for a word of CUDA's."""
     text = _OPTION.sub("", text.strip())
     text = _VECTOR.sub(lambda v: _SHORT.get(v["element"], v["element"]) + v["count"], text)
     text = _OUR_ALIAS.sub(lambda alias: f"'{alias['real']}'", text)
@@ -35,7 +48,19 @@ def plain_words(text: str) -> str:
     text = _ALIAS.sub("", _BOUND.sub("", text))
     text = _LAMBDA.sub("the launch", text)
     text = text.replace("hipcpu::Coordinates", "dim3").replace("hipcpu::", "")
-    return text.removeprefix("static assertion failed: ").replace("static_assert failed: ", "")
+    text = text.removeprefix("static assertion failed: ").replace("static_assert failed: ", "")
+    return _with_word_of_hip(text)
+
+
+def _with_word_of_hip(text: str) -> str:
+    header = _CUDA_HEADER.match(text)
+    if header and (ours := _CUDA_HEADERS.get(header["name"])):
+        return f"{header['name']} is a header of CUDA's: HIP's is <hip/{ours}>"
+    if name := _CUDA_NAME.match(text):
+        of_cuda = name["name"] or name["other"]
+        of_hip = {"DeviceProp": "DeviceProp_t"}.get(of_cuda, of_cuda)
+        return f"'cuda{of_cuda}' is a name of CUDA's: HIP's is 'hip{of_hip}'"
+    return text
 
 
 _COUNT = re.compile(r"too (?P<how>many|few) arguments to function(?: call)?,? ?(?:'(?P<signature>.*)')?")
