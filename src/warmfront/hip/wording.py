@@ -30,7 +30,8 @@ _SHORT = {"unsigned char": "uchar", "unsigned short": "ushort", "short unsigned 
 _CUDA_HEADERS = {"cuda.h": "hip_runtime.h", "cuda_runtime.h": "hip_runtime.h",
                  "cuda_runtime_api.h": "hip_runtime_api.h", "device_launch_parameters.h": "hip_runtime.h",
                  "cuda_fp16.h": "hip_fp16.h", "cuda_bf16.h": "hip_bf16.h",
-                 "math_constants.h": "hip_math_constants.h", "cooperative_groups.h": "hip_cooperative_groups.h",
+                 "math_constants.h": "hip_math_constants.h",
+                 "cooperative_groups.h": "hip_cooperative_groups.h",
                  "cooperative_groups/reduce.h": "hip_cooperative_groups.h"}  # fmt: skip
 _CUDA_HEADER = re.compile(r"^'?(?P<name>[\w/]+\.h)'?(?:: No such file or directory| file not found)")
 _CUDA_NAME = re.compile(
