@@ -49,6 +49,10 @@ class Settings:
     run_timeout_s: float = 300.0
     #: WARMFRONT_BENCH_BUDGET: seconds for the samples of one timed case.
     bench_budget_s: float = 0.6
+    #: WARMFRONT_XRAY: X-ray every run.
+    xray: bool = True
+    #: WARMFRONT_BUG_FINDER: look for bugs in every check; `warmfront check --bugs` always does.
+    bug_finder: bool = True
     #: WARMFRONT_CACHE_DIR: precompiled headers and objects.
     cache_dir: Path = field(default_factory=lambda: default_cache_dir())  # noqa: PLW0108 - defined below
     #: WARMFRONT_BOX_DIR: where the folders of sandboxes live; empty: a tmpfs of this machine.
@@ -186,6 +190,8 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "case_timeout_s": ("WARMFRONT_CASE_TIMEOUT", _positive, _SECONDS),
     "run_timeout_s": ("WARMFRONT_RUN_TIMEOUT", _positive, _SECONDS),
     "bench_budget_s": ("WARMFRONT_BENCH_BUDGET", _positive, _SECONDS),
+    "xray": ("WARMFRONT_XRAY", _boolean, "true or false"),
+    "bug_finder": ("WARMFRONT_BUG_FINDER", _boolean, "true or false"),
     "cache_dir": ("WARMFRONT_CACHE_DIR", _directory, "a directory"),
     "box_dir": ("WARMFRONT_BOX_DIR", _directory, "a directory"),
     "docker_image": ("WARMFRONT_DOCKER_IMAGE", str, "an image name"),

@@ -90,7 +90,9 @@ def run_request(request: Request, *, as_json: bool) -> int:
         return _refuse(InfrastructureError(f"Warmfront failed: {error!r}", hint=REPORT), as_json=as_json)
     view: View = JsonView() if as_json else _terminal_view(submission)
     try:
-        events = admitted(judge.judge(submission, thorough=request.bugs), submission, sandbox, configured)
+        events = judge.judge(submission, thorough=request.bugs)
+        if configured.xray:
+            events = admitted(events, submission, sandbox, configured)
         return _show_events(events, submission, view)
     except KeyboardInterrupt:
         view.show(Failed(verdict=Verdict.CANCELLED, code="CANCELLED", message="You stopped it."))

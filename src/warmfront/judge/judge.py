@@ -169,7 +169,8 @@ class _Trial:
 
     def _start_hunt(self, questions: Questions, translated: Translated, stack: ExitStack) -> None:
         """The bug finder gets a build of its own, beside ours."""
-        if self._toolchain.checked is None:
+        wanted = self._settings.bug_finder or self._effort is THOROUGH
+        if self._toolchain.checked is None or not wanted:
             return
         self._hunt = Hunt(
             submission=self._submission,
