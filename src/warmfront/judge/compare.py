@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
+NEVER_CLEARED = (
+    "Something was added to an output that was never cleared: outputs are not zero, use hipMemset first."
+)
+
 #: How many differences are shown.
 SAMPLES = 8
 
@@ -55,7 +59,8 @@ def mismatches(got: Array, want: Array, tolerance: Tolerance) -> Array:
     # Nearly always this is all. An infinity allows everything, so it needs the closer look below.
     if not far.any() and np.isfinite(allowed.max(initial=0.0)):
         return np.asarray(far)
-    same = (got == want) | (np.isnan(got) & np.isnan(want))
+    with np.errstate(invalid="ignore"):
+        same = (got == want) | (np.isnan(got) & np.isnan(want))
     return np.asarray(np.where(np.isfinite(want), far, ~same))
 
 
@@ -99,11 +104,12 @@ def _check_output(layout: Layout, region: Region, raw: Array, question: Question
             case=question.case.name,
         )
     unwritten = layout.unwritten(region, raw)
+    accumulated = layout.accumulated(region, raw)
     raise Rejected(
         Verdict.WRONG_ANSWER,
-        "NEVER_WRITTEN" if unwritten == got.size else "WRONG_OUTPUT",
+        "NEVER_WRITTEN" if unwritten == got.size else "NEVER_CLEARED" if accumulated else "WRONG_OUTPUT",
         f"{question.title}: {_describe(region, wrong, unwritten)}",
-        hint=_hint(unwritten, got.size, ran, tolerance),
+        hint=NEVER_CLEARED if accumulated else _hint(unwritten, got.size, ran, tolerance),
         case=question.case.name,
         debug_info=debug_info(got, want, wrong),
         output_name=region.name,
@@ -133,9 +139,8 @@ def _hint(unwritten: int, size: int, ran: Ran | None, tolerance: Tolerance) -> s
 
 def debug_info(got: Array, want: Array, wrong: Array) -> dict[str, Any]:
     """The largest and the mean difference, and the first few wrong elements."""
-    got64, want64 = got.astype(np.float64), want.astype(np.float64)
-    with np.errstate(invalid="ignore", over="ignore"):
-        difference = np.abs(got64 - want64)
+    with np.errstate(invalid="ignore", over="ignore"):  # the poison is a NaN that signals
+        difference = np.abs(got.astype(np.float64) - want.astype(np.float64))
     finite = difference[np.isfinite(difference)]
     places = np.flatnonzero(wrong)[:SAMPLES]
     return {

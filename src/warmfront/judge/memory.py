@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 _PAGE = 4096
 
+#: The bit that makes a NaN quiet, by the size of the element.
+_QUIET = {4: np.uint32(0x00400000), 2: np.uint16(0x0200)}
+
 #: A fault this close to a tensor was meant for it.
 NEAR_BYTES = 64 * 1024
 
@@ -72,8 +75,9 @@ class Layout:
         self._guards = guards
         self._arguments: list[bytes] = []
         self._shapes: list[tuple[int, bytes]] = []
-        # A quiet NaN in float32, and in float16 both halves of it: whatever reads it shows.
-        self._pattern = 0x7FC07E01 | secrets.randbits(5) << 17 | secrets.randbits(8) << 1
+        # Signalling NaN: whatever reads it shows, and arithmetic on it leaves a quiet one behind.
+        half = 0x7D01 | secrets.randbits(6) << 1
+        self._patterns = {4: 0x7FA00001 | secrets.randbits(19) << 1, 2: half << 16 | half}
         output_shapes = problem.output_shapes(case)
         for parameter in problem.signature:
             if parameter.kind in {Kind.INPUT, Kind.OUTPUT}:
@@ -113,7 +117,7 @@ class Layout:
 
     def image(self, region: Region, tensor: Array | None = None) -> Array:
         """A region's bytes: the pattern, and within it the tensor; without one, poison all through."""
-        image = np.full(region.bytes // 4, self._pattern, np.uint32).view(np.uint8)
+        image = np.full(region.bytes // 4, self._pattern(region), np.uint32).view(np.uint8)
         if tensor is not None:
             region.elements(image)[...] = tensor
         return image
@@ -145,7 +149,7 @@ class Layout:
 
     def strayed(self, region: Region, raw: Array) -> str | None:
         """Where around a tensor a call wrote, in words, or None if it did not."""
-        clean = np.uint32(self._pattern).tobytes()
+        clean = np.uint32(self._pattern(region)).tobytes()
         front = raw[: region.front]
         end = region.front + region.data_bytes
         back = raw[end:]
@@ -162,6 +166,15 @@ class Layout:
         bits = f"u{np.dtype(region.dtype).itemsize}"
         poison = region.elements(self.image(region)).view(bits)
         return int(np.count_nonzero(region.elements(raw).view(bits) == poison))
+
+    def accumulated(self, region: Region, raw: Array) -> int:
+        """How many elements are the poison after arithmetic: they were added to and never cleared."""
+        size = np.dtype(region.dtype).itemsize
+        poison = region.elements(self.image(region)).view(f"u{size}")
+        return int(np.count_nonzero(region.elements(raw).view(f"u{size}") == poison | _QUIET[size]))
+
+    def _pattern(self, region: Region) -> int:
+        return self._patterns[np.dtype(region.dtype).itemsize]
 
     def _add_tensor(self, name: str, shape: tuple[int, ...], dtype: str, *, output: bool) -> None:
         guards = self._guards
