@@ -4,36 +4,40 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import typer
 
 from warmfront.cli import quick
-from warmfront.cli.app import app, run
+from warmfront.cli.app import app, run, xray
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
-def test_options_and_defaults_are_typers() -> None:
+@pytest.mark.parametrize(("name", "function"), [("run", run), ("xray", xray)])
+def test_options_and_defaults_are_typers(name: str, function: Callable[..., None]) -> None:
     """Every option that Typer knows is known here, with the same default, and no other."""
-    command = typer.main.get_command(app).commands["run"]  # type: ignore[attr-defined]  # a group has commands
-    typers = {word for parameter in command.params for word in parameter.opts if word.startswith("-")} - {
-        "--help",
-        "-h",
-    }
-    assert {*quick.VALUES, *quick.FLAGS} == typers
-    signature = inspect.signature(run)
+    command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]  # a group has commands
+    words = {word for parameter in command.params for word in parameter.opts if word.startswith("-")}
+    grammar = quick.GRAMMARS[name]
+    assert {*grammar.values, *grammar.flags} == words - {"--help", "-h"}
     defaults = {
         name: parameter.default
-        for name, parameter in signature.parameters.items()
+        for name, parameter in inspect.signature(function).parameters.items()
         if parameter.default is not inspect.Parameter.empty
     }
-    assert defaults == quick.DEFAULTS
+    assert defaults == grammar.defaults
 
 
 def test_a_plain_call_is_understood() -> None:
     """Options may stand before or after the file, with a space or an equals sign."""
     words = ["run", "-p", "relu", "k.hip", "--endpoint=checker", "--seed", "7", "--json"]
-    parameters = quick.parse(words)
-    assert parameters is not None
+    understood = quick.parse(words)
+    assert understood is not None
+    command, parameters = understood
+    assert command == "run"
     assert parameters["file"] == Path("k.hip")
     assert (parameters["problem"], parameters["endpoint"], parameters["seed"]) == ("relu", "checker", 7)
     assert parameters["as_json"] is True
@@ -53,6 +57,8 @@ def test_a_plain_call_is_understood() -> None:
         ["run", "k.hip", "-p", "relu", "--seed", "x"],
         ["run", "k.hip", "-p", "relu", "--seed", "-3"],
         ["run", "k.hip", "-prelu"],
+        ["xray"],
+        ["xray", "k.hip", "--seed", "7"],
     ],
     ids=" ".join,
 )
