@@ -105,7 +105,8 @@ def explain(rejected: Rejected, report: Report) -> Rejected:
     event = rejected.event
     if not report.findings:
         return rejected
-    hint = f"{describe(report.findings[0])} {event.hint}".strip()
+    cause = describe(report.findings[0])
+    hint = f"{cause[0].upper()}{cause[1:]} {event.hint}".strip()
     details = {**event.details, "findings": report.findings}
     return Rejected(event.verdict, event.code, event.message, hint=hint, **details)
 
@@ -157,9 +158,7 @@ class Hunt:
         """No more questions come; what was found, after a bounded wait."""
         self._questions.put(None)
         self._thread.join(self.effort.wait_s + GRACE_S)
-        if self._thread.is_alive():
-            self.stop()
-            self._thread.join()
+        self.stop()
         return self._report or Report(
             note="The bug finder did not come to an end; the verdict stands without it."
         )
@@ -170,6 +169,7 @@ class Hunt:
         self._questions.put(None)
         for box in list(self._boxes):
             box.destroy()
+        self._thread.join(GRACE_S)
 
     def _run(self, translated: Translated) -> None:
         try:
@@ -184,7 +184,7 @@ class Hunt:
                 box.destroy()
 
     def _hunt(self, translated: Translated) -> Report:
-        if not self.build.try_to_build():
+        if self.build.failure is not None:
             return Report(note="The bug finder could not be built on this machine.")
         compiled = self._compile(translated)
         if compiled is None:
@@ -264,7 +264,8 @@ class Hunt:
             ran = worker.run()
         except Rejected as rejected:
             ended = rejected.event.verdict
-            self._wrong.add(case.name)
+            if ended is not Verdict.TIME_LIMIT_EXCEEDED:  # our own limit, which says nothing of the answer
+                self._wrong.add(case.name)
         else:
             try:
                 check_call(question, layout, data, ran=ran)

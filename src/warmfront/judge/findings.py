@@ -53,7 +53,14 @@ KINDS = {
 #: Kinds that become errors once they are known to change the answer.
 _DECIDED_BY_ANSWER = {"uninitialised-lds", "data-race", "wave-synchronous"}
 
-_RACES = {"data-race", "wave-synchronous"}
+#: Kind → the kinds that it follows from, where they are at the same line.
+_FOLLOWS_FROM: dict[str, set[str]] = {
+    "uninitialised-lds": {"data-race", "wave-synchronous"},
+    "same-value-race": {"data-race", "wave-synchronous"},
+    "wave-synchronous": {"data-race"},
+    "array-bounds": {"lds-out-of-bounds"},
+    "barrier-after-exit": {"barrier-divergence"},
+}
 
 #: The record of a hunt that stopped looking.
 RAN_OUT = "ran-out"
@@ -134,8 +141,7 @@ def weigh(evidence: Evidence) -> list[Finding]:
     for record in evidence.records:
         if finding := _weigh_one(record, evidence):
             findings.setdefault((finding.kind, finding.kernel, _lines(finding)), finding)
-    raced = {(f.kernel, line) for f in findings.values() if f.kind in _RACES for line in _lines(f)}
-    told = [f for f in findings.values() if not _follows_from_race(f, raced)]
+    told = [finding for finding in findings.values() if not _follows(finding, findings.values())]
     return sorted(told, key=lambda f: (f.severity != "error", f.line or 0))
 
 
@@ -143,10 +149,12 @@ def _lines(finding: Finding) -> frozenset[int | None]:
     return frozenset({finding.line, finding.other_line or finding.line})
 
 
-def _follows_from_race(finding: Finding, raced: set[tuple[str, int | None]]) -> bool:
-    """What is read before its writer came, or by luck written twice alike, is a race that is told already."""
-    return (
-        finding.kind in {"uninitialised-lds", "same-value-race"} and (finding.kernel, finding.line) in raced
+def _follows(finding: Finding, others: Iterable[Finding]) -> bool:
+    """Whether another finding at the same line says the same, and says more."""
+    causes = _FOLLOWS_FROM.get(finding.kind, set())
+    return any(
+        other.kind in causes and other.kernel == finding.kernel and finding.line in _lines(other)
+        for other in others
     )
 
 

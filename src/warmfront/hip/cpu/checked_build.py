@@ -7,7 +7,7 @@ kernels without it.
 from __future__ import annotations
 
 import functools
-import logging
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from warmfront.errors import ToolchainFailed
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
     from warmfront.settings import Settings
 
-log = logging.getLogger(__name__)
-
 #: What the bug finder writes, one JSON object a line.
 FINDINGS_FILE = "findings"
+
+#: In the cache: why it could not be built.
+FAILURE_FILE = "failure.txt"
 
 #: Offsets in the library whose lines are asked for, one a line.
 PLACES_FILE = "places"
@@ -33,34 +34,49 @@ _SOURCES = (*cpu.CHECKED_SOURCES, WORKER_SOURCE)
 _ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": "/tmp"}  # noqa: S108 - the box's
 
 
+#: What tells a volatile access from a plain one, in each compiler's words.
+_TELL_VOLATILE = {
+    "g++": ("--param=tsan-distinguish-volatile=1",),
+    "clang++": ("-mllvm", "-tsan-distinguish-volatile=1"),
+}
+
+
 class CheckedBuild:
     """Boxes that compile, run and explain a submission for the bug finder."""
 
     def __init__(self, cache_dir: Path, compiler: str) -> None:
         self._cache_dir = cache_dir
         self._compiler = compiler
+        self._flags = (*cpu.CHECKED_FLAGS, *_TELL_VOLATILE.get(PurePath(compiler).name, ()))
 
-    def try_to_build(self) -> bool:
-        """Have headers and worker in the cache; whether that worked."""
-        try:
-            return self.built.is_dir()
-        except ToolchainFailed as error:
-            log.warning("the bug finder cannot be built: %s", error.message)
-            return False
+    @property
+    def is_built(self) -> bool:
+        """Whether the cache knows of it: as built, or as something that cannot be built here."""
+        return self._entry.is_dir()
+
+    @property
+    def failure(self) -> str | None:
+        """Why it cannot be built here, in the compiler's words; None where it can."""
+        file = self.built / FAILURE_FILE
+        return file.read_text() if file.exists() else None
 
     @functools.cached_property
     def built(self) -> Path:
-        """The cache entry; built if it is not there."""
-        flags = [*cpu.CHECKED_FLAGS, "|", *cpu.CHECKED_RUNTIME_FLAGS, "|", *cpu.CHECKED_LINK_FLAGS]
+        """The cache entry with headers and worker; built if it is not there."""
+        return cache.entry(self._cache_dir, self._entry.name, self._try_to_build)
+
+    @functools.cached_property
+    def _entry(self) -> Path:
+        flags = [*self._flags, "|", *cpu.CHECKED_RUNTIME_FLAGS, "|", *cpu.CHECKED_LINK_FLAGS]
         key = parts_key(self._compiler, flags, (*_SOURCES, *cpu.CHECKED_HEADERS))
-        return cache.entry(self._cache_dir, f"checked-{key}", self._build)
+        return self._cache_dir / f"checked-{key}"
 
     def compile_template(self, settings: Settings) -> Template:
         """Compiles SOURCE_FILE to LIBRARY_FILE."""
         command = " ".join(
             [
                 self._compiler,
-                *cpu.CHECKED_FLAGS,
+                *self._flags,
                 f"-I {self.built}/include -include {MAIN_HEADER} /box/{SOURCE_FILE}",
                 *cpu.CHECKED_LINK_FLAGS,
                 "-o /tmp/solution.so",
@@ -103,11 +119,15 @@ class CheckedBuild:
     def _mounts(self) -> tuple[Mount, ...]:
         return (Mount(host=self.built, inside=str(self.built)),)
 
-    def _build(self, into: Path) -> None:
-        build_parts(
-            into,
-            compiler=self._compiler,
-            submission_flags=cpu.CHECKED_FLAGS,
-            runtime_flags=cpu.CHECKED_RUNTIME_FLAGS,
-            sources=_SOURCES,
-        )
+    def _try_to_build(self, into: Path) -> None:
+        """Build it, or note why not: a machine that cannot must not try again with every run."""
+        try:
+            build_parts(
+                into,
+                compiler=self._compiler,
+                submission_flags=self._flags,
+                runtime_flags=cpu.CHECKED_RUNTIME_FLAGS,
+                sources=_SOURCES,
+            )
+        except ToolchainFailed as error:
+            (into / FAILURE_FILE).write_text(error.message)

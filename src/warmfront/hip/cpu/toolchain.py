@@ -109,14 +109,13 @@ class CpuToolchain:
 
     @property
     def is_built(self) -> bool:
-        """Whether headers and worker are in the cache."""
-        return self._entry.is_dir()
+        """Whether headers and worker are in the cache, the bug finder's too."""
+        return self._entry.is_dir() and self.checked.is_built
 
     def build(self) -> None:
-        """Have them there; the bug finder's beside them, but a check can do without."""
-        if not self.is_built:
-            self.checked.try_to_build()
+        """Have them there. The bug finder's may fail: a check can do without."""
         self.built  # noqa: B018 - building is what asking for it does
+        self.checked.built  # noqa: B018 - as above
 
     @functools.cached_property
     def built(self) -> Path:

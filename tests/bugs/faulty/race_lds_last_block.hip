@@ -1,0 +1,17 @@
+// problem: copy
+// finds: data-race
+// why: only the last block skips the barrier
+#include <hip/hip_runtime.h>
+
+__global__ void run(const float* input, float* output, size_t n) {
+    __shared__ float tile[256];
+    const size_t i = blockIdx.x * 256 + threadIdx.x;
+    tile[threadIdx.x] = i < n ? input[i] : 0.0f;  // <-- here
+    if (blockIdx.x + 1 < gridDim.x) __syncthreads();
+    const float mirrored = tile[255 - threadIdx.x];  // <-- here
+    if (i < n) output[i] = mirrored == 12345.0f ? 0.0f : input[i];
+}
+
+extern "C" void solution(const float* input, float* output, size_t n) {
+    run<<<(n + 255) / 256, 256>>>(input, output, n);
+}
