@@ -11,6 +11,7 @@ import queue
 import threading
 import time
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from warmfront.errors import WarmfrontError
@@ -44,14 +45,27 @@ class Effort:
 
     most_cases: int
     most_work: int  #: operations and words of one case
-    most_accesses: int  #: of all cases, to memory that threads share
+    most_steps: int  #: accesses and waits, in all cases together
     wait_s: float  #: how long the verdict may wait for it
 
 
-#: Part of every check.
-EVERYDAY = Effort(most_cases=4, most_work=100_000, most_accesses=1_000_000, wait_s=1.0)
+#: Part of every check: a tenth of a second of looking.
+EVERYDAY = Effort(most_cases=4, most_work=100_000, most_steps=1_200_000, wait_s=1.0)
 #: Asked for.
-THOROUGH = Effort(most_cases=1000, most_work=100_000_000, most_accesses=10**12, wait_s=60.0)
+THOROUGH = Effort(most_cases=1000, most_work=100_000_000, most_steps=10**12, wait_s=60.0)
+
+
+#: What a verdict says when a limit came first.
+UNFINISHED = "It did not look at everything in the time that a check has: `warmfront check --bugs` does."
+
+
+class _End(Enum):
+    """How one case of a hunt ended."""
+
+    RIGHT = auto()
+    WRONG = auto()
+    FAULT = auto()  #: the kernel's doing
+    LIMIT = auto()  #: ours
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +174,7 @@ class Hunt:
         self._thread.join(self.effort.wait_s + GRACE_S)
         self.stop()
         return self._report or Report(
-            note="The bug finder did not come to an end; the verdict stands without it."
+            note="It did not come to an end in time; the verdict stands without it."
         )
 
     def stop(self) -> None:
@@ -175,7 +189,7 @@ class Hunt:
         try:
             self._report = self._hunt(translated)
         except WarmfrontError as error:
-            self._report = Report(note=f"The bug finder could not work here: {error.message}")
+            self._report = Report(note=f"It could not work here: {error.message}")
         except Exception:
             if not self._stopped:
                 log.exception("the bug finder failed")
@@ -185,10 +199,10 @@ class Hunt:
 
     def _hunt(self, translated: Translated) -> Report:
         if self.build.failure is not None:
-            return Report(note="The bug finder could not be built on this machine.")
+            return Report(note="It could not be built on this machine.")
         compiled = self._compile(translated)
         if compiled is None:
-            return Report(note="The bug finder's build of this source did not compile.")
+            return Report(note="Its own build of this source did not compile.")
         library, output = compiled
         finished = self._ask_all(library)
         evidence = reading.Evidence(
@@ -197,17 +211,12 @@ class Hunt:
             wrong_cases=frozenset(self._wrong),
             cut_votes=reading.cut_votes(output, self.submission.source),
         )
-        ran_out = any(record.data["kind"] == reading.RAN_OUT for record in self._records)
-        note = (
-            ""
-            if finished and not ran_out
-            else f"The bug finder looked at {self._done} case(s), not to the end."
-        )
+        note = "" if finished else UNFINISHED
         return Report(findings=tuple(reading.weigh(evidence)), cases=self._done, note=note)
 
     @property
     def _run_template(self) -> Template:
-        return self.build.run_template(self.settings, most_accesses=self.effort.most_accesses)
+        return self.build.run_template(self.settings, most_steps=self.effort.most_steps)
 
     def _take(self, template: Template) -> Box:
         box = self.sandbox.take(template)
@@ -227,29 +236,31 @@ class Hunt:
 
     def _ask_all(self, library: bytes) -> bool:
         """Run every question; False if one could not be brought to its end."""
-        worker: Worker | None = None
-        box: Box | None = None
+        runner: tuple[Worker, Box] | None = None
         started = time.monotonic()
         while (question := self._questions.get()) is not None:
             if self._stopped or time.monotonic() - started > self.effort.wait_s:
                 return False
-            if worker is None or box is None:
-                box = self._take(self._run_template)
-                (box.folder / LIBRARY_FILE).write_bytes(library)
-                box.go()
-                worker = Worker(box, case_timeout_s=self.effort.wait_s)
-                worker.load()
-            ended = self._ask(question, worker, box)
-            if ended is Verdict.TIME_LIMIT_EXCEEDED:
+            runner = runner or self._open_runner(library)
+            end = self._ask(question, *runner)
+            if end is _End.LIMIT:
                 return False
             self._done += 1
-            if ended is not None:  # it died of a fault: the next case needs a box of its own
-                box.destroy()
-                worker = box = None
+            if end is _End.FAULT:  # the next case needs a box of its own
+                runner[1].destroy()
+                runner = None
         return True
 
-    def _ask(self, question: Question, worker: Worker, box: Box) -> Verdict | None:
-        """Run one case and take down what was found; the verdict of a worker that did not survive it."""
+    def _open_runner(self, library: bytes) -> tuple[Worker, Box]:
+        box = self._take(self._run_template)
+        (box.folder / LIBRARY_FILE).write_bytes(library)
+        box.go()
+        worker = Worker(box, case_timeout_s=self.effort.wait_s)
+        worker.load()
+        return worker, box
+
+    def _ask(self, question: Question, worker: Worker, box: Box) -> _End:
+        """Run one case and take down what was found."""
         from warmfront.judge.compare import check_call  # noqa: PLC0415 - NumPy, loaded while the compiler ran
         from warmfront.judge.memory import Layout  # noqa: PLC0415 - as above
 
@@ -258,31 +269,34 @@ class Hunt:
         data = box.folder / DATA_FILE
         layout.write(data, [question.inputs])
         worker.case_name = case.name
-        ended: Verdict | None = None
+        end = _End.RIGHT
         try:
             worker.plan(layout)
             ran = worker.run()
         except Rejected as rejected:
-            ended = rejected.event.verdict
-            if ended is not Verdict.TIME_LIMIT_EXCEEDED:  # our own limit, which says nothing of the answer
-                self._wrong.add(case.name)
+            slow = rejected.event.verdict is Verdict.TIME_LIMIT_EXCEEDED
+            end = _End.LIMIT if slow else _End.FAULT
         else:
             try:
                 check_call(question, layout, data, ran=ran)
             except Rejected:
-                self._wrong.add(case.name)
-        self._take_down(worker, box, case.name)
-        return ended
+                end = _End.WRONG
+        if self._take_down(worker, box, case.name):
+            end = _End.LIMIT
+        if end in {_End.WRONG, _End.FAULT}:
+            self._wrong.add(case.name)
+        return end
 
-    def _take_down(self, worker: Worker, box: Box, case: str) -> None:
-        file = box.folder / FINDINGS_FILE
-        text = file.read_bytes()[: 1 << 20].decode(errors="replace")
-        records = reading.read_records(text, case)
+    def _take_down(self, worker: Worker, box: Box, case: str) -> bool:
+        """Read what was found in this case; whether the finder spent its last step on it."""
+        text = (box.folder / FINDINGS_FILE).read_bytes()[: 1 << 20].decode(errors="replace")
         known = sum(1 for record in self._records if record.box == id(box))
+        fresh = reading.read_records(text)[known:]
         self._records += [
             reading.Record(data=data, case=case, tensor=worker.whereabouts(data.get("address")), box=id(box))
-            for data in records[known:]
+            for data in fresh
         ]
+        return any(data["kind"] == reading.RAN_OUT for data in fresh)
 
     def _find_lines(self, library: bytes) -> dict[int, list[int]]:
         places = reading.offsets(self._records)

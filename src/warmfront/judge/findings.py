@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 #: More records than this are an attack, not a kernel.
 MAX_RECORDS = 256
 
+#: Bounds of one record.
+MAX_TEXT = 500
+MAX_CHAIN = 16
+MAX_OFFSET = 1 << 40
+
 #: What each kind is called, and what to do about it.
 KINDS = {
     "out-of-bounds": ("out of bounds", "Compare the index with the size before the access."),
@@ -86,16 +91,16 @@ class Evidence:
     cut_votes: frozenset[int]  #: lines on which a vote of 64 lanes becomes a number of 32 bits
 
 
-def read_records(text: str, case: str) -> list[dict[str, Any]]:
-    """The records of a case; what is no record is left out."""
+def read_records(text: str) -> list[dict[str, Any]]:
+    """The records in a box's file; what is no record is left out."""
     records = []
     for line in text.splitlines()[:MAX_RECORDS]:
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):  # the second: brackets without end
             continue
         if isinstance(record, dict) and isinstance(record.get("kind"), str):
-            records.append({**record, "case": case})
+            records.append(record)
     return records
 
 
@@ -105,8 +110,7 @@ def offsets(records: Iterable[Record]) -> list[int]:
         pc
         for record in records
         for key in ("pcs", "other_pcs")
-        for pc in record.data.get(key, ())
-        if isinstance(pc, int) and 0 <= pc < 1 << 40
+        for pc in _whole_numbers(record.data.get(key))
     }
     return sorted(found)
 
@@ -177,7 +181,7 @@ def _weigh_one(record: Record, evidence: Evidence) -> Finding | None:
     if kind not in KINDS or (kind == "host-pointer" and line == data.get("launch_line")):
         return None
     title, hint = KINDS[kind]
-    detail = str(data.get("detail", ""))
+    detail = _readable(data.get("detail"))
     about = f" ({record.tensor})" if record.tensor else ""
     return Finding(
         kind=kind,
@@ -186,7 +190,7 @@ def _weigh_one(record: Record, evidence: Evidence) -> Finding | None:
         hint=hint,
         line=line,
         other_line=_line(data, "other_", evidence) if "other_thread" in data else None,
-        kernel=str(data.get("kernel", "")),
+        kernel=_readable(data.get("kernel")),
         block=_place(data.get("block")),
         thread=_place(data.get("thread")),
         other_block=_place(data.get("other_block")),
@@ -199,10 +203,22 @@ def _line(data: Mapping[str, Any], prefix: str, evidence: Evidence) -> int | Non
     given = data.get(f"{prefix}line")
     if isinstance(given, int) and given > 0:
         return given
-    for offset in data.get(f"{prefix}pcs", ()):
+    for offset in _whole_numbers(data.get(f"{prefix}pcs")):
         if lines := evidence.lines.get(offset):
             return lines[0]
     return None
+
+
+def _whole_numbers(value: object) -> list[int]:
+    """The offsets in a list that may hold anything."""
+    if not isinstance(value, list):
+        return []
+    return [part for part in value[:MAX_CHAIN] if isinstance(part, int) and 0 <= part < MAX_OFFSET]
+
+
+def _readable(value: object) -> str:
+    """Text of a bearable length, with nothing in it that a terminal would obey."""
+    return "".join(c for c in str(value)[:MAX_TEXT] if c.isprintable())
 
 
 def _place(value: object) -> tuple[int, int, int] | None:

@@ -387,7 +387,7 @@ int main([[maybe_unused]] int count, char** arguments) {
   setvbuf(stdout, nullptr, _IOLBF, 0);
 #ifdef HIPCPU_CHECKED
   hipcpu_findings_to((box + "/findings").c_str());
-  if (count > 2) hipcpu_limit_accesses(std::strtoull(arguments[2], nullptr, 10));
+  if (count > 2) hipcpu_limit_steps(std::strtoull(arguments[2], nullptr, 10));
   (void)nice(10);  // the run that decides goes first
 #endif
 #if ON_CPU_RUNTIME

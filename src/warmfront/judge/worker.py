@@ -162,7 +162,7 @@ class Worker:
         try:
             fault = json.loads(body)
             kind = str(fault["fault"])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             self._tampered("a fault that cannot be read")
         message = f"{self._where()}{describe_fault(fault, self.whereabouts(fault.get('address')))}"
         raise Rejected(

@@ -93,11 +93,11 @@ class CheckedBuild:
             may_fork=True,
         )
 
-    def run_template(self, settings: Settings, *, most_accesses: int) -> Template:
-        """The worker with the bug finder in it, which looks at so many accesses."""
+    def run_template(self, settings: Settings, *, most_steps: int) -> Template:
+        """The worker with the bug finder in it, which ends after so many steps."""
         return Template(
             name="run checked",
-            argv=(str(self.built / "worker"), BOX, str(most_accesses)),
+            argv=(str(self.built / "worker"), BOX, str(most_steps)),
             mounts=self._mounts,
             limits=settings.run_limits(),
             env=cpu.RUN_ENV,

@@ -49,12 +49,12 @@ extern __thread bool watching;  // this OS thread runs a kernel's own code
 
 inline uint32_t thread() { return now.worker->current; }
 
-// Shared and global accesses that are looked at; after so many the kernel runs unwatched.
-extern uint64_t accesses_left;
-void run_out();
-inline void count_access() {
-  ++now.time;
-  if (--accesses_left == 0) run_out();
+// Steps that may be looked at: accesses of any kind, and waits. A run that has spent them ends.
+extern uint64_t steps_left;
+[[noreturn]] void run_out();
+inline void spend(uint64_t steps) {
+  if (steps_left <= steps) run_out();
+  steps_left -= steps;
 }
 
 // Sites: places in the code, as chains of return addresses, told apart by number.

@@ -44,6 +44,7 @@ void follow_overrun(const Region* region, size_t bytes, uintptr_t address) {
 
 inline __attribute__((always_inline)) void look(const void* pointer, size_t bytes, unsigned flags) {
   if (!watching) return;
+  spend(1);
   settle();
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   // Nearly all accesses of an unoptimised kernel are to its own stack.
@@ -61,7 +62,7 @@ inline __attribute__((always_inline)) void look(const void* pointer, size_t byte
     else
       refuse(address, bytes, flags & kWrite, site);
   }
-  watching = accesses_left != 0;
+  watching = true;
 }
 
 }  // namespace

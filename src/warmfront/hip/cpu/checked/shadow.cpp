@@ -168,7 +168,7 @@ void touch(Region& region, uintptr_t address, size_t bytes, unsigned flags, uint
   if (!region.cells) region.cells = cells_for(region);
   const bool reads = !(flags & kWrite) || ((flags & kAtomic) && !(flags & kStore));
   if (region.space == Space::kShared && reads) look_for_unwritten(region, address, bytes, site);
-  count_access();
+  ++now.time;
   const Access mine{now.serial, now.worker->round, last_meeting(thread()), site, now.time,
                     static_cast<uint16_t>(thread()), 0, static_cast<uint8_t>(flags)};
   for_words(region, address, bytes, [&](Cell& cell, uint8_t bits) {

@@ -1,6 +1,8 @@
 // What threads do together: barriers that some do not reach, lanes that are not there, waves thought to be 32 wide.
 #include <hipcpu/checked.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 
@@ -13,7 +15,7 @@
 namespace hipcpu::checks {
 
 Now now;
-uint64_t accesses_left = ~uint64_t{0};
+uint64_t steps_left = ~uint64_t{0};
 
 namespace {
 
@@ -93,7 +95,8 @@ void tell_of_half_waves() {
 }  // namespace
 
 void run_out() {
-  tell("ran-out", Certainty::kWarning, "the bug finder has looked at as many accesses as it may", place_of(thread(), 0));
+  tell("ran-out", Certainty::kSuspect, "the bug finder has looked at as much as it may", place_of(thread(), 0));
+  _exit(0);
 }
 
 uint32_t last_meeting(uint32_t thread) { return meeting_of[thread]; }
@@ -123,7 +126,11 @@ void begin_block(const Worker& worker) {
 
 void begin_stack() { watching = false; }
 
-void resume_thread() { watching = accesses_left != 0; }
+void resume_thread() {
+  constexpr uint64_t kStepsOfAWait = 4;
+  spend(kStepsOfAWait);
+  watching = true;
+}
 
 void open_barrier(const Worker& worker) {
   settle();
@@ -146,12 +153,12 @@ using namespace hipcpu::checks;
 
 extern "C" {
 
-void hipcpu_limit_accesses(unsigned long long count) { accesses_left = count; }
+void hipcpu_limit_steps(unsigned long long count) { steps_left = count; }
 
 void hipcpu_checked_begin(uint32_t thread, const void* place) {
   hipcpu_team->current = thread;
   learn_place(place);
-  watching = accesses_left != 0;
+  watching = true;
 }
 
 void hipcpu_checked_end() {

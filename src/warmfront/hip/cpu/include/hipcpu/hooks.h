@@ -37,7 +37,7 @@ void hipcpu_start_workers(void);
 void hipcpu_findings_to(const char* path);
 // Kernels may touch `bytes` from `pointer` on, and nothing else of the allocation that it points into.
 void hipcpu_limit(const void* pointer, size_t bytes);
-// After so many accesses to shared or global memory kernels run unwatched.
-void hipcpu_limit_accesses(unsigned long long count);
+// After so many steps (accesses of kernels, and waits) the process ends, with a last finding "ran-out".
+void hipcpu_limit_steps(unsigned long long count);
 #endif
 }

@@ -1,0 +1,118 @@
+"""What the bug finder wrote is read as a claim: findings are weighed, and nonsense is dropped."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from warmfront.judge.bugs import EVERYDAY, choose_cases
+from warmfront.judge.findings import Evidence, Record, cut_votes, offsets, read_lines, read_records, weigh
+from warmfront.problems import get
+from warmfront.problems.spec import Dtype, Scale
+from warmfront.submissions import Endpoint, Submission
+
+
+def record(kind: str, severity: str = "warning", **more: Any) -> Record:
+    """A record of case `a` at line 5."""
+    data = {"kind": kind, "severity": severity, "detail": "why", "kernel": "k", "line": 5, "block": [0, 0, 0]}
+    return Record(data={**data, "thread": [1, 0, 0], **more}, case="a", tensor=None)
+
+
+def evidence(*records: Record, wrong: str = "", cut: int = 0) -> Evidence:
+    """All that is known of the records."""
+    lines = {16: [7]}
+    return Evidence(records=records, lines=lines, wrong_cases=frozenset(wrong), cut_votes=frozenset({cut}))
+
+
+def told(*records: Record, wrong: str = "", cut: int = 0) -> list[tuple[str, str, int | None]]:
+    """Kind, severity and line of what is told."""
+    return [(f.kind, f.severity, f.line) for f in weigh(evidence(*records, wrong=wrong, cut=cut))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "nonsense", "[1]", "{}", '{"kind": 1}', "\x00", "[" * 100_000],
+    ids=["empty", "words", "list", "no kind", "number", "zero", "deep"],
+)
+def test_what_is_no_record_is_dropped(text: str) -> None:
+    """Submitted code may write to the file, and gains nothing."""
+    assert read_records(text) == []
+
+
+def test_a_forged_record_breaks_nothing() -> None:
+    """Fields of the wrong type are taken for absent, and a terminal has nothing to obey."""
+    forged = read_records(
+        json.dumps({"kind": "data-race", "pcs": 7, "other_pcs": ["x", -1], "line": "5", "block": "b"})
+        + "\n"
+        + json.dumps({"kind": "out-of-bounds", "severity": "error", "detail": "\x1b[2J" + "x" * 10_000})
+    )
+    records = [Record(data=data, case="a", tensor=None) for data in forged]
+    assert offsets(records) == []
+    findings = weigh(evidence(*records))
+    assert [f.line for f in findings] == [None, None]
+    assert all("\x1b" not in f.message and len(f.message) < 1000 for f in findings)
+
+
+def test_a_suspicion_is_told_only_of_a_wrong_answer() -> None:
+    """A shuffle from an absent lane matters if the answer does not survive garbage there."""
+    assert told(record("inactive-lane", "suspect")) == []
+    assert told(record("inactive-lane", "suspect"), wrong="a") == [("inactive-lane", "warning", 5)]
+
+
+def test_a_race_that_changes_the_answer_is_an_error() -> None:
+    """What may be harmless is no longer so once the answer is wrong; one value written twice stays so."""
+    assert told(record("data-race")) == [("data-race", "warning", 5)]
+    assert told(record("data-race"), wrong="a") == [("data-race", "error", 5)]
+    assert told(record("same-value-race"), wrong="a") == [("same-value-race", "warning", 5)]
+
+
+def test_a_consequence_is_not_told_beside_its_cause() -> None:
+    """A word that is read before its racing writer came is one bug, not two."""
+    assert told(record("uninitialised-lds"), record("data-race", other_line=6)) == [
+        ("data-race", "warning", 5)
+    ]
+
+
+def test_a_vote_counts_where_the_compiler_saw_it_cut() -> None:
+    """A vote with upper bits is a bug only on a line that drops them."""
+    assert told(record("wide-vote", "suspect")) == []
+    assert told(record("wide-vote", "suspect"), cut=5) == [("wave-of-32", "warning", 5)]
+
+
+def test_a_place_in_the_library_becomes_a_line() -> None:
+    """The innermost of the author's own lines is the one."""
+    assert told(record("data-race", line=0, pcs=[3, 16])) == [("data-race", "warning", 7)]
+
+
+def test_the_glue_of_a_launch_is_no_host_pointer() -> None:
+    """What a launch itself reads from the host's stack is not the author's doing."""
+    assert told(record("host-pointer", "error", launch_line=5)) == []
+
+
+def test_lines_are_read_as_addr2line_prints_them() -> None:
+    """Frames of headers are passed over."""
+    printed = "0x10\n/x/atomics.h:9\n/box/solution.hip:12 (discriminator 2)\n0x20\n??:0\n"
+    assert read_lines(printed) == {16: [12], 32: []}
+
+
+def test_only_votes_are_watched_for_cuts() -> None:
+    """Of all conversions that lose bits, those of a ballot are meant."""
+    source = "unsigned a = __ballot(x);\nunsigned b = n * 2ul;\n"
+    said = "".join(
+        f"solution.hip:{line}:14: warning: conversion from 'long unsigned int' to 'unsigned int'\n"
+        for line in (1, 2, 99)
+    )
+    assert cut_votes(said, source) == {1}
+
+
+def test_a_check_hunts_in_a_few_small_cases() -> None:
+    """The smallest case is among them, and none is large."""
+    problem = get("matrix-multiplication")
+    submission = Submission(source="", problem=problem, dtype=Dtype.FLOAT32, endpoint=Endpoint.CHECKER)
+    cases = problem.cases(Scale.CPU)
+    chosen = choose_cases(submission, cases, EVERYDAY)
+    assert len(chosen) == EVERYDAY.most_cases
+    assert min(range(len(cases)), key=lambda i: problem.flops(cases[i])) + 1 in chosen
+    assert all(problem.flops(cases[number - 1]) <= EVERYDAY.most_work for number in chosen)
