@@ -89,6 +89,9 @@ def test_a_place_in_the_library_becomes_a_line() -> None:
 def test_the_glue_of_a_launch_is_no_host_pointer() -> None:
     """What a launch itself reads from the host's stack is not the author's doing."""
     assert told(record("host-pointer", "error", launch_line=5)) == []
+    assert told(record("host-pointer", "error", launch_line=4, line=0, pcs=[16, 32])) == []
+    kernel = record("host-pointer", "error", launch_line=4, line=0, pcs=[16, 16])
+    assert told(kernel) == [("host-pointer", "error", 7)]
 
 
 def test_lines_are_read_as_addr2line_prints_them() -> None:

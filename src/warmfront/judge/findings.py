@@ -178,7 +178,7 @@ def _weigh_one(record: Record, evidence: Evidence) -> Finding | None:
         severity = "warning"
     elif kind in _DECIDED_BY_ANSWER and record.case in evidence.wrong_cases:
         severity = "error"
-    if kind not in KINDS or (kind == "host-pointer" and line == data.get("launch_line")):
+    if kind not in KINDS or (kind == "host-pointer" and _is_glue(data, line, evidence)):
         return None
     title, hint = KINDS[kind]
     detail = _readable(data.get("detail"))
@@ -207,6 +207,16 @@ def _line(data: Mapping[str, Any], prefix: str, evidence: Evidence) -> int | Non
         if lines := evidence.lines.get(offset):
             return lines[0]
     return None
+
+
+def _is_glue(data: Mapping[str, Any], line: int | None, evidence: Evidence) -> bool:
+    """Whether a launch itself made the access: it reads a kernel's pointer from the host's stack.
+
+    Its caller is our header. A kernel's own is the launch, at a line of the author's.
+    """
+    launch = data.get("launch_line")
+    callers = _whole_numbers(data.get("pcs"))[1:2]
+    return line == launch or bool(launch and callers and not evidence.lines.get(callers[0]))
 
 
 def _whole_numbers(value: object) -> list[int]:

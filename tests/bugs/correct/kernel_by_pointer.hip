@@ -9,5 +9,7 @@ __global__ void run(const float* input, float* output, size_t n) {
 
 extern "C" void solution(const float* input, float* output, size_t n) {
     auto kernel = &run;
-    kernel<<<(n + 255) / 256, 256>>>(input, output, n);
+    kernel<<<(n + 255) / 256,
+             256>>>(input,
+                    output, n);
 }

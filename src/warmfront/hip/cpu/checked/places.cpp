@@ -73,10 +73,13 @@ std::string plain_name(const char* mangled) {
   return length && length <= std::strlen(end) ? std::string(end, length) : mangled;
 }
 
+// The headers' and the runtime's own variables, and what the compiler adds.
 bool is_control(const char* name) {
-  for (const char* ours : {"_ZL9threadIdx", "_ZL8blockIdx", "_ZL8blockDim", "_ZL7gridDim", "_ZN6hipcpuL9left_loopE"})
+  for (const char* ours : {"_ZL9threadIdx", "_ZL8blockIdx", "_ZL8blockDim", "_ZL7gridDim"})
     if (std::strcmp(name, ours) == 0) return true;
-  return std::strncmp(name, "_ZGV", 4) == 0 || std::strncmp(name, "_ZTH", 4) == 0;
+  for (const char* prefix : {"_ZN6hipcpu", "hipcpu_", "_ZGV", "_ZTH"})
+    if (std::strncmp(name, prefix, std::strlen(prefix)) == 0) return true;
+  return false;
 }
 
 void read_symbols(Library& library, const char* image, size_t size) {
