@@ -137,8 +137,7 @@ GPU_ONLY = {
     "hipTextureDesc": "void f() { hipTextureDesc d = {}; }",
     "tex2D": "__global__ void k(hipTextureObject_t t, float* y) { y[0] = tex2D<float>(t, 1, 2); }\n"
     "void f(float* y) { k<<<1, 1>>>(nullptr, y); }",
-    "hipLaunchKernel": "__global__ void k() {}\n"
-    "void f() { hipLaunchKernel((const void*)k, dim3(1), dim3(1), nullptr, 0, nullptr); }",
+    "hipLaunchKernel": "void f(const void* k) { hipLaunchKernel(k, dim3(1), dim3(1), nullptr, 0, nullptr); }",
 }
 
 
