@@ -29,6 +29,7 @@ CORPUS = [*FIGURES, *EXAMPLES]
 REFUSED = {
     "layer_norm_welford": "its mask has 64 bits",
     "matrix_vector_warp32": "its mask has 64 bits",
+    "softmax_fast_math": "its mask has 64 bits",
     "sum_dim_block_reduce": "its mask has 64 bits",
     "ported_attention": "its mask has 64 bits",
     "ported_spmv": "its mask has 64 bits",
