@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from warmfront.hip.xray.assembly import read_assembly
@@ -248,6 +248,7 @@ def test_reads_any_source(source: str) -> None:
     assert all(each.line > 0 for each in find_assumptions(source))
 
 
+@example("NE")
 @given(st.text(alphabet="_ZNEIKPS0123456789tsLifbjJ", max_size=40))
 def test_demangles_anything(symbol: str) -> None:
     """Whatever the symbol, there is a name."""

@@ -23,7 +23,7 @@ def demangle(symbol: str) -> str:
     if not symbol.startswith("_Z"):
         return symbol
     try:
-        return _Parser(symbol[2:]).name()
+        return _Parser(symbol[2:]).name() or symbol
     except (_Unknown, IndexError, ValueError, RecursionError):
         return symbol
 
