@@ -7,21 +7,18 @@ import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.integration.boxes import LIMITS, Lab, containers_of, lab, nothing_left
 from warmfront.errors import NoSandbox, SandboxFailed
 from warmfront.sandbox import BUBBLEWRAP, DOCKER, TRUSTED, Availability, available, bwrap, open_sandbox
-from warmfront.sandbox.base import Exit, Mount, Reason, Template
+from warmfront.sandbox.base import SCRATCH, Exit, Mount, Reason, Template
 from warmfront.sandbox.bubblewrap import Bubblewrap
 from warmfront.sandbox.cgroup import find_hierarchy
 from warmfront.sandbox.channel import wait_readable
 from warmfront.sandbox.docker import Docker, connect
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["lab", "nothing_left"]  # fixtures: pytest finds them by name
 
@@ -240,6 +237,23 @@ class TestTrusted:
             box.go()
             done = box.wait()
             assert (done.output.decode(), done.enforced_by) == (f"hello{box.folder}\n", TRUSTED)
+        sandbox.close()
+
+    def test_two_trusted_programs_do_not_share_their_scratch(self) -> None:
+        """Each finds in TMPDIR a place of its own, which is gone with its box."""
+        script = 'cat "$TMPDIR/note" 2>/dev/null; echo mine > "$TMPDIR/note"; echo "$TMPDIR"'
+        template = Template(
+            name="test", argv=("/bin/sh", "-c", script), mounts=(), limits=LIMITS, env={"TMPDIR": SCRATCH}
+        )
+        sandbox = open_sandbox(TRUSTED)
+        with sandbox.take(template) as one, sandbox.take(template) as other:
+            places = []
+            for box in (one, other):
+                box.go()
+                places.append(Path(box.wait().output.decode().strip()))
+            assert places == [one.folder / "scratch", other.folder / "scratch"]
+            assert all((place / "note").read_text() == "mine\n" for place in places)
+        assert not any(place.exists() for place in places)
         sandbox.close()
 
     def test_a_trusted_process_ends_with_its_children(self) -> None:

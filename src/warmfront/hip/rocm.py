@@ -23,7 +23,7 @@ from warmfront.hip.toolchain import (
     shell_job,
 )
 from warmfront.hip.trailer import wrap
-from warmfront.sandbox.base import BOX, Mount, Template
+from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
     from warmfront.hip.diagnose import CompileFailure
@@ -67,15 +67,19 @@ class RocmToolchain:
 
     def compile_template(self, settings: Settings) -> Template:
         """One hipcc call."""
-        command = (
-            f"{self._hipcc} {' '.join(self._flags())} -shared -x hip /box/{SOURCE_FILE} -o /tmp/solution.so"
-        )
+        flags = " ".join([*self._flags(), "-shared", "-x hip"])
+        command = f"{self._hipcc} {flags} /box/{SOURCE_FILE} -o $TMPDIR/solution.so"
         return Template(
             name="compile",
-            argv=shell_job(f"{command} && cat /tmp/solution.so >/box/{LIBRARY_FILE}"),
+            argv=shell_job(f"{command} && cat $TMPDIR/solution.so >/box/{LIBRARY_FILE}"),
             mounts=(Mount(host=self._prefix, inside=str(self._prefix)),),
             limits=settings.compile_limits(),
-            env={"PATH": f"{self._prefix}/bin:/usr/bin:/bin", "LC_ALL": "C", "HIP_PLATFORM": "amd"},
+            env={
+                "PATH": f"{self._prefix}/bin:/usr/bin:/bin",
+                "LC_ALL": "C",
+                "HIP_PLATFORM": "amd",
+                "TMPDIR": SCRATCH,
+            },
             outputs=(LIBRARY_FILE,),
             may_fork=True,
         )

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Where the box's folder is seen by the program inside.
 BOX = "/box"
+#: A writable place of the box's own. Programs find it by TMPDIR, for without isolation it is elsewhere.
+SCRATCH = "/tmp"  # noqa: S108 - the box's
 
 
 class Reason(StrEnum):

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warmfront.sandbox import TRUSTED
-from warmfront.sandbox.base import BOX, Exit, Template
+from warmfront.sandbox.base import BOX, SCRATCH, Exit, Template
 from warmfront.sandbox.folders import Folders
 from warmfront.sandbox.pool import PoolSandbox
 from warmfront.sandbox.process import ProcessBox, Spawner, exit_of_status, launcher
@@ -51,7 +51,12 @@ class TrustedBox(ProcessBox):
 
     def _start(self) -> None:
         argv = [self._on_host(word) for word in self.template.argv]
-        env = {name: self._on_host(value) for name, value in self.template.env.items()}
+        scratch = self.folder / "scratch"
+        scratch.mkdir()
+        env = {
+            name: f"{scratch}{value[len(SCRATCH) :]}" if value.startswith(SCRATCH) else self._on_host(value)
+            for name, value in self.template.env.items()
+        }
         self._spawn(launcher(argv, self.template.limits, ()), env=env)
 
     def _on_host(self, text: str) -> str:

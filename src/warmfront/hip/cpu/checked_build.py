@@ -14,7 +14,7 @@ from warmfront.errors import ToolchainFailed
 from warmfront.hip import cache, cpu
 from warmfront.hip.cpu.parts import MAIN_HEADER, build_parts, parts_key
 from warmfront.hip.toolchain import DATA_FILE, LIBRARY_FILE, SOURCE_FILE, WORKER_SOURCE, shell_job
-from warmfront.sandbox.base import BOX, Mount, Template
+from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +31,7 @@ FAILURE_FILE = "failure.txt"
 PLACES_FILE = "places"
 
 _SOURCES = (*cpu.CHECKED_SOURCES, WORKER_SOURCE)
-_ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": "/tmp"}  # noqa: S108 - the box's
+_ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": SCRATCH}
 
 
 #: What tells a volatile access from a plain one, in each compiler's words.
@@ -79,13 +79,13 @@ class CheckedBuild:
                 *self._flags,
                 f"-I {self.built}/include -include {MAIN_HEADER} /box/{SOURCE_FILE}",
                 *cpu.CHECKED_LINK_FLAGS,
-                "-o /tmp/solution.so",
+                "-o $TMPDIR/solution.so",
             ]
         )
         return Template(
             name="compile checked",
             # The compiler whose library decides goes first.
-            argv=shell_job(f"nice -n 10 {command} && cat /tmp/solution.so >/box/{LIBRARY_FILE}"),
+            argv=shell_job(f"nice -n 10 {command} && cat $TMPDIR/solution.so >/box/{LIBRARY_FILE}"),
             mounts=self._mounts,
             limits=settings.compile_limits(),
             env=_ENV,

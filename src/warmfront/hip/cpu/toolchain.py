@@ -25,7 +25,7 @@ from warmfront.hip.toolchain import (
     shell_job,
 )
 from warmfront.hip.trailer import wrap
-from warmfront.sandbox.base import BOX, Mount, Template
+from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,14 +67,14 @@ class CpuToolchain:
     def compile_template(self, settings: Settings) -> Template:
         """One compiler call: compile and link, with nothing to link against."""
         compile_it = " ".join(
-            [*self._compile_command(), f"/box/{SOURCE_FILE}", *cpu.LINK_FLAGS, "-o /tmp/solution.so"]
+            [*self._compile_command(), f"/box/{SOURCE_FILE}", *cpu.LINK_FLAGS, "-o $TMPDIR/solution.so"]
         )
         return Template(
             name="compile",
-            argv=shell_job(f"{compile_it} && cat /tmp/solution.so >/box/{LIBRARY_FILE}"),
+            argv=shell_job(f"{compile_it} && cat $TMPDIR/solution.so >/box/{LIBRARY_FILE}"),
             mounts=(Mount(host=self.built, inside=str(self.built)),),
             limits=settings.compile_limits(),
-            env={"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": "/tmp"},  # noqa: S108 - the box's
+            env={"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": SCRATCH},
             outputs=(LIBRARY_FILE,),
             may_fork=True,
         )

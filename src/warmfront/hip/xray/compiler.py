@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from warmfront.errors import NoToolchain, ToolchainFailed, UsageError
 from warmfront.hip import cache, cpu
 from warmfront.hip.toolchain import shell_job
-from warmfront.sandbox.base import Mount, Template
+from warmfront.sandbox.base import SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,9 +147,9 @@ class Compiler:
             env={
                 "PATH": "/usr/bin:/bin",
                 "LC_ALL": "C",
-                "TMPDIR": "/tmp",  # noqa: S108 - the box's
-                "ZIG_GLOBAL_CACHE_DIR": "/tmp/zig",  # noqa: S108 - the box's
-                "ZIG_LOCAL_CACHE_DIR": "/tmp/zig",  # noqa: S108 - the box's
+                "TMPDIR": SCRATCH,
+                "ZIG_GLOBAL_CACHE_DIR": f"{SCRATCH}/zig",
+                "ZIG_LOCAL_CACHE_DIR": f"{SCRATCH}/zig",
             },
             outputs=(ASSEMBLY_FILE,),
             may_fork=True,
