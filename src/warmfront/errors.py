@@ -7,12 +7,24 @@
     │   ├── UnknownDtype
     │   ├── BadSetting
     │   ├── BadProblemFile
-    │   └── IsolationRequired
+    │   ├── IsolationRequired
+    │   ├── BadRequest              HTTP 422
+    │   ├── NotAuthenticated        HTTP 401
+    │   ├── NotAllowed              HTTP 403
+    │   ├── NotFound                HTTP 404
+    │   ├── Conflict                HTTP 409
+    │   ├── RateLimitExceeded       HTTP 429
+    │   └── BudgetExceeded          HTTP 402
     └── InfrastructureError         the machine cannot do it, or broke: exit code 3
         ├── NoSandbox
         ├── NoToolchain
         ├── SandboxFailed
-        └── ToolchainFailed
+        ├── ToolchainFailed
+        ├── StoreUnavailable        HTTP 503
+        ├── ServerUnreachable
+        ├── ProviderError
+        ├── VMUnreachable
+        └── UnknownAttempt
 
 A class's docstring is its message when it is raised without one. `code` is stable: programs may
 match on it. `hint` is the next step, in one line.
@@ -76,6 +88,48 @@ class IsolationRequired(UsageError):
     code = "ISOLATION_REQUIRED"
 
 
+class BadRequest(UsageError):
+    """A field of the request has a value that is not allowed."""
+
+    code = "BAD_REQUEST"
+
+
+class NotAuthenticated(UsageError):
+    """This needs an API key."""
+
+    code = "NOT_AUTHENTICATED"
+
+
+class NotAllowed(UsageError):
+    """This key may not do that."""
+
+    code = "NOT_ALLOWED"
+
+
+class NotFound(UsageError):
+    """There is nothing of that name."""
+
+    code = "NOT_FOUND"
+
+
+class Conflict(UsageError):
+    """That cannot be done in the present state."""
+
+    code = "CONFLICT"
+
+
+class RateLimitExceeded(UsageError):
+    """Too many requests; this one was not taken."""
+
+    code = "RATE_LIMIT_EXCEEDED"
+
+
+class BudgetExceeded(UsageError):
+    """The credits left do not cover this VM's worst case."""
+
+    code = "BUDGET_EXCEEDED"
+
+
 class InfrastructureError(WarmfrontError):
     """The machine could not do its part; the kernel is not to blame."""
 
@@ -104,3 +158,33 @@ class ToolchainFailed(InfrastructureError):
     """The toolchain could not build its own parts."""
 
     code = "TOOLCHAIN_FAILED"
+
+
+class StoreUnavailable(InfrastructureError):
+    """The database cannot be reached or written."""
+
+    code = "STORE_UNAVAILABLE"
+
+
+class ServerUnreachable(InfrastructureError):
+    """No Warmfront service answers at this address."""
+
+    code = "SERVER_UNREACHABLE"
+
+
+class ProviderError(InfrastructureError):
+    """The provider could not do what it was asked."""
+
+    code = "PROVIDER_ERROR"
+
+
+class VMUnreachable(InfrastructureError):
+    """The VM's listener does not answer."""
+
+    code = "VM_UNREACHABLE"
+
+
+class UnknownAttempt(InfrastructureError):
+    """The listener has no attempt of that id."""
+
+    code = "UNKNOWN_ATTEMPT"

@@ -33,6 +33,40 @@ class Event:
 
 
 @dataclass(frozen=True, kw_only=True)
+class InQueue(Event):
+    """It is stored, and will get its verdict."""
+
+    status = "IN_QUEUE"
+    position: int  #: how many go before it
+    quote: dict[str, Any]  #: vm_state, wait_s, cost_usd: what it looks like now
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provisioning(Event):
+    """A VM is on its way."""
+
+    status = "PROVISIONING"
+    vm_state: str  #: COLD_START
+    vm_id: str
+    phase: str
+    elapsed_s: float
+    eta_s: float | None  #: seconds to go, by the boots seen so far
+
+
+@dataclass(frozen=True, kw_only=True)
+class VMReady(Event):
+    """It has a VM."""
+
+    status = "VM_READY"
+    vm_id: str
+    vm_state: str  #: COLD_START or WARM_REUSE
+    gpu: str
+    simulated: bool
+    attempt: int  #: 1 but for a submission whose VM was lost
+    metrics: dict[str, Any]  #: the VM's own and the pool's
+
+
+@dataclass(frozen=True, kw_only=True)
 class Xray(Event):
     """What the compiler of the real target makes of the source; nothing was run for it."""
 

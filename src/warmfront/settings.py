@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,53 @@ class Settings:
     #: WARMFRONT_SANDBOX: `bubblewrap` or `docker`; empty: what works here.
     sandbox: str | None = None
 
+    #: WARMFRONT_PROVIDER: where VMs come from.
+    provider: str = "local"
+    #: WARMFRONT_HOST: the address that the service listens on.
+    host: str = "127.0.0.1"
+    #: WARMFRONT_PORT: its port.
+    port: int = 3000
+    #: WARMFRONT_DATA_DIR: the database, the service's secret, the local VMs.
+    data_dir: Path = field(default_factory=lambda: default_data_dir())  # noqa: PLW0108 - defined below
+    #: WARMFRONT_DATABASE_URL: PostgreSQL instead of SQLite in the data directory.
+    database_url: str | None = None
+    #: WARMFRONT_ALERT_WEBHOOK: is posted the budget's alert.
+    alert_webhook: str | None = None
+    #: WARMFRONT_REHEARSE: local VMs take a cloud's time to boot and a cloud's price, in simulated dollars.
+    rehearse: bool = False
+    #: WARMFRONT_REHEARSE_BOOT: seconds that such a boot takes.
+    rehearse_boot_s: float = 60.0
+    #: AMD_VM_IDLE_TIMEOUT: seconds that an idle VM is kept.
+    idle_timeout_s: float = 600.0
+    #: AMD_VM_MAX_CONCURRENT: VMs at once.
+    max_vms: int = 3
+    #: AMD_DEFAULT_GPU: the GPU of a submission that names none.
+    default_gpu: str = "MI300X"
+    #: AMD_MI300X_HOURLY_RATE: dollars an hour.
+    rate_usd_per_h: Decimal = Decimal("1.99")
+    #: AMD_GRANT_CREDITS_TOTAL: the hard limit, in dollars.
+    credits_usd: Decimal = Decimal("1400.00")
+    #: AMD_COST_ALERT_THRESHOLD: the share of the credits at which the alert comes, once.
+    alert_threshold: Decimal = Decimal("0.8")
+    #: WARMFRONT_PROVISION_TIMEOUT: seconds until a VM that does not answer is given up.
+    provision_timeout_s: float = 900.0
+    #: WARMFRONT_TASK_TIMEOUT: seconds that one attempt may take on a VM, all in all.
+    task_timeout_s: float = 600.0
+    #: WARMFRONT_STOP_LAG: seconds that a provider may take to end a VM; they are reserved too.
+    stop_lag_s: float = 300.0
+    #: WARMFRONT_HEARTBEAT: seconds between two heartbeats to a VM.
+    heartbeat_s: float = 10.0
+    #: WARMFRONT_LOST_AFTER: seconds without an answer until a VM counts as lost.
+    lost_after_s: float = 30.0
+    #: WARMFRONT_DEAD_MAN: seconds without a heartbeat until a listener ends itself.
+    dead_man_s: float = 180.0
+    #: WARMFRONT_RATE_LIMIT: submissions a minute by one user.
+    rate_limit_per_min: int = 600
+    #: WARMFRONT_DAILY_SUBMISSIONS: submissions a day by one user.
+    daily_submissions: int = 10_000
+    #: WARMFRONT_DAILY_BUDGET: dollars a day by one user; empty: as many as the credits have.
+    daily_budget_usd: Decimal | None = None
+
     def compile_limits(self) -> Limits:
         """The limits of the sandbox that compiles."""
         return self._limits(memory_bytes=self.compile_memory_bytes, wall_s=self.compile_timeout_s)
@@ -100,6 +148,13 @@ def default_cache_dir() -> Path:
     if os.geteuid() == 0:
         return Path("/var/cache/warmfront")
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "warmfront"
+
+
+def default_data_dir() -> Path:
+    """Where the service keeps its state."""
+    if os.geteuid() == 0:
+        return Path("/var/lib/warmfront")
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "warmfront"
 
 
 def physical_memory_bytes() -> int:
@@ -168,14 +223,48 @@ def _directory(text: str) -> Path:
     return Path(text).expanduser().absolute()
 
 
-def _sandbox_name(text: str) -> str:
-    if text not in {"bubblewrap", "docker"}:
+def _one_of(*names: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in names:
+            raise ValueError(text)
+        return text
+
+    return parse
+
+
+def _port(text: str) -> int:
+    value = int(text)
+    if not 0 <= value <= 65535:
         raise ValueError(text)
-    return text
+    return value
+
+
+def _dollars(text: str) -> Decimal:
+    """An exact amount: 1400 or 1400.00, also with a dollar sign."""
+    if not re.fullmatch(r"\$?\d{1,12}(\.\d{1,9})?", text):
+        raise ValueError(text)
+    return Decimal(text.removeprefix("$"))
+
+
+def _share(text: str) -> Decimal:
+    if not re.fullmatch(r"\d(\.\d{1,9})?", text) or not 0 < Decimal(text) <= 1:
+        raise ValueError(text)
+    return Decimal(text)
+
+
+def _url(*schemes: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        scheme, separator, rest = text.partition("://")
+        if scheme not in schemes or not separator or not rest:
+            raise ValueError(text)
+        return text
+
+    return parse
 
 
 _SIZE = "a size such as 512MB or 16GB"
 _SECONDS = "a number of seconds above 0"
+_DOLLARS = "dollars such as 1.99"
 
 #: Field → its variable, how to read it, and what is allowed, in words.
 _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
@@ -195,5 +284,32 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "cache_dir": ("WARMFRONT_CACHE_DIR", _directory, "a directory"),
     "box_dir": ("WARMFRONT_BOX_DIR", _directory, "a directory"),
     "docker_image": ("WARMFRONT_DOCKER_IMAGE", str, "an image name"),
-    "sandbox": ("WARMFRONT_SANDBOX", _sandbox_name, "bubblewrap or docker"),
+    "sandbox": ("WARMFRONT_SANDBOX", _one_of("bubblewrap", "docker"), "bubblewrap or docker"),
+    "provider": ("WARMFRONT_PROVIDER", _one_of("local"), "local"),
+    "host": ("WARMFRONT_HOST", str, "an address of this machine"),
+    "port": ("WARMFRONT_PORT", _port, "a port from 0 to 65535"),
+    "data_dir": ("WARMFRONT_DATA_DIR", _directory, "a directory"),
+    "database_url": (
+        "WARMFRONT_DATABASE_URL",
+        _url("postgresql", "sqlite"),
+        "an address such as postgresql://user@host/name or sqlite:////path/to/file.db",
+    ),
+    "alert_webhook": ("WARMFRONT_ALERT_WEBHOOK", _url("http", "https"), "an http:// or https:// address"),
+    "rehearse": ("WARMFRONT_REHEARSE", _boolean, "true or false"),
+    "rehearse_boot_s": ("WARMFRONT_REHEARSE_BOOT", _positive, _SECONDS),
+    "idle_timeout_s": ("AMD_VM_IDLE_TIMEOUT", _positive, _SECONDS),
+    "max_vms": ("AMD_VM_MAX_CONCURRENT", _count, "a whole number from 1"),
+    "default_gpu": ("AMD_DEFAULT_GPU", _one_of("MI300X"), "MI300X"),
+    "rate_usd_per_h": ("AMD_MI300X_HOURLY_RATE", _dollars, _DOLLARS),
+    "credits_usd": ("AMD_GRANT_CREDITS_TOTAL", _dollars, _DOLLARS),
+    "alert_threshold": ("AMD_COST_ALERT_THRESHOLD", _share, "a share above 0 and at most 1, such as 0.8"),
+    "provision_timeout_s": ("WARMFRONT_PROVISION_TIMEOUT", _positive, _SECONDS),
+    "task_timeout_s": ("WARMFRONT_TASK_TIMEOUT", _positive, _SECONDS),
+    "stop_lag_s": ("WARMFRONT_STOP_LAG", _positive, _SECONDS),
+    "heartbeat_s": ("WARMFRONT_HEARTBEAT", _positive, _SECONDS),
+    "lost_after_s": ("WARMFRONT_LOST_AFTER", _positive, _SECONDS),
+    "dead_man_s": ("WARMFRONT_DEAD_MAN", _positive, _SECONDS),
+    "rate_limit_per_min": ("WARMFRONT_RATE_LIMIT", _count, "a whole number from 1"),
+    "daily_submissions": ("WARMFRONT_DAILY_SUBMISSIONS", _count, "a whole number from 1"),
+    "daily_budget_usd": ("WARMFRONT_DAILY_BUDGET", _dollars, _DOLLARS),
 }

@@ -63,6 +63,8 @@ def test_each_endpoint_ends_with_its_own_success() -> None:
     assert not is_terminal("CHECKED", Endpoint.SUBMIT)
     assert not is_terminal("BENCHMARKED", Endpoint.SUBMIT)
     assert is_terminal("ACCEPTED", Endpoint.SUBMIT)
+    assert is_terminal("XRAY", Endpoint.XRAY)
+    assert not is_terminal("XRAY", Endpoint.SUBMIT)
     assert all(is_terminal("RUNTIME_ERROR", endpoint) for endpoint in Endpoint)
     assert not any(is_terminal("TEST_RESULT", endpoint) for endpoint in Endpoint)
 
@@ -70,8 +72,14 @@ def test_each_endpoint_ends_with_its_own_success() -> None:
 def test_exit_codes_tell_whose_fault_it_was() -> None:
     """0 accepted, 1 the kernel, 3 the machine."""
     assert {verdict for verdict in Verdict if verdict.exit_code == 0} == {
+        "XRAY",
         "CHECKED",
         "BENCHMARKED",
         "ACCEPTED",
     }
-    assert {verdict for verdict in Verdict if verdict.exit_code == 3} == {"CANCELLED", "ERROR"}
+    assert {verdict for verdict in Verdict if verdict.exit_code == 3} == {
+        "CANCELLED",
+        "RATE_LIMIT_EXCEEDED",
+        "BUDGET_EXCEEDED",
+        "ERROR",
+    }

@@ -190,8 +190,9 @@ def choose_sandbox(request: Request, configured: Settings) -> Sandbox:
 
 
 def _endpoint(name: str) -> Endpoint:
-    if name not in set(Endpoint):
-        allowed = ", ".join(Endpoint)
+    runs = [endpoint.value for endpoint in Endpoint if endpoint is not Endpoint.XRAY]
+    if name not in runs:
+        allowed = ", ".join(runs)
         raise UsageError(f"There is no endpoint {name!r}.", hint=f"Use --endpoint with one of: {allowed}.")
     return Endpoint(name)
 

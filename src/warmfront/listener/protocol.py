@@ -1,0 +1,70 @@
+"""What the control plane and a listener say to each other; both sides import this and nothing of the other.
+
+`POST /execute` and `GET /execute/{attempt}/events?after=N` answer with one JSON object a line: an
+event's fields and its `seq`, counted from 1 in each attempt. The line with a terminal status is the last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from warmfront.vms import VMInstance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """One try of one submission on one VM."""
+
+    id: str  #: unique; a second POST with it re-attaches
+    source: str
+    file_name: str
+    problem: str
+    dtype: str
+    endpoint: str  #: checker, benchmark or submit
+    problem_def: str | None = None  #: Python source of the problem, from an operator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """One line of an attempt's stream."""
+
+    seq: int  #: from 1, without gap
+    fields: dict[str, Any]  #: `status` and the event's own fields
+
+
+@dataclass(frozen=True, kw_only=True)
+class Health:
+    """What `GET /health` says."""
+
+    version: str
+    toolchain: str
+    gpu: str
+    simulated: bool
+    running: tuple[str, ...]  #: attempts that are not finished
+    uptime_s: float
+
+
+class ListenerClient(Protocol):
+    """The control plane's side. A VM that cannot be reached raises `VMUnreachable`."""
+
+    def execute(self, vm: VMInstance, attempt: Attempt) -> AsyncIterator[Progress]:
+        """Start the attempt, or re-attach to it; all of its events from the first."""
+
+    def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[Progress]:
+        """Re-attach: the events after `after`. Raises `UnknownAttempt` if the listener never had it."""
+
+    async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
+        """Stop it; returns when its sandbox is gone. What is unknown or finished is no error."""
+
+    async def health(self, vm: VMInstance) -> Health:
+        """Whether it is there, and what it does."""
+
+    async def heartbeat(self, vm: VMInstance) -> Health:
+        """Say that we are still here: a listener that hears nothing for a while ends itself."""
+
+    async def close(self) -> None:
+        """Close every connection."""

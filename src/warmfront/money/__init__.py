@@ -1,0 +1,1 @@
+"""Dollars: billing models, the ledger, escrow. Decimal all through; nothing here waits or calls anyone."""

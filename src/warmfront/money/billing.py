@@ -1,0 +1,47 @@
+"""How a provider bills a VM: rate, granularity, minimum.
+
+A model tells the cost of a VM's first `elapsed_s` seconds. What an interval comes to is the difference
+of two such costs, so that intervals add up to the provider's bill exactly, however they are cut.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
+
+#: The ledger counts in billionths of a dollar.
+NANO = Decimal("0.000000001")
+CENT = Decimal("0.01")
+_SECONDS_PER_H = 3600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Billing:
+    """A provider's price of one VM."""
+
+    rate_usd_per_h: Decimal
+    granularity_s: float = 0.0  #: every started unit is paid; 0: by the microsecond
+    minimum_s: float = 0.0  #: what is paid at least, from the first moment
+
+    def cost_usd(self, elapsed_s: float) -> Decimal:
+        """What the provider asks for a VM that has lived this long."""
+        if elapsed_s < 0:
+            raise ValueError(f"a VM cannot have lived {elapsed_s} s")
+        seconds = max(_exact(elapsed_s), _exact(self.minimum_s))
+        if self.granularity_s:
+            unit = _exact(self.granularity_s)
+            seconds = (seconds / unit).to_integral_value(ROUND_CEILING) * unit
+        return (self.rate_usd_per_h * seconds / _SECONDS_PER_H).quantize(NANO, ROUND_HALF_EVEN)
+
+    def paid_until_s(self, elapsed_s: float) -> float:
+        """Up to which age a VM of this age is paid for already: ending it sooner saves nothing."""
+        if not self.granularity_s:
+            return max(elapsed_s, self.minimum_s)
+        unit = _exact(self.granularity_s)
+        units = (max(_exact(elapsed_s), _exact(self.minimum_s)) / unit).to_integral_value(ROUND_CEILING)
+        return float(units * unit)
+
+
+def _exact(seconds: float) -> Decimal:
+    """Seconds to the microsecond, as a decimal."""
+    return Decimal(round(seconds * 1_000_000)) / 1_000_000

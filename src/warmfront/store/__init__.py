@@ -1,0 +1,1 @@
+"""What must survive: submissions, events, attempts, VMs, ledger, keys."""

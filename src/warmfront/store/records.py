@@ -1,0 +1,142 @@
+"""The rows of the store as values. Times are seconds since 1970, money is `Decimal` dollars."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+
+class SubmissionState(StrEnum):
+    """Where a submission is. ADMITTING → QUEUED → ASSIGNED → RUNNING → DONE."""
+
+    ADMITTING = "ADMITTING"  #: stored, not X-rayed yet
+    QUEUED = "QUEUED"  #: waits for a VM
+    ASSIGNED = "ASSIGNED"  #: has an attempt on a VM that said nothing yet
+    RUNNING = "RUNNING"  #: its attempt has begun
+    DONE = "DONE"  #: has its verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmissionRecord:
+    """One submission, without its code."""
+
+    id: str
+    owner: str  #: the user, by name
+    problem: str
+    gpu: str
+    dtype: str
+    language: str
+    endpoint: str  #: xray, checker, benchmark or submit
+    file_name: str
+    code_sha256: str
+    state: SubmissionState
+    created_at: float
+    finished_at: float | None = None
+    verdict: str | None = None
+    vm_id: str | None = None  #: of the last attempt
+    attempt_id: str | None = None  #: the lease: only this attempt may write
+    attempts: int = 0
+    cancel_requested: bool = False
+    simulated: bool = False
+    cost_usd: Decimal | None = None
+    avg_runtime_ms: float | None = None
+    avg_gflops: float | None = None
+    last_event_id: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewSubmission:
+    """What the API hands over. The id is ours."""
+
+    id: str
+    owner: str
+    problem: str
+    gpu: str
+    dtype: str
+    language: str
+    endpoint: str
+    file_name: str
+    code: str
+    created_at: float
+    idempotency_key: str | None = None
+    problem_def: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredEvent:
+    """One event of the log."""
+
+    submission_id: str
+    id: int  #: from 1, without gap
+    time: float
+    fields: dict[str, Any]  #: `status` first
+
+    @property
+    def status(self) -> str:
+        """What happened."""
+        return str(self.fields["status"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttemptRecord:
+    """One try on one VM."""
+
+    id: str
+    submission_id: str
+    vm_id: str
+    number: int  #: 1 for the first
+    started_at: float
+    last_seq: int = 0  #: the listener's events are stored up to here
+    ended_at: float | None = None
+    outcome: str = ""  #: a verdict, or LOST
+
+
+class Meter(StrEnum):
+    """What a VM did while an interval was billed."""
+
+    PROVISIONING = "PROVISIONING"
+    WORK = "WORK"
+    IDLE = "IDLE"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerEntry:
+    """One billed interval of one VM. Provisioning and idle belong to the submission served next."""
+
+    vm_id: str
+    meter: Meter
+    started_at: float
+    ended_at: float
+    amount_usd: Decimal
+    submission_id: str | None = None  #: None: nobody came any more
+    owner: str | None = None
+
+
+class Role(StrEnum):
+    """What a key may do."""
+
+    USER = "user"
+    OPERATOR = "operator"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApiKey:
+    """A key, but for its secret."""
+
+    id: str
+    user: str
+    role: Role
+    created_at: float
+    revoked_at: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """Some of a list, and where the next ones begin."""
+
+    items: list[SubmissionRecord] = field(default_factory=list)
+    next_cursor: str | None = None
