@@ -12,7 +12,8 @@ from warmfront import sandbox, settings
 from warmfront.cli.failures import report_error
 from warmfront.errors import WarmfrontError
 from warmfront.hip.rocm import find_hipcc, has_gpu
-from warmfront.hip.xray.compiler import find_libraries, find_wheel
+from warmfront.hip.wheel import require_wheel
+from warmfront.hip.xray.compiler import find_libraries
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +89,7 @@ def _gpu() -> Finding:
 
 def _target_compiler() -> Finding:
     try:
-        wheel = find_wheel()
+        wheel = require_wheel("The X-ray's")
     except WarmfrontError as error:
         return Finding(name="X-ray compiler", works=False, detail=error.message, fix=error.hint or "")
     return Finding(name="X-ray compiler", works=True, detail=f"ziglang, in {wheel}")

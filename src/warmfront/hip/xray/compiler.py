@@ -7,8 +7,6 @@ outside any sandbox, and cached. The author's text is compiled in a box only; he
 from __future__ import annotations
 
 import functools
-import importlib.util
-import os
 import re
 import shutil
 import subprocess
@@ -17,9 +15,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warmfront.errors import NoToolchain, ToolchainFailed, UsageError
+from warmfront.errors import ToolchainFailed, UsageError
 from warmfront.hip import cache, cpu
 from warmfront.hip.toolchain import shell_job
+from warmfront.hip.wheel import LIBCXX_MACROS, open_wheel, require_wheel, system_headers, wheel_version
 from warmfront.sandbox.base import SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
@@ -51,36 +50,9 @@ LIBRARIES = (
     "oclc_abi_version_500",
 )
 
-#: The wheel's own C++ and C headers, so that host code means the same on every machine.
-_SYSTEM_HEADERS = (
-    "lib/libcxx/include",
-    "lib/include",
-    "lib/libc/include/x86-linux-gnu",
-    "lib/libc/include/generic-glibc",
-    "lib/libc/include/x86-linux-any",
-    "lib/libc/include/any-linux-any",
-)
-
-#: What the wheel's libc++ and glibc want to be told, as `zig c++` tells them.
-_SYSTEM_MACROS = (
-    "__GLIBC_MINOR__=36",
-    "_LIBCPP_ABI_VERSION=1",
-    "_LIBCPP_ABI_NAMESPACE=__1",
-    "_LIBCPP_HAS_THREADS=1",
-    "_LIBCPP_HAS_MONOTONIC_CLOCK=1",
-    "_LIBCPP_HAS_TERMINAL=1",
-    "_LIBCPP_HAS_MUSL_LIBC=0",
-    "_LIBCPP_HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0",
-    "_LIBCPP_HAS_FILESYSTEM=1",
-    "_LIBCPP_HAS_RANDOM_DEVICE=1",
-    "_LIBCPP_HAS_LOCALIZATION=1",
-    "_LIBCPP_HAS_UNICODE=1",
-    "_LIBCPP_HAS_WIDE_CHARACTERS=1",
-    "_LIBCPP_HAS_TIME_ZONE_DATABASE=0",
-    "_LIBCPP_PSTL_BACKEND_SERIAL",
-    "_LIBCPP_HARDENING_MODE_DEFAULT=2",
-    "_LIBCPP_ASSERTION_SEMANTIC_DEFAULT=2",
-)
+#: Host code means the same on every machine: the wheel's headers, of one processor and one glibc.
+_HOST_PROCESSOR = "x86"
+_HOST_MACROS = ("__GLIBC_MINOR__=36", *LIBCXX_MACROS)
 
 #: As hipcc does: everything is inlined, and a line table says which line an instruction came from.
 _CODE_FLAGS = (
@@ -181,9 +153,9 @@ class Compiler:
         includes = [
             self._headers / "include",
             self._headers / "cpu",
-            *(self._wheel / name for name in _SYSTEM_HEADERS),
+            *(self._wheel / name for name in system_headers(_HOST_PROCESSOR)),
         ]
-        macros = [*_SYSTEM_MACROS, *(() if self.libraries else ("XRAY_NO_LIBRARIES",))]
+        macros = [*_HOST_MACROS, *(() if self.libraries else ("XRAY_NO_LIBRARIES",))]
         return [
             *(str(self._wheel / "zig"), "clang", "--target=x86_64-linux-gnu", "-x", "hip"),
             *(f"--offload-arch={self.arch}", "--offload-device-only"),
@@ -254,12 +226,8 @@ class Compiler:
 
     @functools.cached_property
     def _wheel(self) -> Path:
-        """The installed wheel; a copy of what is needed of it where a box, as nobody, could not read it."""
-        wheel = find_wheel()
-        if os.geteuid() != 0 or _open_to_all(wheel):
-            return wheel
-        key = cache.digest([cache.identity(str(wheel / "zig"))])
-        return cache.entry(self._cache_dir, f"ziglang-{key}", functools.partial(_copy_wheel, wheel))
+        """The wheel as a box may read it."""
+        return open_wheel(require_wheel("The X-ray's"), self._cache_dir, _HOST_PROCESSOR)
 
 
 def choose_headers(source: str) -> Headers:
@@ -270,16 +238,6 @@ def choose_headers(source: str) -> Headers:
     return Headers.ALGORITHM if included or _MENTIONS_STD.search(source) else Headers.HIP
 
 
-def find_wheel() -> Path:
-    """Where PyPI's `ziglang` is installed."""
-    found = importlib.util.find_spec("ziglang")
-    if found is None or found.origin is None or not (Path(found.origin).parent / "zig").exists():
-        raise NoToolchain(
-            "The X-ray's compiler, PyPI's ziglang, is not installed.", hint="Run: pip install ziglang==0.17.0"
-        )
-    return Path(found.origin).parent.resolve()
-
-
 def find_libraries() -> Path | None:
     """ROCm's device libraries, where Debian and ROCm install them."""
     candidates = [*sorted(Path("/usr/lib").glob("*/amdgcn/bitcode")), Path("/opt/rocm/amdgcn/bitcode")]
@@ -288,20 +246,7 @@ def find_libraries() -> Path | None:
 
 def compiler_version() -> str:
     """What compiles, for people."""
-    wheel = find_wheel()
-    name = next((path.stem for path in wheel.parent.glob("ziglang-*.dist-info")), "ziglang")
-    return f"clang of {name.replace('-', ' ')}"
-
-
-def _open_to_all(path: Path) -> bool:
-    """Whether any user may reach it."""
-    return all(parent.stat().st_mode & 0o001 for parent in (path, *path.parents))
-
-
-def _copy_wheel(wheel: Path, into: Path) -> None:
-    shutil.copy2(wheel / "zig", into / "zig")
-    for name in _SYSTEM_HEADERS:
-        shutil.copytree(wheel / name, into / name, copy_function=shutil.copyfile)
+    return wheel_version(require_wheel("The X-ray's"))
 
 
 def _build(argv: Sequence[str]) -> bytes:
