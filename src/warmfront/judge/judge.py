@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import TYPE_CHECKING
 
 from warmfront import __version__
@@ -42,6 +42,7 @@ from warmfront.judge.bugs import (
 )
 from warmfront.judge.questions import AHEAD, Prefetch, Question, Questions, scale_for
 from warmfront.judge.rejection import Rejected
+from warmfront.judge.stop import Stop, StoppableSandbox, cancelled
 from warmfront.judge.worker import Worker
 from warmfront.submissions import Endpoint, Submission, Verdict
 
@@ -64,17 +65,37 @@ class Judge:
         self._sandbox = sandbox
         self._settings = settings
 
-    def judge(self, submission: Submission, *, thorough: bool = False) -> Iterator[Event]:
-        """The events of one submission, ending with its verdict; `thorough` is for the bug finder."""
-        trial = _Trial(submission, self._toolchain, self._sandbox, self._settings, thorough=thorough)
+    def judge(
+        self,
+        submission: Submission,
+        *,
+        thorough: bool = False,
+        turn: AbstractContextManager[object] | None = None,
+        stop: Stop | None = None,
+    ) -> Iterator[Event]:
+        """The events of one submission, ending with its verdict; `thorough` is for the bug finder.
+
+        `turn` is entered when it is compiled and left when nothing of it runs any more. Another thread
+        may end it all by `stop`: the verdict is then CANCELLED, unless there was one before.
+        """
+        stop = stop or Stop()
+        for event in self._judged(submission, thorough=thorough, turn=turn or nullcontext(), stop=stop):
+            yield cancelled() if isinstance(event, Failed) and stop.is_requested else event
+
+    def _judged(
+        self, submission: Submission, *, thorough: bool, turn: AbstractContextManager[object], stop: Stop
+    ) -> Iterator[Event]:
+        sandbox = StoppableSandbox(self._sandbox, stop)
+        trial = _Trial(submission, self._toolchain, sandbox, self._settings, thorough=thorough)
         try:
-            yield from trial.events()
+            yield from trial.events(turn, stop)
         except Rejected as rejected:
             yield trial.complete(rejected.event)
         except WarmfrontError as error:
             yield Failed.of(error)
         except Exception as error:  # the process edge of the judge: every submission gets a verdict
-            log.exception("the judge failed")
+            if not stop.is_requested:
+                log.exception("the judge failed")
             yield Failed(
                 verdict=Verdict.ERROR,
                 code="INTERNAL",
@@ -116,12 +137,12 @@ class _Trial:
             verdict=event.verdict, code=event.code, message=event.message, hint=event.hint, details=details
         )
 
-    def events(self) -> Iterator[Event]:
+    def events(self, turn: AbstractContextManager[object], stop: Stop) -> Iterator[Event]:
         toolchain, sandbox, settings = self._toolchain, self._sandbox, self._settings
         compile_template = toolchain.compile_template(settings)
         sandbox.prepare(compile_template)
         translated = compilation.translate(self._submission, toolchain)
-        with ExitStack() as stack:
+        with ExitStack() as turns, ExitStack() as stack:
             compile_box = stack.enter_context(sandbox.take(compile_template))
             started = compilation.begin(compile_box, translated)
             # The compiler works; meanwhile everything gets ready that can be ready before it is done.
@@ -130,11 +151,14 @@ class _Trial:
             prefetch = Prefetch(questions, ahead=AHEAD[scale])
             stack.callback(prefetch.stop)
             self._start_hunt(questions, translated, stack)
+            if self._hunt:
+                stop.on_request(self._hunt.stop)
             run_template = toolchain.run_template(settings)
             sandbox.prepare(run_template)
             yield Compiling(compiler=toolchain.compiler, toolchain=toolchain.name, sandbox=sandbox.name)
             compiled = compilation.finish(compile_box, started, self._submission, toolchain, translated)
             compile_box.destroy()
+            turns.enter_context(turn)
             self._total = len(questions.cases)
             yield Checking(total_tests=self._total, compile_s=compiled.seconds)
             box = stack.enter_context(sandbox.take(run_template))
