@@ -1,0 +1,93 @@
+"""What the HTTP service is made of: the parts that it is handed, and what it asks of each.
+
+The program that starts the service makes them; nothing in here opens, starts or stops anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from decimal import Decimal
+
+    from warmfront.hip.xray import Report
+    from warmfront.problems.spec import Dtype, Problem
+    from warmfront.providers.base import Provider
+    from warmfront.settings import Settings
+    from warmfront.store.base import Store
+    from warmfront.store.records import NewSubmission, StoredEvent, SubmissionRecord
+    from warmfront.vms import VMInstance
+
+
+class Clock(Protocol):
+    """Tells the time."""
+
+    def now(self) -> float:
+        """Seconds since 1970."""
+
+
+class Money(Protocol):
+    """Where the credits stand."""
+
+    @property
+    def spent_usd(self) -> Decimal:
+        """What the ledger adds up to."""
+
+    @property
+    def reserved_usd(self) -> Decimal:
+        """What the VMs alive may still come to."""
+
+    @property
+    def credits_usd(self) -> Decimal:
+        """The hard limit."""
+
+
+class Orchestrator(Protocol):
+    """What the service asks of `VMOrchestrator`."""
+
+    async def submit(self, new: NewSubmission) -> SubmissionRecord:
+        """Take it; it is stored, with its first event, when this returns."""
+
+    async def cancel(self, submission_id: str) -> SubmissionRecord:
+        """End it; its sandbox is gone when this returns. `Conflict` if it has a verdict."""
+
+    def pool(self) -> list[VMInstance]:
+        """The VMs alive."""
+
+    def money(self) -> Money:
+        """Where the credits stand now."""
+
+    def queue_length(self) -> int:
+        """Submissions that wait for a VM."""
+
+
+class Events(Protocol):
+    """What the service asks of `EventLog`."""
+
+    def follow(self, submission_id: str, after: int = 0) -> AsyncIterator[StoredEvent]:
+        """The events after `after`, stored ones first, then as they come; ends after the verdict."""
+
+
+class XrayOf(Protocol):
+    """X-rays a source in a sandbox, off the event loop."""
+
+    async def __call__(
+        self, source: str, *, arch: str, problem: Problem | None, dtype: Dtype | None
+    ) -> Report:
+        """The report; a source that does not compile has one too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """The parts."""
+
+    settings: Settings
+    store: Store
+    orchestrator: Orchestrator
+    log: Events
+    provider: Provider
+    clock: Clock
+    new_id: Callable[[str], str]  #: a prefix → an id that nobody can guess
+    xray: XrayOf  #: for `POST /api/amd/xray`
