@@ -17,9 +17,11 @@ TRAILER_NAME = "warmfront-trailer"
 #: The file name that compilers give for errors in the author's code.
 SOURCE_NAME = "solution.hip"
 
+#: The worker looks it up; the second word is for g++, which may be told that nobody does.
+_VISIBLE = '__attribute__((visibility("default"), externally_visible))'
+
 _PROLOGUE = """\
 #include <cstddef>
-#include <tuple>
 #include <type_traits>
 namespace warmfront_trailer {
 // `const` may be left out and an integer may be narrower; types, order and count may not differ.
@@ -44,8 +46,10 @@ struct Accepts<void(Has...), Wants...> {
 template <class... Has, class... Wants>
 struct Accepts<void(Has...) noexcept, Wants...> : Accepts<void(Has...), Wants...> {};
 template <std::size_t I, class Function> struct Parameter;
-template <std::size_t I, class... Has>
-struct Parameter<I, void(Has...)> { using type = std::tuple_element_t<I, std::tuple<Has...>>; };
+template <class First, class... Rest>
+struct Parameter<0, void(First, Rest...)> { using type = First; };
+template <std::size_t I, class First, class... Rest>
+struct Parameter<I, void(First, Rest...)> : Parameter<I - 1, void(Rest...)> {};
 template <std::size_t I, class... Has>
 struct Parameter<I, void(Has...) noexcept> : Parameter<I, void(Has...)> {};
 }
@@ -67,6 +71,6 @@ def _trailer(problem: Problem, dtype: Dtype) -> str:
     return (
         'extern "C" decltype(solution) solution;\n'
         f'static_assert({accepts}, "WARMFRONT_SIGNATURE");\n'
-        'extern "C" __attribute__((visibility("default"))) void warmfront_call(void* const* a) {\n'
+        f'extern "C" {_VISIBLE} void warmfront_call(void* const* a) {{\n'
         f"  solution({calls});\n}}\n"
     )

@@ -23,6 +23,7 @@
 
 #include <hip/hip_runtime_api.h>
 #include <hipcpu/gpu_only.h>
+#include <hipcpu/reserved.h>
 #include <hipcpu/launch.h>
 #include <hipcpu/wave.h>
 #include <hipcpu/math.h>
