@@ -50,7 +50,7 @@ SUBMISSION_FLAGS: Final = (
 #: Besides, where the compiler is g++, whose -O2 keeps loops that may overlap as they are; clang++'s does not.
 GCC_FLAGS: Final = ("-fvect-cost-model=dynamic",)
 
-#: For a submission alone. Nobody calls a kernel from outside, so it need not be compiled twice: as a function,
+#: For a submission alone. Nobody calls a kernel from outside, so it need not be compiled twice: on its own,
 #: and in the loop over its threads. What must be seen says `externally_visible`; clang++ ignores both.
 WHOLE_FLAGS: Final = ("-fwhole-program",)
 
