@@ -118,6 +118,11 @@ class Settings:
         """The limits of the sandbox that runs."""
         return self._limits(memory_bytes=self.memory_bytes, wall_s=self.run_timeout_s)
 
+    def judge_environ(self) -> dict[str, str]:
+        """The variables from which `load` reads what a judge needs, and nothing else, as it is set here."""
+        values = {_VARIABLES[name][0]: getattr(self, name) for name in _JUDGES}
+        return {variable: str(value) for variable, value in values.items() if value is not None}
+
     def _limits(self, *, memory_bytes: int, wall_s: float) -> Limits:
         return Limits(
             # A sandbox that may take all of the machine's memory protects nothing.
@@ -313,3 +318,10 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "daily_submissions": ("WARMFRONT_DAILY_SUBMISSIONS", _count, "a whole number from 1"),
     "daily_budget_usd": ("WARMFRONT_DAILY_BUDGET", _dollars, _DOLLARS),
 }
+
+#: The fields that a judge reads: what goes along to a VM.
+_JUDGES = (
+    *("isolation", "memory_bytes", "cpus", "pids", "file_bytes", "output_bytes", "compile_timeout_s"),
+    *("compile_memory_bytes", "case_timeout_s", "run_timeout_s", "bench_budget_s", "xray", "bug_finder"),
+    *("cache_dir", "box_dir", "docker_image", "sandbox", "task_timeout_s"),
+)

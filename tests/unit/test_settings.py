@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from dataclasses import fields, replace
+from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
 from warmfront import settings
 from warmfront.errors import BadSetting
 
-if TYPE_CHECKING:
-    from pathlib import Path
+ROOT = Path(__file__).parent.parent.parent
 
 
 def test_defaults_are_the_documented_ones() -> None:
@@ -41,6 +43,29 @@ def test_sizes_have_units(text: str, size: int) -> None:
         ("WARMFRONT_PIDS_LIMIT", "0"),
         ("WARMFRONT_CASE_TIMEOUT", "soon"),
         ("WARMFRONT_SANDBOX", "chroot"),
+        ("WARMFRONT_PROVIDER", "aws"),
+        ("WARMFRONT_PORT", "70000"),
+        ("WARMFRONT_PORT", "http"),
+        ("WARMFRONT_DATABASE_URL", "mysql://host/name"),
+        ("WARMFRONT_DATABASE_URL", "postgresql"),
+        ("WARMFRONT_ALERT_WEBHOOK", "ftp://host"),
+        ("WARMFRONT_REHEARSE", "perhaps"),
+        ("WARMFRONT_REHEARSE_BOOT", "0"),
+        ("AMD_VM_IDLE_TIMEOUT", "-600"),
+        ("AMD_VM_IDLE_TIMEOUT", "10m"),
+        ("AMD_VM_MAX_CONCURRENT", "0"),
+        ("AMD_VM_MAX_CONCURRENT", "2.5"),
+        ("AMD_DEFAULT_GPU", "H100"),
+        ("AMD_MI300X_HOURLY_RATE", "-1.99"),
+        ("AMD_MI300X_HOURLY_RATE", "1e3"),
+        ("AMD_GRANT_CREDITS_TOTAL", "NaN"),
+        ("AMD_GRANT_CREDITS_TOTAL", "1,400"),
+        ("AMD_COST_ALERT_THRESHOLD", "80%"),
+        ("AMD_COST_ALERT_THRESHOLD", "0"),
+        ("AMD_COST_ALERT_THRESHOLD", "1.5"),
+        ("WARMFRONT_DEAD_MAN", "inf"),
+        ("WARMFRONT_DAILY_SUBMISSIONS", "-1"),
+        ("WARMFRONT_DAILY_BUDGET", "a lot"),
     ],
 )
 def test_a_bad_value_is_named(variable: str, value: str) -> None:
@@ -70,3 +95,82 @@ def test_a_sandbox_never_gets_all_of_the_memory() -> None:
 def test_an_empty_variable_is_as_good_as_none() -> None:
     """A variable that is set to nothing leaves the default."""
     assert settings.load({"AMD_CONTAINER_CPU_LIMIT": " "}, env_file=None).cpus == 4.0
+
+
+def test_the_service_has_the_documented_defaults() -> None:
+    """With nothing set: loopback, port 3000, three free VMs kept for ten minutes, 1,400 dollars."""
+    loaded = settings.load({}, env_file=None)
+    assert (loaded.provider, loaded.host, loaded.port) == ("local", "127.0.0.1", 3000)
+    assert (loaded.idle_timeout_s, loaded.max_vms, loaded.default_gpu) == (600.0, 3, "MI300X")
+    assert (loaded.rate_usd_per_h, loaded.credits_usd) == (Decimal("1.99"), Decimal("1400.00"))
+    assert (loaded.alert_threshold, loaded.rehearse) == (Decimal("0.8"), False)
+    assert loaded.database_url is None
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "field", "value"),
+    [
+        ("AMD_MI300X_HOURLY_RATE", "$2.10", "rate_usd_per_h", Decimal("2.10")),
+        ("AMD_GRANT_CREDITS_TOTAL", "0.1", "credits_usd", Decimal("0.1")),
+        ("AMD_COST_ALERT_THRESHOLD", "1", "alert_threshold", Decimal(1)),
+        ("AMD_VM_IDLE_TIMEOUT", "2.5", "idle_timeout_s", 2.5),
+        ("WARMFRONT_DAILY_BUDGET", "5", "daily_budget_usd", Decimal(5)),
+        ("WARMFRONT_PORT", "0", "port", 0),
+        ("WARMFRONT_REHEARSE", "TRUE", "rehearse", True),
+        (
+            "WARMFRONT_DATABASE_URL",
+            "postgresql://me@db/warmfront",
+            "database_url",
+            "postgresql://me@db/warmfront",
+        ),
+        ("WARMFRONT_DATA_DIR", "/srv/warmfront", "data_dir", Path("/srv/warmfront")),
+    ],
+)
+def test_the_services_variables_are_read(variable: str, text: str, field: str, value: object) -> None:
+    """Money is exact, a share is a share, an address stays as it is."""
+    assert getattr(settings.load({variable: text}, env_file=None), field) == value
+
+
+def test_a_judge_elsewhere_gets_the_same_settings() -> None:
+    """What goes along to a VM reads there as it is set here."""
+    ours = replace(
+        settings.load({}, env_file=None),
+        memory_bytes=768 * 1024**2,
+        cpus=1.5,
+        bug_finder=False,
+        sandbox="bubblewrap",
+        box_dir=Path("/srv/boxes"),
+        task_timeout_s=90.0,
+    )
+    assert settings.load(ours.judge_environ(), env_file=None) == ours
+
+
+def test_no_secret_of_the_service_goes_along() -> None:
+    """Where the database is, and its password, is nothing that a VM is told."""
+    ours = replace(settings.load({}, env_file=None), database_url="postgresql://me:word@db/x", port=1234)
+    assert not [value for value in ours.judge_environ().values() if "word" in value or value == "1234"]
+
+
+@pytest.mark.parametrize("page", ["docs/settings.md", ".env.example"])
+def test_every_variable_is_written_down(page: str) -> None:
+    """The page of settings and the example file name every variable there is."""
+    text = (ROOT / page).read_text()
+    variables = [settings._VARIABLES[field.name][0] for field in fields(settings.Settings)]
+    assert len(variables) > 30
+    assert not [variable for variable in variables if variable not in text]
+
+
+def test_the_example_file_changes_nothing() -> None:
+    """Copied to `.env` as it is, every value of the example is allowed, and is the default."""
+    example = ROOT / ".env.example"
+    assert settings.load({}, env_file=example) == settings.load({}, env_file=None)
+    uncommented = "\n".join(line.removeprefix("#") for line in example.read_text().splitlines())
+    pairs = dict(line.split("=", 1) for line in uncommented.splitlines() if "=" in line.split(" ")[0])
+    assert settings.load(pairs, env_file=None) == settings.load({}, env_file=None)
+
+
+def test_the_page_of_settings_has_the_true_defaults() -> None:
+    """Every default that the page gives as a value is the one that holds when nothing is set."""
+    rows = re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", (ROOT / "docs/settings.md").read_text(), re.MULTILINE)
+    assert len(rows) > 25
+    assert settings.load(dict(rows), env_file=None) == settings.load({}, env_file=None)
