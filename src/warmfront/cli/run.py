@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from warmfront import problems, settings
 from warmfront.cli.admission import admitted
@@ -22,12 +23,12 @@ from warmfront.errors import (
     UsageError,
     WarmfrontError,
 )
-from warmfront.events import Event, Failed, Stamp
+from warmfront.events import Failed, Stamp
 from warmfront.problems.spec import Dtype
 from warmfront.submissions import Endpoint, Submission, Verdict, is_terminal, read_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from warmfront.judge import Judge
@@ -57,8 +58,8 @@ class Request:
 class View(Protocol):
     """Shows events as they come."""
 
-    def show(self, event: Event) -> None:
-        """Show one event."""
+    def show(self, event: Mapping[str, Any]) -> None:
+        """Show one event, as it is on the wire."""
 
     def close(self) -> None:
         """No more events come."""
@@ -67,12 +68,9 @@ class View(Protocol):
 class JsonView:
     """One event a line on stdout, at once."""
 
-    def __init__(self) -> None:
-        self._stamp = Stamp()
-
-    def show(self, event: Event) -> None:
+    def show(self, event: Mapping[str, Any]) -> None:
         """Print the event."""
-        print(json.dumps(self._stamp(event), ensure_ascii=False), flush=True)
+        print(json.dumps(event, ensure_ascii=False), flush=True)
 
     def close(self) -> None:
         """Nothing is open."""
@@ -89,13 +87,14 @@ def run_request(request: Request, *, as_json: bool) -> int:
     except Exception as error:  # noqa: BLE001 - the process edge: a stream always ends with a verdict
         return _refuse(InfrastructureError(f"Warmfront failed: {error!r}", hint=REPORT), as_json=as_json)
     view: View = JsonView() if as_json else _terminal_view(submission)
+    stamp = Stamp()
     try:
         events = judge.judge(submission, thorough=request.bugs)
         if configured.xray:
             events = admitted(events, submission, sandbox, configured)
-        return _show_events(events, submission, view)
+        return _show_events(map(stamp, events), submission.endpoint, view)
     except KeyboardInterrupt:
-        view.show(Failed(verdict=Verdict.CANCELLED, code="CANCELLED", message="You stopped it."))
+        view.show(stamp(Failed(verdict=Verdict.CANCELLED, code="CANCELLED", message="You stopped it.")))
         return Verdict.CANCELLED.exit_code
     finally:
         view.close()
@@ -106,7 +105,7 @@ def _refuse(error: WarmfrontError, *, as_json: bool) -> int:
     """Nothing was judged: say why, to a person or a program."""
     if not as_json:
         return report_error(error)
-    JsonView().show(Failed.of(error))
+    JsonView().show(Stamp()(Failed.of(error)))
     return exit_code(error)
 
 
@@ -136,13 +135,12 @@ def open_judge(request: Request, configured: Settings) -> tuple[Judge, Sandbox]:
     return Judge(toolchain, sandbox, configured), sandbox
 
 
-def _show_events(events: Iterable[Event], submission: Submission, view: View) -> int:
+def _show_events(events: Iterable[Mapping[str, Any]], endpoint: Endpoint, view: View) -> int:
     verdict = Verdict.ERROR
     for event in events:
         view.show(event)
-        status = event.fields()["status"]
-        if is_terminal(status, submission.endpoint):
-            verdict = Verdict(status)
+        if is_terminal(event["status"], endpoint):
+            verdict = Verdict(event["status"])
     return verdict.exit_code
 
 
@@ -200,4 +198,7 @@ def _endpoint(name: str) -> Endpoint:
 def _terminal_view(submission: Submission) -> View:
     from warmfront.cli.view import TerminalView  # noqa: PLC0415 - for people only
 
-    return TerminalView(submission, sys.stdout)
+    heading = f"{submission.file_name} for {submission.problem.slug}, {submission.dtype.value}"
+    view = TerminalView(heading, submission.endpoint, sys.stdout, began_at=time.time())
+    view.begin("compiling")
+    return view

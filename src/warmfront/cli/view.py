@@ -1,37 +1,23 @@
 """Shows a submission's events to a person: which step, which case, how long; the verdict, and what to do.
 
-Only shows. On a terminal the current step is live; in a file or a pipe each step is a plain line. Rich
-draws the tables and is loaded when the first one comes: until then the compiler has the machine.
+Only shows, and only what is on the wire: an event of this machine and one of a server look the same. On a
+terminal the current step is live; in a file or a pipe each step is a plain line. Rich draws the tables and is
+loaded when the first one comes: until then the compiler has the machine.
 """
 
 from __future__ import annotations
 
+import shutil
 import time
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
-from warmfront.events import (
-    Accepted,
-    Benchmarked,
-    Benchmarking,
-    BenchmarkResult,
-    Checked,
-    Checking,
-    Compiling,
-    Event,
-    Failed,
-    TestResult,
-    Timing,
-    Xray,
-)
-from warmfront.submissions import Endpoint
+from warmfront.submissions import SUCCESS, Endpoint, is_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rich.table import Table
-
-    from warmfront.events import Finding
-    from warmfront.submissions import Submission
 
 #: More findings than this are the same bug many times over.
 MOST_FINDINGS = 8
@@ -51,94 +37,145 @@ _STYLES = {
 class TerminalView:
     """One submission on a terminal, or in a file."""
 
-    def __init__(self, submission: Submission, stream: TextIO) -> None:
+    def __init__(
+        self, heading: str, endpoint: Endpoint, stream: TextIO, *, began_at: float | None = None
+    ) -> None:
         self._stream = stream
         self._is_live = stream.isatty()
-        self._submission = submission
-        self._started = self._step_started = time.perf_counter()
+        self._endpoint = endpoint
+        self._drawn_since = time.perf_counter()
+        self._began_at = self._step_began_at = began_at  #: None: with the first event
+        self._now = 0.0  #: the time of the event that is shown
+        self._step: Callable[[], str] | None = None
         self._passed = 0
-        self._timings: list[Timing] = []
-        what = f"{submission.file_name} for {submission.problem.slug}, {submission.dtype.value}"
-        self._print(what, style="bold")
-        self._live("compiling")
+        self._timings: list[Mapping[str, Any]] = []
+        self._has_vm = self._waits = False
+        self._print(heading, style="bold")
 
-    def show(self, event: Event) -> None:
+    def show(self, event: Mapping[str, Any]) -> None:
         """Show one event."""
-        match event:
-            case Xray():
-                self._xray(event)
-            case Compiling():
-                self._begin(event)
-            case Checking():
-                self._done(f"compiled in {event.compile_s:.2f} s")
-                self._live(f"checking 0/{event.total_tests}")
-                self._lap()
-            case TestResult():
-                self._case(event)
-            case Checked():
-                self._done(f"{event.passed_tests}/{event.total_tests} cases right, in {self._lap():.2f} s")
-                if self._submission.endpoint is Endpoint.CHECKER:
-                    self._verdict(event, event.output)
-            case Failed():
-                self._failed(event)
-            case _:
-                self._show_timing(event)
+        self._now = datetime.fromisoformat(event["time"]).timestamp()
+        if self._began_at is None or self._step_began_at is None:
+            self._began_at = self._step_began_at = self._now
+        status = event["status"]
+        steps: dict[str, Callable[[Mapping[str, Any]], None]] = {
+            "IN_QUEUE": self._queued,
+            "XRAY": self._xray,
+            "PROVISIONING": self._provisioning,
+            "VM_READY": self._ready,
+            "COMPILING": self._compiling,
+            "CHECKING": self._checking,
+            "TEST_RESULT": self._case,
+            "CHECKED": self._checked,
+            "BENCHMARKING": self._timing,
+            "BENCHMARK_RESULT": self._timed,
+        }
+        if status in steps:
+            steps[status](event)
+        if is_terminal(status, self._endpoint):
+            self._success(event) if status in SUCCESS.values() else self._failure(event)
 
-    def _show_timing(self, event: Event) -> None:
-        match event:
-            case Benchmarking():
-                self._live(f"timing 0/{event.total_tests}")
-            case BenchmarkResult():
-                self._timings.append(event.result)
-                self._live(f"timing {len(self._timings)}/{event.total_tests}")
-            case Benchmarked() | Accepted():
-                self._done(f"timed in {self._lap():.2f} s")
-                self._print_table(timing_table(self._timings, simulated=event.simulated))
-                self._print("\n".join(case_notes(self._timings)), style="dim")
-                self._verdict(event, event.output)
+    def begin(self, step: str) -> None:
+        """Say what goes on before the first event."""
+        self._live(lambda: step)
+
+    def tick(self) -> None:
+        """Draw the step that goes on anew: time has passed."""
+        if not self._is_live or self._step is None:
+            return
+        seconds = f" … {time.perf_counter() - self._drawn_since:.1f} s"
+        # A line that wraps could not be drawn over.
+        room = max(shutil.get_terminal_size().columns - len(seconds) - 1, 10)
+        self._stream.write(f"\r\x1b[K{self._step()[:room]}{seconds}")
+        self._stream.flush()
 
     def close(self) -> None:
         """Leave the terminal as it was."""
+        self._step = None
         if self._is_live:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
 
-    def _xray(self, event: Xray) -> None:
+    def _queued(self, event: Mapping[str, Any]) -> None:
+        quote = event.get("quote") or {}
+        before = f"{event['position']} before it" if event.get("position") else "first in line"
         self.close()
-        if event.compiles is None:
+        self._print(f"in the queue, {before}{quote_words(quote)}", style="dim")
+        self._live(lambda: "waiting")
+
+    def _provisioning(self, event: Mapping[str, Any]) -> None:
+        if not self._waits:  # each phase is live; a file has the first
+            self._waits = True
+            self.close()
+            eta_s = event.get("eta_s")
+            about = "" if eta_s is None else f", ready in about {eta_s:.0f} s"
+            self._print(f"no VM is warm: {event.get('vm_id', 'one')} starts{about}", style="dim")
+        since = time.perf_counter()
+        self._live(lambda: boot_words(event, time.perf_counter() - since))
+
+    def _ready(self, event: Mapping[str, Any]) -> None:
+        self._has_vm, self._waits = True, False
+        cold = event["vm_state"] == "COLD_START"
+        again = f", attempt {event['attempt']}" if event.get("attempt", 1) > 1 else ""
+        gpu = f"{event['gpu']}, simulated" if event.get("simulated") else event["gpu"]
+        self._done(
+            f"{'new' if cold else 'warm'} VM {event['vm_id']} ({gpu}){again}, after {self._lap():.2f} s"
+        )
+        self._live(lambda: "compiling")
+
+    def _xray(self, event: Mapping[str, Any]) -> None:
+        self.close()
+        if event["compiles"] is None:
             return
-        if not event.compiles:
-            self._done(f"does not compile for an {event.gpu} ({event.arch})", good=False)
+        if not event["compiles"]:
+            self._done(f"does not compile for an {event['gpu']} ({event['arch']})", good=False)
             return
-        for kernel in event.kernels:
+        for kernel in event["kernels"]:
             figures = f"{kernel['vgpr_total']} registers, {kernel['waves_per_simd']} of 8 waves a SIMD"
             self._print(
-                f"  {kernel['name']} on an {event.gpu}: {figures}, limited by {kernel['limited_by']}",
+                f"  {kernel['name']} on an {event['gpu']}: {figures}, limited by {kernel['limited_by']}",
                 style="dim",
             )
-        for finding in event.findings:
+        for finding in event["findings"]:
             self._print(f"  line {finding['line']}: {finding['message']}", style="dim")
 
-    def _begin(self, event: Compiling) -> None:
-        where = f"{event.compiler}, in {event.sandbox}"
-        if event.toolchain == "cpu":
+    def _compiling(self, event: Mapping[str, Any]) -> None:
+        where = f"{event['compiler']}, in {event['sandbox']}"
+        if event["toolchain"] == "cpu":
             where += "; on the CPU simulator: its milliseconds are not a GPU's"
+        self.close()
         self._print(where, style="dim")
-        self._live("compiling")
+        self._live(lambda: "compiling")
 
-    def _case(self, event: TestResult) -> None:
-        result = event.result
-        if result.status == "PASSED":
+    def _checking(self, event: Mapping[str, Any]) -> None:
+        self._passed = 0
+        self._done(f"compiled in {event['compile_s']:.2f} s")
+        self._live(lambda: f"checking 0/{event['total_tests']}")
+        self._lap()
+
+    def _case(self, event: Mapping[str, Any]) -> None:
+        result, total = event["result"], event["total_tests"]
+        if result["status"] == "PASSED":
             self._passed += 1
-            self._live(f"checking {self._passed}/{event.total_tests}: {result.name}")
+            self._live(lambda: f"checking {self._passed}/{total}: {result['name']}")
         else:
-            self._done(f"{self._passed}/{event.total_tests} cases right, then one failed", good=False)
+            self._done(f"{self._passed}/{total} cases right, then one failed", good=False)
 
-    def _live(self, text: str) -> None:
+    def _checked(self, event: Mapping[str, Any]) -> None:
+        self._done(f"{event['passed_tests']}/{event['total_tests']} cases right, in {self._lap():.2f} s")
+
+    def _timing(self, event: Mapping[str, Any]) -> None:
+        self._timings = []
+        self._live(lambda: f"timing 0/{event['total_tests']}")
+
+    def _timed(self, event: Mapping[str, Any]) -> None:
+        self._timings.append(event["result"])
+        self._live(lambda: f"timing {len(self._timings)}/{event['total_tests']}")
+
+    def _live(self, step: Callable[[], str]) -> None:
         """The step that is going on; nothing in a file, where it would only be noise."""
-        if self._is_live:
-            self._stream.write(f"\r\x1b[K{text[:100]} … {time.perf_counter() - self._started:.1f} s")
-            self._stream.flush()
+        self._step = step
+        self.tick()
 
     def _done(self, text: str, *, good: bool = True) -> None:
         self.close()
@@ -146,47 +183,61 @@ class TerminalView:
         self._print(f"{mark} {text}")
 
     def _lap(self) -> float:
-        now = time.perf_counter()
-        seconds, self._step_started = now - self._step_started, now
+        """Seconds since the last one, by the events' own times: a replay tells the same."""
+        seconds = self._now - (self._step_began_at or self._now)
+        self._step_began_at = self._now
         return seconds
 
-    def _verdict(self, event: Event, output: str) -> None:
-        self._printed(output)
-        if target := getattr(event, "target", ""):
-            self._print(target)
-        self._findings(getattr(event, "warnings", ()))
-        if note := getattr(event, "bug_finder", ""):
-            self._print(f"The bug finder: {note}", style="dim")
-        seconds = time.perf_counter() - self._started
-        average = getattr(event, "avg_runtime_ms", None)
-        unit = "ms of simulator time" if getattr(event, "simulated", False) else "ms"
+    def _success(self, event: Mapping[str, Any]) -> None:
+        if self._timings:
+            self._done(f"timed in {self._lap():.2f} s")
+            self._print_table(timing_table(self._timings, simulated=event["simulated"]))
+            self._print("\n".join(case_notes(self._timings)), style="dim")
+        self._printed(event.get("output", ""))
+        if event.get("target"):
+            self._print(event["target"])
+        self._findings(event.get("warnings", ()))
+        if event.get("bug_finder"):
+            self._print(f"The bug finder: {event['bug_finder']}", style="dim")
+        average = event.get("avg_runtime_ms")
+        unit = "ms of simulator time" if event.get("simulated") else "ms"
         figure = f", {average:.4g} {unit}" if average else ""
-        self._print(f"{self._styled(event.status, 'bold green')}{figure}, after {seconds:.2f} s")
+        seconds = self._now - (self._began_at or self._now)
+        verdict = self._styled(event["status"], "bold green")
+        self._print(f"{verdict}{figure}, after {seconds:.2f} s{self._cost(event)}")
 
-    def _failed(self, event: Failed) -> None:
+    def _failure(self, event: Mapping[str, Any]) -> None:
         self.close()
-        self._printed(str(event.details.get("output", "")))
-        self._print(f"{self._styled(event.verdict, 'bold red')} ({event.code})")
-        self._print(event.message)
-        info = event.details.get("debug_info")
-        if info:
-            self._print_table(difference_table(info))
+        details = event.get("details") or {}
+        self._printed(str(event.get("output", "")))
+        self._print(f"{self._styled(event['status'], 'bold red')} ({event['code']}){self._cost(event)}")
+        self._print(event["message"])
+        if event.get("debug_info"):
+            self._print_table(difference_table(event["debug_info"]))
         # The hint has the first of them.
-        self._findings(event.details.get("findings", ())[1:MOST_FINDINGS])
-        if event.details.get("target"):
-            self._print(str(event.details["target"]))
-        if event.hint:
-            self._print(f"→ {event.hint}")
+        self._findings(details.get("findings", ())[1:MOST_FINDINGS])
+        if event.get("target"):
+            self._print(str(event["target"]))
+        if event.get("hint"):
+            self._print(f"→ {event['hint']}")
 
-    def _findings(self, findings: Sequence[Finding]) -> None:
+    def _cost(self, event: Mapping[str, Any]) -> str:
+        """What a VM's time came to; on this machine alone nothing costs anything."""
+        if not self._has_vm or event.get("cost_usd") is None:
+            return ""
+        simulated = " simulated" if event.get("simulated") else ""
+        return f", cost{simulated} ${float(event['cost_usd']):.4f}"
+
+    def _findings(self, findings: Sequence[Mapping[str, Any]]) -> None:
         """What the bug finder saw, each with its line and what to try."""
         for finding in findings:
-            place = f"line {finding.line}" if finding.line else "somewhere"
-            if finding.other_line and finding.other_line != finding.line:
-                place += f" and line {finding.other_line}"
-            colour = "red" if finding.severity == "error" else "yellow"
-            self._print(f"{self._styled(finding.severity, colour)} {place}: {finding.message}")
-            self._print(f"  → {finding.hint}", style="dim")
+            line, other_line = finding["line"], finding["other_line"]
+            place = f"line {line}" if line else "somewhere"
+            if other_line and other_line != line:
+                place += f" and line {other_line}"
+            colour = "red" if finding["severity"] == "error" else "yellow"
+            self._print(f"{self._styled(finding['severity'], colour)} {place}: {finding['message']}")
+            self._print(f"  → {finding['hint']}", style="dim")
 
     def _printed(self, output: str) -> None:
         """What the program printed, without the codes that could repaint a terminal."""
@@ -207,13 +258,35 @@ class TerminalView:
         Console(file=self._stream, highlight=False).print(table)
 
 
-def difference_table(info: dict[str, Any]) -> Table:
+def quote_words(quote: Mapping[str, Any]) -> str:
+    """What it looks like now: `; a warm VM, in about 3 s, $0.0012`."""
+    words = []
+    if quote.get("vm_state"):
+        words.append("a VM has to start" if quote["vm_state"] == "COLD_START" else "a VM is warm")
+    if quote.get("wait_s") is not None:
+        words.append(f"begins in about {quote['wait_s']:.0f} s")
+    if quote.get("cost_usd") is not None:
+        words.append(f"costs about ${float(quote['cost_usd']):.4f}")
+    return f"; {', '.join(words)}" if words else ""
+
+
+def boot_words(event: Mapping[str, Any], since_s: float, width: int = 20) -> str:
+    """How far a VM's boot is, `since_s` seconds after the event that told of it."""
+    phase = f"VM {event.get('phase', 'starting')}"
+    if event.get("eta_s") is None:
+        return phase
+    elapsed_s, left_s = event["elapsed_s"] + since_s, event["eta_s"] - since_s
+    filled = min(width, int(width * elapsed_s / max(event["elapsed_s"] + event["eta_s"], 1e-9)))
+    left = f"about {left_s:.0f} s to go" if left_s > 0 else "any moment now"
+    return f"{phase} {'█' * filled}{'░' * (width - filled)} {left}"
+
+
+def difference_table(info: Mapping[str, Any]) -> Table:
     """The first few wrong elements, the largest difference below."""
     from rich.table import Table  # noqa: PLC0415 - as the module says
 
-    table = Table(
-        caption=f"largest difference {info['max_difference']:.6g}, mean {info['mean_difference']:.6g}"
-    )
+    largest, mean = _number(info["max_difference"], 6), _number(info["mean_difference"], 6)
+    table = Table(caption=f"largest difference {largest}, mean {mean}")
     for name in ("index", "expected", "actual", "difference"):
         table.add_column(name, justify="right")
     for sample in info["sample_differences"]:
@@ -222,7 +295,7 @@ def difference_table(info: dict[str, Any]) -> Table:
     return table
 
 
-def timing_table(timings: list[Timing], *, simulated: bool) -> Table:
+def timing_table(timings: Sequence[Mapping[str, Any]], *, simulated: bool) -> Table:
     """A line a case: its figures, and a picture of the samples."""
     from rich.table import Table  # noqa: PLC0415 - as the module says
 
@@ -233,25 +306,25 @@ def timing_table(timings: list[Timing], *, simulated: bool) -> Table:
         table.add_column(name, justify="right")
     table.add_column("fast … slow")
     for timing in timings:
-        low, high = timing.ci
+        low, high = timing["ci"]
         table.add_row(
-            str(timing.test_id),
-            f"{timing.runtime_ms:.4g}",
+            str(timing["test_id"]),
+            f"{timing['runtime_ms']:.4g}",
             f"{low:.4g} to {high:.4g}",
-            "" if timing.gflops is None else f"{timing.gflops:.4g}",
-            f"{timing.gbps:.4g}",
-            str(len(timing.runs)),
-            histogram(timing.runs),
+            "" if timing["gflops"] is None else f"{timing['gflops']:.4g}",
+            f"{timing['gbps']:.4g}",
+            str(len(timing["runs"])),
+            histogram(timing["runs"]),
         )
     return table
 
 
-def case_notes(timings: list[Timing]) -> list[str]:
+def case_notes(timings: Sequence[Mapping[str, Any]]) -> list[str]:
     """What the numbers in the table's first column stand for, and what was noted about them."""
-    return [f"  {timing.test_id}: {timing.name}. {timing.note}".rstrip(". ") for timing in timings]
+    return [f"  {timing['test_id']}: {timing['name']}. {timing['note']}".rstrip(". ") for timing in timings]
 
 
-def histogram(samples: tuple[float, ...], width: int = 12) -> str:
+def histogram(samples: Sequence[float], width: int = 12) -> str:
     """How the samples lie between the fastest and the slowest, as a small picture."""
     low, high = min(samples), max(samples)
     if high <= low:
@@ -263,5 +336,6 @@ def histogram(samples: tuple[float, ...], width: int = 12) -> str:
     return "".join(_BARS[-(-count * (len(_BARS) - 1) // top)] for count in counts)
 
 
-def _number(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.8g}"
+def _number(value: float | str, digits: int = 8) -> str:
+    """JSON has no NaN and no infinity: they come as text."""
+    return str(value) if isinstance(value, int) else f"{float(value):.{digits}g}"
