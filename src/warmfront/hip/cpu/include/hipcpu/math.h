@@ -31,7 +31,6 @@ HIPCPU_INSTEAD float fmaxf(float x, float y) noexcept { return x > y || y != y ?
 HIPCPU_INSTEAD float fminf(float x, float y) noexcept { return x < y || y != y ? x : y; }
 HIPCPU_INSTEAD double fmax(double x, double y) noexcept { return x > y || y != y ? x : y; }
 HIPCPU_INSTEAD double fmin(double x, double y) noexcept { return x < y || y != y ? x : y; }
-#undef HIPCPU_INSTEAD
 
 // Minimum and maximum
 
@@ -106,16 +105,15 @@ inline double erfc_scaled(double x) {
 extern "C" double hipcpu_cyl_bessel_i(double order, double x);
 
 // A name for double, the same with f for float, computed in double and rounded once.
-#define HIPCPU_FUNCTION(name, expression)                                                                  \
-  static inline double name(double x) { return expression; }                                               \
-  static inline float name##f(float single) {                                                              \
+#define HIPCPU_FUNCTION_AS(kind, name, expression)                                                         \
+  kind double name(double x) noexcept { return expression; }                                               \
+  kind float name##f(float single) noexcept {                                                              \
     const double x = single;                                                                               \
     return static_cast<float>(expression);                                                                 \
   }                                                                                                        \
   static inline float name(float x) { return name##f(x); }
+#define HIPCPU_FUNCTION(name, expression) HIPCPU_FUNCTION_AS(static inline, name, expression)
 HIPCPU_FUNCTION(rcbrt, 1 / ::cbrt(x))
-HIPCPU_FUNCTION(sinpi, hipcpu::sin_pi(x))
-HIPCPU_FUNCTION(cospi, hipcpu::cos_pi(x))
 HIPCPU_FUNCTION(erfinv, hipcpu::erf_inverse(x))
 HIPCPU_FUNCTION(erfcinv, hipcpu::erfc_inverse(x))
 HIPCPU_FUNCTION(erfcx, hipcpu::erfc_scaled(x))
@@ -123,12 +121,17 @@ HIPCPU_FUNCTION(normcdf, 0.5 * ::erfc(-x * hipcpu::kSqrtHalf))
 HIPCPU_FUNCTION(normcdfinv, -::sqrt(2.0) * hipcpu::erfc_inverse(2 * x))
 HIPCPU_FUNCTION(cyl_bessel_i0, hipcpu_cyl_bessel_i(0.0, ::fabs(x)))
 HIPCPU_FUNCTION(cyl_bessel_i1, ::copysign(hipcpu_cyl_bessel_i(1.0, ::fabs(x)), x))
+// glibc has these from 2.41 on.
+HIPCPU_FUNCTION_AS(HIPCPU_INSTEAD, sinpi, hipcpu::sin_pi(x))
+HIPCPU_FUNCTION_AS(HIPCPU_INSTEAD, cospi, hipcpu::cos_pi(x))
 #undef HIPCPU_FUNCTION
+#undef HIPCPU_FUNCTION_AS
 
-// Not through double: these are in inner loops.
-static inline double rsqrt(double x) { return 1 / ::sqrt(x); }
-static inline float rsqrtf(float x) { return 1 / ::sqrtf(x); }
+// Not through double: these are in inner loops. glibc has them from 2.42 on.
+HIPCPU_INSTEAD double rsqrt(double x) noexcept { return 1 / ::sqrt(x); }
+HIPCPU_INSTEAD float rsqrtf(float x) noexcept { return 1 / ::sqrtf(x); }
 static inline float rsqrt(float x) { return rsqrtf(x); }
+#undef HIPCPU_INSTEAD
 
 static inline void sincospi(double x, double* sine, double* cosine) {
   *sine = hipcpu::sin_pi(x);
