@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import NoToolchain
 from warmfront.hip import cache
-from warmfront.hip.cpu.parts import run_compiler
+from warmfront.hip.cpu.compilers import run_compiler
 from warmfront.hip.toolchain import (
     DATA_FILE,
     LIBRARY_FILE,

@@ -7,7 +7,6 @@ kernels without it.
 from __future__ import annotations
 
 import functools
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from warmfront.errors import ToolchainFailed
@@ -19,6 +18,7 @@ from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from warmfront.hip.cpu.compilers import Compiler
     from warmfront.settings import Settings
 
 #: What the bug finder writes, one JSON object a line.
@@ -44,10 +44,10 @@ _TELL_VOLATILE = {
 class CheckedBuild:
     """Boxes that compile, run and explain a submission for the bug finder."""
 
-    def __init__(self, cache_dir: Path, compiler: str) -> None:
+    def __init__(self, cache_dir: Path, compiler: Compiler) -> None:
         self._cache_dir = cache_dir
         self._compiler = compiler
-        self._flags = (*cpu.CHECKED_FLAGS, *_TELL_VOLATILE.get(PurePath(compiler).name, ()))
+        self._flags = (*cpu.CHECKED_FLAGS, *_TELL_VOLATILE.get(compiler.name, ()))
 
     @property
     def is_built(self) -> bool:
@@ -75,7 +75,7 @@ class CheckedBuild:
         """Compiles SOURCE_FILE to LIBRARY_FILE."""
         command = " ".join(
             [
-                self._compiler,
+                self._compiler.command,
                 *self._flags,
                 f"-I {self.built}/include -include {MAIN_HEADER} /box/{SOURCE_FILE}",
                 *cpu.CHECKED_LINK_FLAGS,
@@ -122,6 +122,8 @@ class CheckedBuild:
     def _try_to_build(self, into: Path) -> None:
         """Build it, or note why not: a machine that cannot must not try again with every run."""
         try:
+            if self._compiler.unchecked:
+                raise ToolchainFailed(self._compiler.unchecked)  # noqa: TRY301 - a failure as any other
             build_parts(
                 into,
                 compiler=self._compiler,

@@ -1,4 +1,4 @@
-"""The `cpu` toolchain: the machine's g++ or clang++ with our headers, precompiled, and our runtime.
+"""The `cpu` toolchain: a C++ compiler with our headers, precompiled, and our runtime.
 
 What does not depend on the submission (headers, runtime, worker) is built once, outside any sandbox,
 and cached. Numbers from here are simulator time.
@@ -7,13 +7,12 @@ and cached. Numbers from here are simulator time.
 from __future__ import annotations
 
 import functools
-import shutil
 from typing import TYPE_CHECKING
 
-from warmfront.errors import NoToolchain
 from warmfront.hip import cache, cpu
 from warmfront.hip.cpu.checked_build import CheckedBuild
-from warmfront.hip.cpu.parts import MAIN_HEADER, build_parts, parts_key, run_compiler
+from warmfront.hip.cpu.compilers import Compiler, find_compiler
+from warmfront.hip.cpu.parts import MAIN_HEADER, build_parts, parts_key
 from warmfront.hip.cpu.rewrite import rewrite
 from warmfront.hip.toolchain import (
     DATA_FILE,
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
     from warmfront.settings import Settings
     from warmfront.submissions import Submission
 
-#: Tried in this order.
-COMPILERS = ("g++", "clang++")
-
 
 class CpuToolchain:
     """HIP on this machine's CPU, with the semantics of gfx942."""
@@ -48,15 +44,21 @@ class CpuToolchain:
     flush_bytes = 0
     warm_up_s = 0.02
 
-    def __init__(self, cache_dir: Path) -> None:
+    def __init__(self, cache_dir: Path, compiler: Compiler | None = None) -> None:
         self._cache_dir = cache_dir
-        self._compiler = find_compiler()
+        self._compiler = compiler or find_compiler(cache_dir)
         self.checked = CheckedBuild(cache_dir, self._compiler)
 
     @property
     def compiler(self) -> str:
         """The compiler and its version, as it says itself."""
         return (self.built / "compiler.txt").read_text().strip()
+
+    @property
+    def submission_flags(self) -> tuple[str, ...]:
+        """For a submission and for the precompiled header, in the words of this compiler."""
+        is_gcc = self._compiler.name == "g++"
+        return (*cpu.SUBMISSION_FLAGS, *(cpu.GCC_FLAGS if is_gcc else ()))
 
     def translate(self, submission: Submission) -> Translated:
         """Launches rewritten to calls, with the trailer behind; every line keeps its number."""
@@ -72,7 +74,7 @@ class CpuToolchain:
         return Template(
             name="compile",
             argv=shell_job(f"{compile_it} && cat $TMPDIR/solution.so >/box/{LIBRARY_FILE}"),
-            mounts=(Mount(host=self.built, inside=str(self.built)),),
+            mounts=tuple(Mount(host=path, inside=str(path)) for path in (self.built, *self._compiler.places)),
             limits=settings.compile_limits(),
             env={"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": SCRATCH},
             outputs=(LIBRARY_FILE,),
@@ -99,21 +101,20 @@ class CpuToolchain:
 
     def _compile_command(self) -> list[str]:
         return [
-            self._compiler,
-            *cpu.SUBMISSION_FLAGS,
-            "-I",
-            str(self.built / "include"),
-            "-include",
-            MAIN_HEADER,
+            self._compiler.command,
+            *self.submission_flags,
+            *cpu.WHOLE_FLAGS,
+            *self._compiler.include(self.built / "include", MAIN_HEADER),
         ]
 
     @property
     def is_built(self) -> bool:
         """Whether headers and worker are in the cache, the bug finder's too."""
-        return self._entry.is_dir() and self.checked.is_built
+        return self._entry.is_dir() and self._compiler.is_ready and self.checked.is_built
 
     def build(self) -> None:
         """Have them there. The bug finder's may fail: a check can do without."""
+        self._compiler.prepare()
         self.built  # noqa: B018 - building is what asking for it does
         self.checked.built  # noqa: B018 - as above
 
@@ -124,24 +125,16 @@ class CpuToolchain:
 
     @functools.cached_property
     def _entry(self) -> Path:
-        flags = [*cpu.SUBMISSION_FLAGS, "|", *cpu.RUNTIME_FLAGS, "|", *cpu.LINK_FLAGS]
+        flags = [*self.submission_flags, "|", *cpu.RUNTIME_FLAGS, "|", *cpu.LINK_FLAGS]
         key = parts_key(self._compiler, flags, (*cpu.RUNTIME_SOURCES, WORKER_SOURCE))
         return self._cache_dir / f"cpu-{key}"
 
     def _build(self, into: Path) -> None:
-        (into / "compiler.txt").write_text(run_compiler([self._compiler, "--version"]).splitlines()[0])
+        (into / "compiler.txt").write_text(self._compiler.version())
         build_parts(
             into,
             compiler=self._compiler,
-            submission_flags=cpu.SUBMISSION_FLAGS,
+            submission_flags=self.submission_flags,
             runtime_flags=cpu.RUNTIME_FLAGS,
             sources=(*cpu.RUNTIME_SOURCES, WORKER_SOURCE),
         )
-
-
-def find_compiler() -> str:
-    """A C++ compiler of this machine."""
-    for name in COMPILERS:
-        if found := shutil.which(name):
-            return found
-    raise NoToolchain("No C++ compiler was found.", hint="Run: sudo apt-get install g++")

@@ -1,0 +1,94 @@
+"""What compiles for the CPU runtime: the machine's g++ or clang++, or else clang from PyPI's `ziglang`.
+
+It knows which one there is and how they differ; it starts none on anything an author wrote.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warmfront.errors import NoToolchain, ToolchainFailed
+from warmfront.hip import cache, cpu
+from warmfront.hip.wheel import INSTALL, find_wheel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+#: Tried in this order, before the wheel.
+NAMES = ("g++", "clang++")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compiler:
+    """A C++ compiler, and what is its own way."""
+
+    name: str  #: `g++`, `clang++` or `ziglang`
+    command: str  #: the program to run
+    identity: str  #: tells it from another one, or another version, without starting it
+    #: What a box must see of it, beside the system's own folders.
+    places: tuple[Path, ...] = ()
+    #: To link the worker, behind its objects.
+    worker_flags: tuple[str, ...] = ("-ldl", "-lpthread")
+    #: Why the bug finder cannot be built with it; None where it may be tried.
+    unchecked: str | None = None
+    #: What building takes the first time, for people.
+    first_build: str = "Building the runtime and its precompiled header, once …"
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be started."""
+        return True
+
+    def prepare(self) -> None:
+        """Make it ready."""
+
+    def version(self) -> str:
+        """The compiler and its version, as it says itself."""
+        return run_compiler([self.command, "--version"]).splitlines()[0]
+
+    def precompile(self, folder: Path, header: str) -> list[str]:
+        """Flags to precompile that header of a folder, next to it."""
+        suffix = "gch" if self.name == "g++" else "pch"
+        file = folder / header
+        return ["-I", str(folder), "-x", "c++-header", str(file), "-o", f"{file}.{suffix}"]
+
+    def include(self, folder: Path, header: str) -> list[str]:
+        """Flags to compile a file that begins with that header, precompiled if need be."""
+        return ["-I", str(folder), "-include", header]
+
+
+def find_compiler(cache_dir: Path) -> Compiler:
+    """The compiler to use on this machine."""
+    from warmfront.hip.cpu.zig import wheel_compiler  # noqa: PLC0415 - for machines without one of their own
+
+    for name in NAMES:
+        if found := shutil.which(name):
+            return Compiler(name=name, command=found, identity=cache.identity(found))
+    if wheel := find_wheel():
+        return wheel_compiler(wheel, cache_dir)
+    raise NoToolchain(
+        "No C++ compiler was found.", hint=f"Run: sudo apt-get install g++ (or, without root, {INSTALL})"
+    )
+
+
+def header_contents() -> list[str | Path]:
+    """Our headers' names and texts, to be hashed."""
+    headers = sorted(path for path in cpu.INCLUDE.rglob("*") if path.is_file())
+    return [*(str(path.relative_to(cpu.INCLUDE)) for path in headers), *headers]
+
+
+def run_compiler(argv: Sequence[str | Path], env: dict[str, str] | None = None) -> str:
+    """Run a compiler on our own sources; what it says on failure is ours to mend."""
+    command = [str(part) for part in argv]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    if result.returncode != 0:
+        raise ToolchainFailed(
+            f"{argv[0]} could not build Warmfront's own parts:\n{result.stderr[-4000:]}",
+            hint="`warmfront doctor` says what this machine has; a newer g++ (12 or later) is needed.",
+        )
+    return result.stdout
