@@ -1,0 +1,130 @@
+"""A provider and listeners as one incarnation of the control plane sees them: through a gate of faults.
+
+They add what can go wrong with a call, and nothing of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warmfront.errors import ProviderError, VMUnreachable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from warmfront.listener.protocol import Attempt, Health, ListenerClient, Progress
+    from warmfront.providers.base import Lease, Provider
+    from warmfront.testing.faults import Gate
+    from warmfront.vms import VMInstance
+
+
+class FaultyProvider:
+    """A `Provider` behind a gate."""
+
+    def __init__(self, provider: Provider, gate: Gate) -> None:
+        self._provider = provider
+        self._gate = gate
+        self.name = provider.name
+        self.simulated = provider.simulated
+        self.billing = provider.billing
+        self.typical_boot_s = provider.typical_boot_s
+        self.slots = provider.slots
+
+    async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+        """As the provider, with faults before the first lease and at each."""
+        fault = await self._gate.before("provider.provision", vm_id, ProviderError)
+        async for lease in self._provider.provision(vm_id, gpu, token):
+            call = f"provider.provision.{lease.phase}"
+            await self._gate.after(fault, call, vm_id, ProviderError)
+            yield lease
+            fault = await self._gate.before(call, vm_id, ProviderError)
+
+    async def release(self, vm_id: str) -> Lease:
+        """As the provider."""
+        fault = await self._gate.before("provider.release", vm_id, ProviderError)
+        lease = await self._provider.release(vm_id)
+        await self._gate.after(fault, "provider.release", vm_id, ProviderError)
+        return lease
+
+    async def describe(self, vm_id: str) -> Lease | None:
+        """As the provider."""
+        fault = await self._gate.before("provider.describe", vm_id, ProviderError)
+        lease = await self._provider.describe(vm_id)
+        await self._gate.after(fault, "provider.describe", vm_id, ProviderError)
+        return lease
+
+    async def leases(self) -> list[Lease]:
+        """As the provider."""
+        fault = await self._gate.before("provider.leases", "", ProviderError)
+        leases = await self._provider.leases()
+        await self._gate.after(fault, "provider.leases", "", ProviderError)
+        return leases
+
+    async def close(self) -> None:
+        """The cloud stays."""
+
+
+class FaultyListeners:
+    """A `ListenerClient` behind a gate; its streams break off, and repeat themselves."""
+
+    def __init__(self, listeners: ListenerClient, gate: Gate) -> None:
+        self._listeners = listeners
+        self._gate = gate
+
+    async def execute(self, vm: VMInstance, attempt: Attempt) -> AsyncIterator[Progress]:
+        """As the listener."""
+        call, detail = "listener.execute", f"{vm.id} {attempt.id}"
+        fault = await self._gate.before(call, detail, VMUnreachable)
+        begun = False
+        async for line in self._faulty(self._listeners.execute(vm, attempt), call, detail):
+            if not begun:
+                begun = True
+                await self._gate.after(fault, call, detail, VMUnreachable)
+            yield line
+
+    async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[Progress]:
+        """As the listener."""
+        call, detail = "listener.events", f"{vm.id} {attempt_id} after {after}"
+        fault = await self._gate.before(call, detail, VMUnreachable)
+        async for line in self._faulty(self._listeners.events(vm, attempt_id, after), call, detail):
+            yield line
+        await self._gate.after(fault, call, detail, VMUnreachable)
+
+    async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
+        """As the listener."""
+        call, detail = "listener.cancel", f"{vm.id} {attempt_id}"
+        fault = await self._gate.before(call, detail, VMUnreachable)
+        await self._listeners.cancel(vm, attempt_id)
+        await self._gate.after(fault, call, detail, VMUnreachable)
+
+    async def health(self, vm: VMInstance) -> Health:
+        """As the listener."""
+        fault = await self._gate.before("listener.health", vm.id, VMUnreachable)
+        health = await self._listeners.health(vm)
+        await self._gate.after(fault, "listener.health", vm.id, VMUnreachable)
+        return health
+
+    async def heartbeat(self, vm: VMInstance) -> Health:
+        """As the listener."""
+        fault = await self._gate.before("listener.heartbeat", vm.id, VMUnreachable)
+        health = await self._listeners.heartbeat(vm)
+        await self._gate.after(fault, "listener.heartbeat", vm.id, VMUnreachable)
+        return health
+
+    async def close(self) -> None:
+        """The machines stay."""
+
+    async def _faulty(
+        self, lines: AsyncIterator[Progress], call: str, detail: str
+    ) -> AsyncIterator[Progress]:
+        """The lines, some twice, until the stream breaks off, with a word or without."""
+        faults = self._gate.faults
+        async for line in lines:
+            fault = await self._gate.before("line", f"{detail} line {line.seq}", VMUnreachable)
+            yield line
+            if faults.doubles(call):
+                yield line
+            await self._gate.after(fault, "line", f"{detail} line {line.seq}", VMUnreachable)
+            if faults.cuts(call):
+                faults.note(f"{call} {detail} breaks off")
+                return
