@@ -148,6 +148,32 @@ def doctor(*, as_json: JsonOption = False) -> None:
     raise typer.Exit(report(as_json=as_json))
 
 
+@app.command()
+def listener(
+    *,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free.")] = 8000,
+    dead_man: Annotated[
+        float | None,
+        typer.Option(
+            "--dead-man", min=0.1, help="Seconds without a heartbeat until it ends; WARMFRONT_DEAD_MAN."
+        ),
+    ] = None,
+    announce: Annotated[
+        Path | None, typer.Option(help="A file for its address and process id, written when it listens.")
+    ] = None,
+    toolchain: Annotated[
+        str | None, typer.Option(help="cpu or rocm; by default what this machine has.")
+    ] = None,
+) -> None:
+    """Judge what a control plane sends. Its token is in WARMFRONT_LISTENER_TOKEN."""
+    from warmfront.cli.listener import run_listener  # noqa: PLC0415 - each command loads what it needs
+
+    raise typer.Exit(
+        run_listener(host=host, port=port, dead_man_s=dead_man, announce=announce, toolchain=toolchain)
+    )
+
+
 @problems_app.command("list")
 def list_problems(*, as_json: JsonOption = False) -> None:
     """List all problems."""

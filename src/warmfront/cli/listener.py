@@ -1,0 +1,33 @@
+"""`warmfront listener`: the service on a VM, until it is told to end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warmfront import settings
+from warmfront.cli.failures import report_error
+from warmfront.errors import WarmfrontError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def run_listener(
+    *, host: str, port: int, dead_man_s: float | None, announce: Path | None, toolchain: str | None
+) -> int:
+    """Listen; the exit code."""
+    from warmfront.listener.serve import Options, serve  # noqa: PLC0415 - a bad call needs none of it
+
+    try:
+        configured = settings.load()
+        options = Options(
+            host=host,
+            port=port,
+            dead_man_s=dead_man_s or configured.dead_man_s,
+            announce=announce,
+            toolchain=toolchain,
+        )
+        serve(options, configured)
+    except WarmfrontError as error:
+        return report_error(error)
+    return 0

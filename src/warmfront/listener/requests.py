@@ -1,0 +1,114 @@
+"""Reads what a control plane sends: a body becomes an `Attempt`, and that a `Submission`.
+
+What cannot be read is refused with the name of its field.
+Nothing is believed: sizes, types and names are looked at before anything is started.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from typing import Any
+
+from warmfront import problems
+from warmfront.errors import BadRequest, BadSourceFile, UnknownProblem
+from warmfront.listener.protocol import Attempt
+from warmfront.problems.spec import Dtype, Problem
+from warmfront.submissions import MAX_SOURCE_BYTES, Endpoint, Submission, decode_source
+
+MAX_BODY_BYTES = 1 << 20
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
+_FILE_NAME = re.compile(r"[^\x00-\x1f\x7f/]{1,255}")
+_OPTIONAL = {"problem_def"}
+#: What an attempt may do on a VM; the X-ray was done before.
+_ENDPOINTS = {endpoint.value for endpoint in Endpoint if endpoint is not Endpoint.XRAY}
+
+
+class BadField(BadRequest):
+    """A field of the attempt has a value that is not allowed."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+
+
+def read_attempt(body: bytes) -> Attempt:
+    """The attempt in a request's body."""
+    fields = _read_object(body)
+    known = {field.name for field in dataclasses.fields(Attempt)}
+    for name in fields.keys() - known:
+        raise BadField(name[:64], "there is no such field.")
+    for name in sorted(known):
+        _refuse_wrong_type(name, fields)
+    attempt = Attempt(**fields)
+    if not _ID.fullmatch(attempt.id):
+        raise BadField("id", "letters, digits and _ . : - are allowed, 128 at most.")
+    if not _FILE_NAME.fullmatch(attempt.file_name):
+        raise BadField("file_name", "it is no name of a file.")
+    if attempt.endpoint not in _ENDPOINTS:
+        raise BadField("endpoint", f"one of {', '.join(sorted(_ENDPOINTS))} is expected.")
+    _source_of(attempt)
+    _refuse_bad_problem(attempt)
+    return attempt
+
+
+def submission_of(attempt: Attempt, problem: Problem) -> Submission:
+    """What the judge gets."""
+    return Submission(
+        source=_source_of(attempt),
+        problem=problem,
+        dtype=dtype_of(attempt, problem),
+        endpoint=Endpoint(attempt.endpoint),
+        file_name=attempt.file_name,
+    )
+
+
+def dtype_of(attempt: Attempt, problem: Problem) -> Dtype:
+    """The dtype that was asked for, if the problem has it."""
+    allowed = [dtype.value for dtype in problem.dtypes]
+    if attempt.dtype not in allowed:
+        raise BadField("dtype", f"{problem.slug} has {' and '.join(allowed)}.")
+    return Dtype(attempt.dtype)
+
+
+def _read_object(body: bytes) -> dict[str, Any]:
+    try:
+        fields = json.loads(body)
+    except (ValueError, RecursionError):
+        raise BadField("body", "it is not JSON.") from None
+    if not isinstance(fields, dict):
+        raise BadField("body", "a JSON object is expected.")
+    return fields
+
+
+def _refuse_wrong_type(name: str, fields: dict[str, Any]) -> None:
+    if name not in fields and name not in _OPTIONAL:
+        raise BadField(name, "it is missing.")
+    value = fields.get(name)
+    if not isinstance(value, str) and not (name in _OPTIONAL and value is None):
+        raise BadField(name, "text is expected.")
+
+
+def _source_of(attempt: Attempt) -> str:
+    try:
+        return decode_source(attempt.source.encode(), attempt.file_name)
+    except BadSourceFile as error:
+        raise BadField("source", error.message) from None
+    except UnicodeEncodeError:
+        raise BadField("source", "it has half a character: a surrogate without its other.") from None
+
+
+def _refuse_bad_problem(attempt: Attempt) -> None:
+    if attempt.problem_def is None:
+        try:
+            dtype_of(attempt, problems.get(attempt.problem))
+        except UnknownProblem as error:
+            raise BadField("problem", error.message) from None
+        return
+    # Its own problem is loaded in a sandbox, later; only what can be told from here is looked at.
+    if len(attempt.problem_def) > MAX_SOURCE_BYTES:
+        raise BadField("problem_def", f"at most {MAX_SOURCE_BYTES:,} characters are taken.")
+    if attempt.dtype not in {dtype.value for dtype in Dtype}:
+        raise BadField("dtype", f"one of {', '.join(Dtype)} is expected.")

@@ -1,0 +1,50 @@
+"""Boxes that stay ready between attempts: one of each kind, made again as soon as it was taken.
+
+What an attempt prepared and did not use is there for the next, so nothing piles up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import TYPE_CHECKING
+
+from warmfront.errors import SandboxFailed
+
+if TYPE_CHECKING:
+    from warmfront.sandbox.base import Box, Sandbox, Template
+
+
+class WarmSandbox:
+    """A sandbox with one box ahead of every kind that is ever prepared."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.name = sandbox.name
+        self.detail = sandbox.detail
+        self._sandbox = sandbox
+        self._ready: list[Template] = []  # a list, for the environment of a template has no hash
+        self._lock = threading.Lock()
+
+    def prepare(self, template: Template) -> None:
+        """Have one box of this template ready, if there is none."""
+        with self._lock:
+            if template in self._ready:
+                return
+            self._ready.append(template)
+        self._sandbox.prepare(template)
+
+    def take(self, template: Template) -> Box:
+        """A box of this template, never used before; the next one of a kind that was ready is made."""
+        with self._lock:
+            was_ready = template in self._ready
+            if was_ready:
+                self._ready.remove(template)
+        box = self._sandbox.take(template)
+        if was_ready:
+            with contextlib.suppress(SandboxFailed):  # it is being closed: nobody takes another
+                self.prepare(template)
+        return box
+
+    def close(self) -> None:
+        """Destroy every box that was made and not taken."""
+        self._sandbox.close()

@@ -1,0 +1,89 @@
+"""Puts together what judges on this VM: one toolchain and one sandbox for all attempts, both kept warm.
+
+The X-ray was done before an attempt came here, so nothing of it is loaded.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import TYPE_CHECKING, Self
+
+from warmfront import problems
+from warmfront.errors import IsolationRequired
+from warmfront.events import Event, Failed
+from warmfront.hip.toolchain import open_toolchain
+from warmfront.listener.requests import submission_of
+from warmfront.listener.warm import WarmSandbox
+from warmfront.sandbox import open_sandbox
+from warmfront.submissions import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+    from warmfront.hip.toolchain import Toolchain
+    from warmfront.judge.stop import Stop
+    from warmfront.listener.protocol import Attempt
+    from warmfront.sandbox.base import Sandbox
+    from warmfront.settings import Settings
+
+#: What the judge loads when it first needs it: NumPy, and all that is made of it.
+LATE = ("warmfront.judge.compare", "warmfront.judge.memory", "warmfront.judge.bench")
+
+
+class Workshop:
+    """The judge of this VM."""
+
+    def __init__(self, toolchain: Toolchain, sandbox: Sandbox, settings: Settings) -> None:
+        from warmfront.judge import Judge  # noqa: PLC0415 - `open` says how NumPy is to be loaded
+
+        self.toolchain = toolchain
+        self._sandbox = WarmSandbox(sandbox)
+        self._judge = Judge(toolchain, self._sandbox, settings)
+        self._settings = settings
+
+    @classmethod
+    def open(cls, toolchain_name: str | None, settings: Settings) -> Self:
+        """Build and load everything that does not depend on an attempt."""
+        if not settings.isolation:
+            raise IsolationRequired(
+                "AMD_CONTAINER_ISOLATION is false, and a listener runs code of others.", hint="Unset it."
+            )
+        toolchain = open_toolchain(toolchain_name, settings)
+        if toolchain.simulated:
+            # A pool of threads only gets in the way of the kernel's own.
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        toolchain.build()
+        sandbox = open_sandbox(settings.sandbox, base=settings.box_dir, image=settings.docker_image)
+        try:
+            workshop = cls(toolchain, sandbox, settings)
+            workshop.warm_up()
+        except BaseException:
+            sandbox.close()
+            raise
+        return workshop
+
+    def warm_up(self) -> None:
+        """Have the first attempt find what the second would."""
+        self._sandbox.prepare(self.toolchain.compile_template(self._settings))
+        self._sandbox.prepare(self.toolchain.run_template(self._settings))
+        for module in LATE:
+            importlib.import_module(module)
+        problems.all_problems()
+
+    def events(self, attempt: Attempt, *, turn: AbstractContextManager[None], stop: Stop) -> Iterator[Event]:
+        """The events of the attempt, ending with its verdict."""
+        if attempt.problem_def is not None:
+            yield Failed(
+                verdict=Verdict.ERROR,
+                code="PROBLEM_DEF_UNSUPPORTED",
+                message="This listener judges the problems that it has, none that is sent along.",
+            )
+            return
+        submission = submission_of(attempt, problems.get(attempt.problem))
+        yield from self._judge.judge(submission, turn=turn, stop=stop)
+
+    def close(self) -> None:
+        """Destroy every box."""
+        self._sandbox.close()
