@@ -8,8 +8,7 @@ from pathlib import Path
 
 from bench.timing import medians_s, print_bars
 from warmfront import settings
-from warmfront.hip import cpu
-from warmfront.hip.cpu.parts import run_compiler
+from warmfront.hip.cpu.compilers import run_compiler
 from warmfront.hip.cpu.rewrite import rewrite
 from warmfront.hip.cpu.toolchain import CpuToolchain
 
@@ -18,7 +17,8 @@ ROUNDS = 11
 
 def main() -> None:
     """Measure, and print the ratio."""
-    built = CpuToolchain(settings.load().cache_dir).built
+    toolchain = CpuToolchain(settings.load().cache_dir)
+    built = toolchain.built
     example = Path(__file__).parent.parent / "examples" / "matmul.hip"
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "matmul.cpp"
@@ -27,7 +27,7 @@ def main() -> None:
         shutil.copytree(built / "include", bare, ignore=shutil.ignore_patterns("*.gch", "*.pch"))
 
         def compile_with(include: Path) -> None:
-            flags = [*cpu.SUBMISSION_FLAGS, "-I", str(include), "-include", "hip/hip_runtime.h"]
+            flags = [*toolchain.submission_flags, "-I", str(include), "-include", "hip/hip_runtime.h"]
             run_compiler(["g++", *flags, "-c", source, "-o", Path(folder) / "matmul.o"])
 
         seconds = medians_s(

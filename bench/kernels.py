@@ -42,7 +42,7 @@ def build(folder: Path) -> Path:
     """The driver with all kernels, each translated and compiled as a submission is."""
     include = ["-I", str(cpu.INCLUDE), "-I", str(SOURCES)]
     kernels = [translate(source, folder) for source in sorted(SOURCES.glob("*.hip"))]
-    submission = (*cpu.SUBMISSION_FLAGS, "-include", "hip/hip_runtime.h")
+    submission = (*cpu.SUBMISSION_FLAGS, *cpu.GCC_FLAGS, "-include", "hip/hip_runtime.h")
     commands = [
         *(["g++", *cpu.RUNTIME_FLAGS, *include, "-c", source] for source in cpu.RUNTIME_SOURCES),
         *(["g++", *LOOP_FLAGS, *include, "-c", source] for source in SOURCES.glob("*.cpp")),

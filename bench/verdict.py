@@ -17,7 +17,7 @@ import numpy as np
 from bench.timing import medians_s, print_bars
 from warmfront import problems, settings
 from warmfront.hip import cpu
-from warmfront.hip.cpu.parts import run_compiler
+from warmfront.hip.cpu.compilers import run_compiler
 from warmfront.hip.cpu.rewrite import rewrite
 from warmfront.hip.cpu.toolchain import CpuToolchain
 from warmfront.problems.spec import Case, Dtype, Kind, Problem, Scale
@@ -81,7 +81,7 @@ def compare(slug: str, file: Path, toolchain: CpuToolchain, folder: Path) -> Non
     built = toolchain.built
     source = folder / "by_hand.cpp"
     source.write_text(rewrite(file.read_text()).text + main_for(problem, folder))
-    program, flags = folder / "by_hand", [*cpu.SUBMISSION_FLAGS, "-I", str(built / "include")]
+    program, flags = folder / "by_hand", [*toolchain.submission_flags, "-I", str(built / "include")]
     runtime = folder / "runtime.o"
     objects = [folder / f"{path.stem}.o" for path in cpu.RUNTIME_SOURCES]
     for path, target in zip(cpu.RUNTIME_SOURCES, objects, strict=True):
