@@ -23,6 +23,7 @@
         ├── StoreUnavailable        HTTP 503
         ├── ServerUnreachable
         ├── ProviderError
+        ├── NoVM
         ├── VMUnreachable
         └── UnknownAttempt
 
@@ -176,6 +177,12 @@ class ProviderError(InfrastructureError):
     """The provider could not do what it was asked."""
 
     code = "PROVIDER_ERROR"
+
+
+class NoVM(InfrastructureError):
+    """The provider gives no VM."""
+
+    code = "NO_VM"
 
 
 class VMUnreachable(InfrastructureError):

@@ -1,0 +1,383 @@
+"""The VMs: leased, watched, metered and released, each by tasks of its own.
+
+It knows nothing of queues. Who may be served by a VM, and when one is wanted, is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from warmfront.errors import ProviderError, VMUnreachable, WarmfrontError
+from warmfront.events import Provisioning
+from warmfront.money import meter
+from warmfront.orchestrator.state import Machine
+from warmfront.providers.base import Lease, Phase
+from warmfront.store import attempts, ledger, vms
+from warmfront.vms import VMInstance, VMState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from decimal import Decimal
+
+    from sqlalchemy import Connection
+
+    from warmfront.clock import Clock
+    from warmfront.listener.protocol import ListenerClient
+    from warmfront.money.book import Book
+    from warmfront.orchestrator.estimates import Estimates
+    from warmfront.orchestrator.journal import Journal
+    from warmfront.orchestrator.state import Track
+    from warmfront.providers.base import Provider
+    from warmfront.settings import Settings
+    from warmfront.store.records import LedgerEntry
+
+log = logging.getLogger(__name__)
+
+COLD_START = "COLD_START"
+WARM_REUSE = "WARM_REUSE"
+
+#: Pauses between tries to end a VM, and the longest that one try may take.
+_RETRY_S = 1.0
+_LONGEST_RETRY_S = 30.0
+_RELEASE_TRY_S = 60.0
+#: A listener that was just started may need some tries until it answers.
+_KNOCK_S = 0.2
+
+
+class Fleet:
+    """Every VM that is not over."""
+
+    def __init__(
+        self,
+        *,
+        provider: Provider,
+        listeners: ListenerClient,
+        journal: Journal,
+        book: Book,
+        estimates: Estimates,
+        settings: Settings,
+        clock: Clock,
+        token_of: Callable[[str], str],
+        spawn: Callable[[Coroutine[object, object, None]], object],
+        changed: Callable[[], None],
+        lost: Callable[[list[Track]], None],
+        boot_failed: Callable[[str], None],
+    ) -> None:
+        self.machines: dict[str, Machine] = {}
+        self.provider = provider
+        self._listeners = listeners
+        self._journal = journal
+        self._book = book
+        self.estimates = estimates
+        self._settings = settings
+        self._clock = clock
+        self._token_of = token_of
+        self._spawn = spawn
+        self._changed = changed
+        self._lost = lost
+        self._boot_failed = boot_failed
+
+    # What may be asked at any time.
+
+    def accrued_usd(self) -> Decimal:
+        """What the VMs alive have come to so far."""
+        now = self._clock.now()
+        costs = (meter.accrued_usd(m.vm, self.provider.billing, now) for m in self.machines.values())
+        return sum(costs, start=self.provider.billing.rate_usd_per_h * 0)
+
+    def promised_usd(self, vm_id: str) -> Decimal:
+        """The most that this VM may come to."""
+        return self._book.promised_usd(vm_id)
+
+    def worst_case_usd(self, *, age_s: float, boots: bool, tasks: int = 1) -> Decimal:
+        """The most that a VM of this age may come to if it takes so many more tasks."""
+        settings = self._settings
+        ahead_s = settings.task_timeout_s * tasks + settings.idle_timeout_s + settings.stop_lag_s
+        return self.provider.billing.cost_usd(
+            age_s + ahead_s + (settings.provision_timeout_s if boots else 0.0)
+        )
+
+    def age_s(self, vm: VMInstance) -> float:
+        """For how long it is billed already."""
+        return max(0.0, self._clock.now() - vm.started_at) if vm.started_at is not None else 0.0
+
+    # Its life.
+
+    def begin(self, vm: VMInstance) -> Machine:
+        """Lease a VM that is in the book already."""
+        machine = self._take_in(vm)
+        self._spawn(self._boot(machine, known=False))
+        return machine
+
+    def resume(self, vm: VMInstance) -> Machine:
+        """Go on with a VM after a restart, from the state that the store has."""
+        machine = self._take_in(vm)
+        self._book.restore(vm.id, vm.escrow_usd)
+        if vm.state is VMState.PROVISIONING:
+            self._spawn(self._boot(machine, known=True))
+        elif vm.state is VMState.SHUTTING_DOWN:
+            machine.going = True
+            self._spawn(self._end(machine))
+        else:
+            self._spawn(self._watch(machine))
+        return machine
+
+    def release(self, machine: Machine, reason: str, *, failed: bool = False) -> None:
+        """Have it ended; what runs on it is lost. Asked for twice, it is done once."""
+        if machine.going:
+            return
+        machine.going = True
+        self._spawn(self._shut_down(machine, reason, failed=failed))
+
+    def _take_in(self, vm: VMInstance) -> Machine:
+        machine = Machine(vm=vm, slots=self.provider.slots)
+        self.machines[vm.id] = machine
+        return machine
+
+    async def _boot(self, machine: Machine, *, known: bool) -> None:
+        """From asked for to ready, or to its end."""
+        vm = machine.vm
+        if not known:
+            await self._journal.write(vms.save, vm)
+        left_s = vm.created_at + self._settings.provision_timeout_s - self._clock.now()
+        try:
+            async with asyncio.timeout(max(0.0, left_s)):
+                steps = self.provider.provision(vm.id, vm.gpu, self._token_of(vm.id))
+                async with contextlib.aclosing(steps):  # type: ignore[type-var]  # every one is a generator
+                    async for lease in steps:
+                        if machine.going:
+                            return None
+                        await self._note_phase(machine, lease)
+                await self._until_it_answers(machine)
+        except TimeoutError:
+            return self._give_up(
+                machine, f"it did not answer within {self._settings.provision_timeout_s:.0f} s"
+            )
+        except WarmfrontError as error:
+            return self._give_up(machine, error.message)
+        except Exception as error:
+            log.exception("booting VM %s failed", vm.id)
+            return self._give_up(machine, repr(error))
+        if machine.going:
+            return None
+        now = self._clock.now()
+        self.estimates.boot.observe(now - vm.created_at)
+        await self.move(
+            machine, state=VMState.WARM, ready_at=now, deadline_at=now + self._settings.idle_timeout_s
+        )
+        log.info("VM %s is ready after %.1f s", vm.id, now - vm.created_at)
+        self._spawn(self._watch(machine))
+        self._changed()
+        return None
+
+    def _give_up(self, machine: Machine, reason: str) -> None:
+        log.warning("VM %s did not come: %s", machine.vm.id, reason)
+        self._boot_failed(reason)
+        self.release(machine, reason, failed=True)
+
+    async def _note_phase(self, machine: Machine, lease: Lease) -> None:
+        if lease.phase is Phase.ENDED:
+            raise ProviderError(f"The VM ended while it booted. {lease.detail}".strip())
+        if lease.started_at != machine.vm.started_at or lease.address != machine.vm.address:
+            await self.move(machine, started_at=lease.started_at, address=lease.address)
+        vm = machine.vm
+        if vm.boots_for is None:
+            return
+        elapsed_s = self._clock.now() - vm.created_at
+        progress = Provisioning(
+            vm_state=COLD_START,
+            vm_id=vm.id,
+            phase=lease.phase.value,
+            elapsed_s=round(elapsed_s, 3),
+            eta_s=round(max(0.0, self.estimates.boot.seconds - elapsed_s), 1),
+        )
+        await self._journal.tell_waiting(vm.boots_for, progress)
+
+    async def _until_it_answers(self, machine: Machine) -> None:
+        while True:
+            try:
+                await self._listeners.heartbeat(machine.vm)
+            except VMUnreachable:
+                lease = await self.provider.describe(machine.vm.id)
+                if lease is None or lease.phase is Phase.ENDED:
+                    raise ProviderError("The VM ended before its listener answered.") from None
+                await asyncio.sleep(_KNOCK_S)
+            else:
+                return
+
+    async def _watch(self, machine: Machine) -> None:
+        """Heartbeats for as long as it is ours; a VM that answers none for too long is lost."""
+        heard_at = self._clock.now()
+        while not machine.going:
+            try:
+                await self._listeners.heartbeat(machine.vm)
+                heard_at = self._clock.now()
+            except VMUnreachable:
+                if self._clock.now() - heard_at >= self._settings.lost_after_s or await self.has_ended(
+                    machine
+                ):
+                    self.release(machine, "it answers no more", failed=True)
+                    return
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(machine.gone.wait(), self._settings.heartbeat_s)
+
+    async def has_ended(self, machine: Machine) -> bool:
+        """Whether its provider knows that it is gone; no answer is no."""
+        try:
+            lease = await self.provider.describe(machine.vm.id)
+        except WarmfrontError:
+            return False
+        return lease is None or lease.phase is Phase.ENDED
+
+    # Its end.
+
+    async def _shut_down(self, machine: Machine, reason: str, *, failed: bool) -> None:
+        log.info("VM %s is released: %s", machine.vm.id, reason)
+        # Failed VMs are told from released ones by their reason until the end is confirmed.
+        await self.move(
+            machine,
+            state=VMState.SHUTTING_DOWN,
+            reason=f"{_FAILED}{reason}" if failed else reason,
+            deadline_at=None,
+        )
+        await self._end(machine)
+
+    async def _end(self, machine: Machine) -> None:
+        """Ask until the provider confirms, then close the books.
+
+        What ran on it is lost only now: a VM that cannot be reached may still be at work, and no submission
+        may run twice at once.
+        """
+        lease = await self._confirmed_end(machine.vm.id)
+        async with machine.writing:
+            tracks = list(machine.running.values())
+            vm, entries = self._closed(machine, lease)
+            total = await self._journal.write(
+                _store_end, vm, entries, [t.attempt.id for t in tracks if t.attempt]
+            )
+            machine.vm = vm
+            machine.running.clear()
+        self._book.settle(vm.id, total)
+        del self.machines[vm.id]
+        machine.gone.set()
+        self._lost(tracks)
+        self._changed()
+
+    async def _confirmed_end(self, vm_id: str) -> Lease:
+        pause_s = _RETRY_S
+        while True:
+            try:
+                async with asyncio.timeout(_RELEASE_TRY_S):
+                    return await self.provider.release(vm_id)
+            except Exception as error:  # noqa: BLE001 - whatever it is, a VM that is not ended costs money
+                log.warning("VM %s could not be ended, trying again: %r", vm_id, error)
+                await asyncio.sleep(pause_s)
+                pause_s = min(2 * pause_s, _LONGEST_RETRY_S)
+
+    def _closed(self, machine: Machine, lease: Lease) -> tuple[VMInstance, list[LedgerEntry]]:
+        """The VM as it is over, and its last entries, up to the end that its provider has on record."""
+        vm = machine.vm
+        ended_at = lease.ended_at if lease.ended_at is not None else self._clock.now()
+        if lease.started_at is not None:
+            vm = replace(vm, started_at=lease.started_at)
+        served = next(iter(machine.running.values()), None)
+        vm, entries = meter.settle(
+            vm,
+            self.provider.billing,
+            ended_at,
+            worked=served is not None,
+            submission_id=served.id if served else None,
+            owner=served.owner if served else None,
+        )
+        failed = vm.reason.startswith(_FAILED)
+        return replace(
+            vm,
+            state=VMState.FAILED if failed else VMState.TERMINATED,
+            reason=vm.reason.removeprefix(_FAILED),
+            ended_at=ended_at,
+            deadline_at=None,
+        ), entries
+
+    async def move(self, machine: Machine, **changes: object) -> None:
+        """Change a VM and store it."""
+        async with machine.writing:
+            machine.vm = replace(machine.vm, **changes)  # type: ignore[arg-type]  # fields by name
+            await self._journal.write(vms.save, machine.vm)
+
+    # What the provider has.
+
+    async def reconcile(self) -> None:
+        """Compare with the provider: adopt or end what we do not know, give up what it does not."""
+        try:
+            leases = {lease.vm_id: lease for lease in await self.provider.leases()}
+        except WarmfrontError as error:
+            log.warning("the provider could not be asked for its VMs: %s", error.message)
+            return
+        for lease in leases.values():
+            if lease.vm_id not in self.machines:
+                await self._meet(lease)
+        for machine in list(self.machines.values()):
+            usable = not machine.going and machine.vm.ready_at is not None
+            if usable and machine.vm.id not in leases and await self.has_ended(machine):
+                self.release(machine, "its provider has it no more", failed=True)
+
+    async def _meet(self, lease: Lease) -> None:
+        """A VM that the provider has and the store does not: ours if it takes our token."""
+        known = await self._journal.read(vms.get, lease.vm_id)
+        if lease.vm_id in self.machines or (known is not None and not known.state.is_over):
+            return
+        now = self._clock.now()
+        vm = known or VMInstance(
+            id=lease.vm_id,
+            provider=self.provider.name,
+            gpu=self._settings.default_gpu,
+            state=VMState.IDLE,
+            created_at=now,
+        )
+        vm = replace(
+            vm,
+            state=VMState.IDLE,
+            started_at=lease.started_at,
+            address=lease.address,
+            ready_at=vm.ready_at or now,
+            ended_at=None,
+            deadline_at=now + self._settings.idle_timeout_s,
+            simulated=self.provider.simulated,
+            reason="",
+        )
+        vm = replace(vm, escrow_usd=self.worst_case_usd(age_s=self.age_s(vm), boots=False))
+        if known is not None:
+            self._book.reopen(await self._journal.read(ledger.total_of_vm, vm.id))
+        ours = await self._answers(vm)
+        log.warning("VM %s was not known here: %s", vm.id, "it is adopted" if ours else "it is ended")
+        await self._journal.write(vms.save, vm)
+        machine = self.resume(vm)
+        if not ours:
+            self.release(machine, "nobody knew it", failed=True)
+        self._changed()
+
+    async def _answers(self, vm: VMInstance) -> bool:
+        if vm.address is None:
+            return False
+        try:
+            await self._listeners.heartbeat(vm)
+        except WarmfrontError:
+            return False
+        return True
+
+
+#: Marks the reason of a VM that ends because it failed.
+_FAILED = "failed: "
+
+
+def _store_end(c: Connection, vm: VMInstance, entries: list[LedgerEntry], lost: list[str]) -> Decimal:
+    """The end of a VM in one transaction; what it came to, over its whole life."""
+    vms.save(c, vm)
+    ledger.add(c, entries)
+    for attempt_id in lost:
+        attempts.lose(c, attempt_id, vm.ended_at or vm.created_at, vm.reason)
+    return ledger.total_of_vm(c, vm.id)

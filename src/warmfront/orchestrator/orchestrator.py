@@ -1,0 +1,564 @@
+"""Decides: which submission is next, on which VM, and when a VM more or less is wanted.
+
+Decisions are made in memory, in one go, with no wait inside; what they lead to is done by tasks that
+write to the store before they act. It wakes on events and deadlines, and polls nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from warmfront.errors import BudgetExceeded, Conflict, NotFound, WarmfrontError
+from warmfront.events import Failed, InQueue, Xray
+from warmfront.money.book import Book, Money
+from warmfront.orchestrator.estimates import Estimate, Estimates
+from warmfront.orchestrator.fleet import COLD_START, WARM_REUSE, Fleet
+from warmfront.orchestrator.journal import Journal
+from warmfront.orchestrator.past import read_past
+from warmfront.orchestrator.queue import FairQueue
+from warmfront.orchestrator.quote import Quote
+from warmfront.orchestrator.runs import Runs
+from warmfront.orchestrator.state import Machine, Track
+from warmfront.orchestrator.verdicts import cancelled, does_not_compile, given_up, no_vm, refused
+from warmfront.store import attempts, ledger, marks, submissions
+from warmfront.store import log as stored
+from warmfront.store.records import AttemptRecord, NewSubmission, SubmissionRecord, SubmissionState
+from warmfront.submissions import Endpoint, Verdict
+from warmfront.vms import VMInstance, VMState
+
+if TYPE_CHECKING:
+    import random as random_module
+
+    from sqlalchemy import Connection
+
+    from warmfront.clock import Clock
+    from warmfront.listener.protocol import ListenerClient
+    from warmfront.orchestrator.log import EventLog
+    from warmfront.providers.base import Provider
+    from warmfront.settings import Settings
+    from warmfront.store.base import Store
+    from warmfront.store.records import StoredEvent
+
+log = logging.getLogger(__name__)
+
+#: The X-ray of a submission's source.
+Examine = Callable[[SubmissionRecord, str], Awaitable[Xray]]
+#: Is told once when the credits run low.
+Alert = Callable[[dict[str, Any]], Awaitable[None]]
+
+#: X-rays at once: each keeps a core busy.
+ADMISSIONS = 2
+#: An attempt lost to infrastructure is made again this often.
+RETRIES = 2
+#: VMs that fail to boot one after the other until those who wait are told.
+BOOT_TRIES = 3
+#: Pause after a boot that failed, times the failures in a row.
+_BOOT_PAUSE_S = 2.0
+_RECONCILE_S = 60.0
+#: How long a submission takes on a VM, until some were seen.
+_TASK_GUESS_S = 10.0
+#: A cancel is said again this often until the submission is over.
+_CANCEL_AGAIN_S = 1.0
+
+
+class VMOrchestrator:
+    """The pool of VMs and the queue before it."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        provider: Provider,
+        listeners: ListenerClient,
+        examine: Examine,
+        settings: Settings,
+        clock: Clock,
+        log: EventLog,  # noqa: A002, RUF100 - the event log, not the logger
+        token_of: Callable[[str], str],
+        new_id: Callable[[str], str],
+        random: random_module.Random,
+        alert: Alert | None = None,
+    ) -> None:
+        self._store = store
+        self._examine = examine
+        self._settings = settings
+        self._clock = clock
+        self._new_id = new_id
+        self._random = random
+        self._alert = alert
+        self._alerted = False
+        self._journal = Journal(store, log, clock)
+        self._book = Book(credits_usd=settings.credits_usd)
+        self._estimates = Estimates(
+            boot=Estimate(seconds=provider.typical_boot_s), task=Estimate(seconds=_TASK_GUESS_S)
+        )
+        self._tracks: dict[str, Track] = {}
+        self._admissions = FairQueue()
+        self._admitting = 0
+        self._queue = FairQueue()
+        self._boot_failures = 0
+        self._boot_after = 0.0
+        self._wake = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._fleet = Fleet(
+            provider=provider,
+            listeners=listeners,
+            journal=self._journal,
+            book=self._book,
+            estimates=self._estimates,
+            settings=settings,
+            clock=clock,
+            token_of=token_of,
+            spawn=self._spawn,
+            changed=self._wake.set,
+            lost=self._requeue_all,
+            boot_failed=self._note_boot_failure,
+        )
+        self._runs = Runs(
+            fleet=self._fleet,
+            listeners=listeners,
+            journal=self._journal,
+            settings=settings,
+            clock=clock,
+            new_id=new_id,
+            finished=self._note_verdict,
+            requeue=self._requeue,
+            pool_metrics=self._pool_metrics,
+        )
+        self._listeners = listeners
+
+    # What may be asked at any time.
+
+    def pool(self) -> list[VMInstance]:
+        """Every VM that is not over."""
+        return [machine.vm for machine in self._fleet.machines.values()]
+
+    def queue_length(self) -> int:
+        """How many wait for a VM or for their X-ray."""
+        return len(self._queue) + len(self._admissions)
+
+    def money(self) -> Money:
+        """Where the credits are, this moment."""
+        alive_usd = self._fleet.accrued_usd()
+        return Money(
+            credits_usd=self._book.credits_usd,
+            spent_usd=self._book.settled_usd + alive_usd,
+            reserved_usd=max(Decimal(0), self._book.committed_usd - self._book.settled_usd - alive_usd),
+            alerted=self._alerted,
+        )
+
+    def quote(self, gpu: str, owner: str) -> Quote:
+        """What a submission of this owner may expect, if it came now."""
+        machines = [m for m in self._fleet.machines.values() if m.vm.gpu == gpu and not m.going]
+        ready = [machine for machine in machines if machine.vm.ready_at is not None]
+        position = self._queue.position(owner)
+        task_s, boot_s = self._estimates.task.seconds, self._estimates.boot.seconds
+        billed_s = task_s + (0.0 if ready else boot_s)
+        cost = self._fleet.provider.billing.rate_usd_per_h * Decimal(round(billed_s * 1000)) / 3_600_000
+        if any(machine.takes_more for machine in ready) and position == 0:
+            return Quote(vm_state=WARM_REUSE, position=0, wait_s=0.0, cost_usd=cost)
+        wait_s = task_s * (position + 1) / max(1, len(machines)) + (0.0 if ready else boot_s)
+        return Quote(
+            vm_state=WARM_REUSE if ready else COLD_START, position=position, wait_s=wait_s, cost_usd=cost
+        )
+
+    # What may be asked for.
+
+    async def submit(self, new: NewSubmission) -> SubmissionRecord:
+        """Store it with its first event; from then on it will get its verdict."""
+        # Whoever asked may go away in the middle: what is stored must be known here too.
+        return await asyncio.shield(asyncio.ensure_future(self._submit(new)))
+
+    async def _submit(self, new: NewSubmission) -> SubmissionRecord:
+        quote = self.quote(new.gpu, new.owner)
+        position = self._admissions.position(new.owner) + quote.position
+        event = InQueue(position=position, quote=quote.fields())
+        record, first = await self._store.write(submissions.create, new, event.fields())
+        if first is None:
+            return record  # the same request came before
+        self._journal.publish(first)
+        self._tracks[record.id] = Track(record=record)
+        self._admissions.push(record.owner, record.id)
+        self._wake.set()
+        return record
+
+    async def cancel(self, submission_id: str) -> SubmissionRecord:
+        """Stop it; returns when it is over and its sandbox is gone."""
+        record = await self._store.write(submissions.request_cancel, submission_id)
+        if record is None:
+            raise NotFound(
+                f"There is no submission {submission_id!r}.", hint="`warmfront ps -a` lists yours."
+            )
+        track = self._tracks.get(submission_id)
+        if track is None:
+            raise Conflict(
+                f"Submission {submission_id} has its verdict, {record.verdict}.",
+                hint="There is nothing to cancel.",
+            )
+        await self._cancel(track)
+        return await self._journal.read(_known, submission_id)
+
+    async def _cancel(self, track: Track) -> None:
+        track.cancel = True
+        if self._queue.remove(track.id) or self._admissions.remove(track.id):
+            await self._finish(track, cancelled())
+        while not track.over.is_set():
+            if track.attempt is not None and track.machine is not None:
+                try:
+                    await self._listeners.cancel(track.machine.vm, track.attempt.id)
+                except WarmfrontError as error:
+                    log.info("submission %s could not be stopped yet: %s", track.id, error.message)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(track.over.wait(), _CANCEL_AGAIN_S)
+
+    # Its life.
+
+    async def start(self) -> None:
+        """Go on from what the store has, compare with the provider, then work."""
+        past = await self._journal.read(read_past, self._alert_name)
+        self._book.settled_usd = past.settled_usd
+        self._alerted = past.alerted
+        for seconds in past.boots_s:
+            self._estimates.boot.observe(seconds)
+        for vm in past.alive:
+            self._fleet.resume(vm)
+        for record in past.unfinished:
+            self._resume(record, past.attempts.get(record.id))
+        self._free_the_deserted()
+        await self._fleet.reconcile()
+        self._spawn(self._work())
+        self._spawn(self._reconcile())
+        self._wake.set()
+
+    async def stop(self) -> None:
+        """Let go. VMs and attempts live on, and are found again."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def release_all(self, reason: str) -> None:
+        """End every VM and wait until that is confirmed: for a provider whose VMs nobody else would end."""
+        machines = list(self._fleet.machines.values())
+        for machine in machines:
+            self._fleet.release(machine, reason)
+        await asyncio.gather(*(machine.gone.wait() for machine in machines))
+
+    def _resume(self, record: SubmissionRecord, attempt: AttemptRecord | None) -> None:
+        """Take up a submission where the store has it."""
+        track = Track(
+            record=record,
+            lost=max(0, record.attempts - (1 if attempt else 0)),
+            cancel=record.cancel_requested,
+        )
+        self._tracks[record.id] = track
+        machine = self._fleet.machines.get(attempt.vm_id) if attempt else None
+        if record.state is SubmissionState.ADMITTING:
+            self._admissions.push(record.owner, record.id)
+        elif attempt is not None and machine is not None:
+            track.attempt, track.machine = attempt, machine
+            machine.running[attempt.id] = track
+            self._queue.started(record.owner)
+            self._spawn(self._runs.follow(track))
+        elif attempt is not None:
+            self._spawn(self._lose_orphan(track, attempt))
+        else:
+            self._queue.push(record.owner, record.id)
+        if track.cancel:
+            self._spawn(self._cancel(track))
+
+    def _free_the_deserted(self) -> None:
+        """A VM that the store has as busy, with nothing on it, is idle from now."""
+        deadline_at = self._clock.now() + self._settings.idle_timeout_s
+        for machine in self._fleet.machines.values():
+            if machine.vm.state is VMState.BUSY and not machine.running:
+                machine.vm = replace(machine.vm, state=VMState.IDLE, deadline_at=deadline_at)
+
+    async def _lose_orphan(self, track: Track, attempt: AttemptRecord) -> None:
+        """An attempt on a VM that is over."""
+        await self._journal.write(attempts.lose, attempt.id, self._clock.now(), "its VM is over")
+        self._queue.started(track.owner)
+        self._requeue(track)
+
+    async def _work(self) -> None:
+        """Decide whenever something changed, and when the next deadline comes."""
+        while True:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), self._until_deadline_s())
+            self._wake.clear()
+            self._decide()
+
+    async def _reconcile(self) -> None:
+        while True:
+            await asyncio.sleep(_RECONCILE_S)
+            await self._fleet.reconcile()
+            self._wake.set()
+
+    # Decisions: no wait from here to the next heading.
+
+    def _decide(self) -> None:
+        """Everything that can be decided now."""
+        now = self._clock.now()
+        while self._admitting < ADMISSIONS and (submission_id := self._admissions.pop()):
+            self._admitting += 1
+            self._spawn(self._admit(self._tracks[submission_id]))
+        self._assign()
+        self._scale_up(now)
+        self._release_idle(now)
+        self._look_at_money()
+
+    def _assign(self) -> None:
+        """Free VMs to those who wait, the longest-warm first."""
+        if not len(self._queue):
+            return
+        free = sorted(
+            (machine for machine in self._fleet.machines.values() if machine.takes_more),
+            key=lambda machine: (len(machine.running), machine.vm.ready_at or 0.0),
+        )
+        for machine in free:
+            if not len(self._queue):
+                return
+            try:
+                self._extend_escrow(machine)
+            except BudgetExceeded:
+                self._fleet.release(machine, "the credits do not cover another task on it")
+                continue
+            submission_id = self._queue.pop()
+            if submission_id is None:
+                return
+            track = self._tracks[submission_id]
+            self._boot_failures = 0
+            self._runs.reserve(track, machine)
+            self._spawn(self._runs.begin(track))
+
+    def _extend_escrow(self, machine: Machine) -> None:
+        """Reserve what one task more on this VM may come to."""
+        age_s = self._fleet.age_s(machine.vm)
+        worst_usd = self._fleet.worst_case_usd(age_s=age_s, boots=False, tasks=len(machine.running) + 1)
+        self._book.promise(machine.vm.id, worst_usd)
+        machine.vm = replace(machine.vm, escrow_usd=self._book.promised_usd(machine.vm.id))
+
+    def _scale_up(self, now: float) -> None:
+        """One VM more for as long as waiting for those that we have takes longer than booting one."""
+        while self._wants_another(now):
+            vm_id = self._new_id("vm")
+            worst_usd = self._fleet.worst_case_usd(age_s=0.0, boots=True)
+            try:
+                self._book.promise(vm_id, worst_usd)
+            except BudgetExceeded as refusal:
+                if not self._fleet.machines:
+                    self._refuse_all(Verdict.BUDGET_EXCEEDED, refusal)
+                return
+            self._fleet.begin(
+                VMInstance(
+                    id=vm_id,
+                    provider=self._fleet.provider.name,
+                    gpu=self._settings.default_gpu,
+                    state=VMState.PROVISIONING,
+                    created_at=now,
+                    simulated=self._fleet.provider.simulated,
+                    escrow_usd=worst_usd,
+                    boots_for=self._next_to_boot_for(),
+                )
+            )
+
+    def _wants_another(self, now: float) -> bool:
+        machines = self._fleet.machines.values()
+        if not len(self._queue) or len(machines) >= self._settings.max_vms or now < self._boot_after:
+            return False
+        serving = [machine for machine in machines if not machine.going]
+        if not serving:
+            return True
+        working = sum(len(machine.running) for machine in serving)
+        wait_s = (len(self._queue) + working) * self._estimates.task.seconds / len(serving)
+        return wait_s > self._estimates.boot.seconds
+
+    def _next_to_boot_for(self) -> str | None:
+        """Who is shown that a VM boots: the first of those who wait and are not shown one yet."""
+        shown = {machine.vm.boots_for for machine in self._fleet.machines.values()}
+        return next((item for item in self._queue.heads() if item not in shown), None)
+
+    def _release_idle(self, now: float) -> None:
+        for machine in list(self._fleet.machines.values()):
+            vm = machine.vm
+            if not machine.running and vm.deadline_at is not None and vm.deadline_at <= now:
+                self._fleet.release(machine, f"idle for {self._settings.idle_timeout_s:.0f} s")
+
+    def _until_deadline_s(self) -> float | None:
+        deadlines = [
+            machine.vm.deadline_at
+            for machine in self._fleet.machines.values()
+            if machine.vm.deadline_at is not None and not machine.going and not machine.running
+        ]
+        if len(self._queue) and self._boot_after > self._clock.now():
+            deadlines.append(self._boot_after)
+        return max(0.0, min(deadlines) - self._clock.now()) if deadlines else None
+
+    def _look_at_money(self) -> None:
+        money = self.money()
+        if self._alerted or money.spent_usd < self._settings.alert_threshold * money.credits_usd:
+            return
+        self._alerted = True
+        self._spawn(self._raise_alert(money))
+
+    def _refuse_all(self, verdict: Verdict, error: WarmfrontError) -> None:
+        """Tell everyone who waits that there will be no VM."""
+        for submission_id in self._queue.drain():
+            self._spawn(self._finish(self._tracks[submission_id], refused(verdict, error)))
+
+    # What decisions lead to, and what comes back.
+
+    async def _admit(self, track: Track) -> None:
+        """X-ray it. What does not compile ends here, with no VM touched and nothing spent."""
+        try:
+            code, problem_def = await self._journal.read(submissions.source, track.id)
+            seen = await self._looked_into(track.record, code)
+        finally:
+            self._admitting -= 1
+            self._admissions.done(track.owner)
+            self._wake.set()
+        if track.record.endpoint == Endpoint.XRAY:
+            await self._finish(track, seen)
+            return
+        if seen.compiles is False and problem_def is None:
+            await self._journal.tell(track.id, seen)
+            await self._finish(track, does_not_compile(seen))
+            return
+        event = await self._journal.write(_store_admission, track.id, seen.fields(), self._clock.now())
+        self._journal.publish(event)
+        if track.cancel:
+            await self._finish(track, cancelled())
+            return
+        self._queue.push(track.owner, track.id)
+        self._wake.set()
+
+    async def _looked_into(self, record: SubmissionRecord, code: str) -> Xray:
+        try:
+            return await self._examine(record, code)
+        except Exception as error:  # an X-ray that breaks must not cost anyone the verdict
+            log.exception("the X-ray of submission %s failed", record.id)
+            return Xray(
+                arch="",
+                gpu=record.gpu,
+                compiler="",
+                compiles=None,
+                kernels=[],
+                findings=[],
+                notes=[f"The X-ray failed: {error}"],
+            )
+
+    async def _finish(self, track: Track, event: Failed | Xray) -> None:
+        """A verdict without a VM."""
+        verdict = await self._journal.write(_store_verdict, track.id, event.fields(), self._clock.now())
+        self._journal.publish(verdict, last=True)
+        self._forget(track)
+
+    def _note_verdict(self, track: Track, status: str) -> None:
+        """Its attempt ended with a verdict."""
+        log.info("submission %s: %s", track.id, status or "was over already")
+        self._queue.done(track.owner)
+        self._forget(track)
+        self._wake.set()
+
+    def _forget(self, track: Track) -> None:
+        self._tracks.pop(track.id, None)
+        track.over.set()
+
+    def _requeue_all(self, tracks: list[Track]) -> None:
+        for track in tracks:
+            self._requeue(track)
+
+    def _requeue(self, track: Track) -> None:
+        """Its attempt was lost to infrastructure: again, or no more."""
+        self._queue.done(track.owner)
+        track.attempt = track.machine = None
+        track.lost += 1
+        if track.cancel:
+            self._spawn(self._finish(track, cancelled()))
+        elif track.lost > RETRIES:
+            self._spawn(self._finish(track, given_up(track.lost)))
+        else:
+            self._queue.push(track.owner, track.id, front=True)
+        self._wake.set()
+
+    def _note_boot_failure(self, reason: str) -> None:
+        self._boot_failures += 1
+        self._boot_after = self._clock.now() + _BOOT_PAUSE_S * self._boot_failures
+        others = any(other.vm.ready_at and not other.going for other in self._fleet.machines.values())
+        if self._boot_failures >= BOOT_TRIES and not others:
+            self._boot_failures = 0
+            self._refuse_all(Verdict.ERROR, no_vm(BOOT_TRIES, reason))
+        self._wake.set()
+
+    async def _raise_alert(self, money: Money) -> None:
+        """Once in the life of these credits, also over restarts."""
+        if not await self._journal.write(marks.once, self._alert_name, self._clock.now()):
+            return
+        facts = {
+            "spent_usd": float(round(money.spent_usd, 2)),
+            "credits_usd": float(money.credits_usd),
+            "threshold": float(self._settings.alert_threshold),
+        }
+        log.warning(
+            "budget alert: $%.2f of $%.2f are spent, %d%% or more",
+            money.spent_usd,
+            money.credits_usd,
+            self._settings.alert_threshold * 100,
+        )
+        if self._alert is not None:
+            await self._alert(facts)
+
+    @property
+    def _alert_name(self) -> str:
+        """Other credits or another threshold are another alert."""
+        return f"alert:{self._settings.alert_threshold}:{self._settings.credits_usd}"
+
+    def _pool_metrics(self) -> dict[str, Any]:
+        machines = self._fleet.machines.values()
+        return {
+            "active_vms": len(machines),
+            "busy_vms": sum(bool(machine.running) for machine in machines),
+            "queued": self.queue_length(),
+        }
+
+    def _spawn(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
+        task: asyncio.Task[None] = asyncio.create_task(_guarded(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+async def _guarded(work: Coroutine[object, object, None]) -> None:
+    """The edge of a task: what nobody expected is logged with where it came from."""
+    try:
+        await work
+    except Exception:
+        log.exception("a task of the orchestrator failed")
+
+
+def _known(c: Connection, submission_id: str) -> SubmissionRecord:
+    record = submissions.get(c, submission_id)
+    assert record is not None  # noqa: S101 - records are never deleted
+    return record
+
+
+def _store_admission(
+    c: Connection, submission_id: str, fields: dict[str, Any], now: float
+) -> StoredEvent | None:
+    submissions.queue(c, submission_id)
+    return stored.append(c, submission_id, fields, now)
+
+
+def _store_verdict(
+    c: Connection, submission_id: str, fields: dict[str, Any], now: float
+) -> StoredEvent | None:
+    """With what lost attempts came to, if there were any."""
+    cost = ledger.of_submission(c, submission_id)
+    fields = {**fields, "cost_usd": float(round(cost, 6))}
+    return stored.finish(c, submission_id, fields, now, cost_usd=cost)

@@ -1,0 +1,323 @@
+"""Attempts: one submission on one VM, from the assignment to its verdict or its loss.
+
+Every line of the listener is stored before the next is read; what came twice is stored once. It neither
+chooses the VM nor decides whether a lost attempt is tried again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from warmfront.errors import UnknownAttempt, VMUnreachable
+from warmfront.events import VMReady
+from warmfront.listener.protocol import Attempt
+from warmfront.money import meter
+from warmfront.orchestrator.verdicts import cancelled
+from warmfront.store import attempts, ledger, submissions, vms
+from warmfront.store import log as stored
+from warmfront.store.records import AttemptRecord, LedgerEntry
+from warmfront.submissions import Endpoint, is_terminal
+from warmfront.vms import VMInstance, VMState
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from sqlalchemy import Connection
+
+    from warmfront.clock import Clock
+    from warmfront.listener.protocol import ListenerClient, Progress
+    from warmfront.orchestrator.fleet import Fleet
+    from warmfront.orchestrator.journal import Journal
+    from warmfront.orchestrator.state import Machine, Track
+    from warmfront.settings import Settings
+    from warmfront.store.records import StoredEvent
+
+log = logging.getLogger(__name__)
+
+#: Pause before a cut stream is taken up again.
+_RECONNECT_S = 0.5
+
+
+class Lost(Exception):
+    """The attempt will give no verdict, and runs no more."""
+
+
+@dataclass(kw_only=True)
+class Runs:
+    """Carries out attempts."""
+
+    fleet: Fleet
+    listeners: ListenerClient
+    journal: Journal
+    settings: Settings
+    clock: Clock
+    new_id: Callable[[str], str]
+    finished: Callable[[Track, str], None]  #: a verdict is stored
+    requeue: Callable[[Track], None]  #: an attempt is lost, and is no lease any more
+    pool_metrics: Callable[[], dict[str, Any]]
+
+    def reserve(self, track: Track, machine: Machine) -> None:
+        """Put the submission on the VM, in memory, so that no other decision counts on its place."""
+        track.attempt = AttemptRecord(
+            id=self.new_id("att"),
+            submission_id=track.id,
+            vm_id=machine.vm.id,
+            number=track.record.attempts + 1,
+            started_at=self.clock.now(),
+        )
+        track.machine = machine
+        machine.running[track.attempt.id] = track
+
+    async def begin(self, track: Track) -> None:
+        """Carry out what was reserved."""
+        machine, attempt = _assigned(track)
+        if not await self._store_beginning(track, machine, attempt):
+            return  # it has its verdict already: it was cancelled in this very moment
+        if track.cancel:
+            await self._finish_cancelled(track)
+            return
+        await self.follow(track, fresh=True)
+
+    async def follow(self, track: Track, *, fresh: bool = False) -> None:
+        """See an attempt to its end; `fresh` if the listener cannot know it yet."""
+        _, attempt = _assigned(track)
+        left_s = attempt.started_at + self.settings.task_timeout_s - self.clock.now()
+        try:
+            async with asyncio.timeout(max(0.0, left_s)):
+                await self._take_lines(track, fresh=fresh)
+        except TimeoutError:
+            await self._overdue(track)
+        except Lost as lost:
+            log.warning("attempt %s is lost: %s", attempt.id, lost)
+            await self._lose(track, str(lost))
+        except Exception as error:  # the edge of an attempt: whatever happened, the submission goes on
+            log.exception("attempt %s failed", attempt.id)
+            await self._break_off(track, f"the orchestrator failed: {error!r}")
+
+    async def _store_beginning(self, track: Track, machine: Machine, attempt: AttemptRecord) -> bool:
+        async with machine.writing:
+            vm, entries = machine.vm, list[LedgerEntry]()
+            cold = vm.state is VMState.WARM
+            if vm.state is not VMState.BUSY:
+                vm, entries = meter.settle(
+                    vm,
+                    self.fleet.provider.billing,
+                    attempt.started_at,
+                    worked=False,
+                    submission_id=track.id,
+                    owner=track.owner,
+                )
+            vm = replace(vm, state=VMState.BUSY, deadline_at=None)
+            ready = self._ready_event(track, vm, attempt, cold=cold)
+            begun, event = await self.journal.write(
+                _store_begin, vm, attempt, entries, ready.fields(), cold=cold
+            )
+            if begun:
+                machine.vm = vm
+        if not begun:
+            machine.running.pop(attempt.id, None)
+            self.finished(track, "")
+            return False
+        track.record = replace(track.record, attempts=attempt.number)
+        self.journal.publish(event)
+        return True
+
+    def _ready_event(self, track: Track, vm: VMInstance, attempt: AttemptRecord, *, cold: bool) -> VMReady:
+        own = {"tasks_done": vm.tasks_done, "age_s": round(self.fleet.age_s(vm), 3)}
+        return VMReady(
+            vm_id=vm.id,
+            vm_state="COLD_START" if cold else "WARM_REUSE",
+            gpu=track.record.gpu,
+            simulated=vm.simulated,
+            attempt=attempt.number,
+            metrics={"vm": own, "pool": self.pool_metrics()},
+        )
+
+    async def _take_lines(self, track: Track, *, fresh: bool) -> None:
+        """Store line after line until the verdict; a cut stream is taken up where it was cut."""
+        machine, attempt = _assigned(track)
+        seen = attempt.last_seq
+        while True:
+            try:
+                async for line in await self._stream(track, seen, fresh=fresh):
+                    if line.seq <= seen:
+                        continue
+                    if await self._take(track, line):
+                        return
+                    seen = line.seq
+                # A stream that ends before the verdict was cut as well.
+            except VMUnreachable as error:
+                log.info("attempt %s: %s", attempt.id, error.message)
+            fresh = False
+            if machine.going or await self.fleet.has_ended(machine):
+                self.fleet.release(machine, "it was lost in the middle of an attempt", failed=True)
+                await machine.gone.wait()
+                return  # the end of the VM has taken the attempt with it
+            await asyncio.sleep(_RECONNECT_S)
+
+    async def _stream(self, track: Track, seen: int, *, fresh: bool) -> AsyncIterator[Progress]:
+        machine, attempt = _assigned(track)
+        if fresh:
+            return self.listeners.execute(machine.vm, await self._request(track, attempt))
+        return self._again(track, seen)
+
+    async def _again(self, track: Track, seen: int) -> AsyncIterator[Progress]:
+        """Re-attach; a listener that never heard of the attempt is told now."""
+        machine, attempt = _assigned(track)
+        known = True
+        try:
+            async for line in self.listeners.events(machine.vm, attempt.id, seen):
+                yield line
+        except UnknownAttempt:
+            known = False
+        if known:
+            return
+        if seen:
+            raise Lost("its listener has forgotten it")
+        async for line in self.listeners.execute(machine.vm, await self._request(track, attempt)):
+            yield line
+
+    async def _request(self, track: Track, attempt: AttemptRecord) -> Attempt:
+        code, problem_def = await self.journal.read(submissions.source, track.id)
+        record = track.record
+        return Attempt(
+            id=attempt.id,
+            source=code,
+            file_name=record.file_name,
+            problem=record.problem,
+            dtype=record.dtype,
+            endpoint=record.endpoint,
+            problem_def=problem_def,
+        )
+
+    async def _take(self, track: Track, line: Progress) -> bool:
+        """Store one line; whether it was the last."""
+        _, attempt = _assigned(track)
+        if is_terminal(str(line.fields.get("status")), Endpoint(track.record.endpoint)):
+            await self._finish(track, line.fields, seq=line.seq)
+            return True
+        now = self.clock.now()
+        event = await self.journal.write(
+            stored.append, track.id, line.fields, now, attempt_id=attempt.id, seq=line.seq
+        )
+        self.journal.publish(event)
+        return False
+
+    async def _finish(self, track: Track, fields: dict[str, Any], *, seq: int | None = None) -> None:
+        """The verdict, its cost and the VM's new state, in one transaction."""
+        machine, attempt = _assigned(track)
+        now = self.clock.now()
+        async with machine.writing:
+            if attempt.id not in machine.running:
+                return  # the end of the VM came first, and took the attempt with it
+            vm, entries = self._after_work(track, machine, now)
+            vm = replace(vm, tasks_done=vm.tasks_done + 1)
+            event = await self.journal.write(
+                _store_verdict, vm, entries, attempt=attempt, fields=fields, seq=seq, now=now
+            )
+            machine.vm = vm
+            del machine.running[attempt.id]
+        self.fleet.estimates.task.observe(now - attempt.started_at)
+        self.journal.publish(event, last=True)
+        self.finished(track, str(fields["status"]))
+
+    async def _finish_cancelled(self, track: Track) -> None:
+        await self._finish(track, cancelled().fields())
+
+    async def _overdue(self, track: Track) -> None:
+        """It took longer than any attempt may."""
+        await self._break_off(track, f"it took longer than {self.settings.task_timeout_s:.0f} s")
+
+    async def _break_off(self, track: Track, reason: str) -> None:
+        """Have it stopped. A listener that does so keeps its VM."""
+        machine, attempt = _assigned(track)
+        try:
+            await self.listeners.cancel(machine.vm, attempt.id)
+        except VMUnreachable:
+            self.fleet.release(machine, "an attempt on it could not be stopped", failed=True)
+            return
+        await self._lose(track, reason)
+
+    async def _lose(self, track: Track, reason: str) -> None:
+        """The VM lives and works on it no more: the VM is free again, the submission is not on it."""
+        machine, attempt = _assigned(track)
+        now = self.clock.now()
+        async with machine.writing:
+            if attempt.id not in machine.running:
+                return  # as above
+            vm, entries = self._after_work(track, machine, now)
+            await self.journal.write(_store_loss, vm, entries, attempt=attempt, now=now, reason=reason)
+            machine.vm = vm
+            del machine.running[attempt.id]
+        self.requeue(track)
+
+    def _after_work(self, track: Track, machine: Machine, now: float) -> tuple[VMInstance, list[LedgerEntry]]:
+        """The VM when this attempt is off it, and what the work came to."""
+        vm, entries = meter.settle(
+            machine.vm,
+            self.fleet.provider.billing,
+            now,
+            worked=True,
+            submission_id=track.id,
+            owner=track.owner,
+        )
+        vm = replace(vm, escrow_usd=self.fleet.promised_usd(vm.id))
+        if len(machine.running) == 1 and not machine.going:
+            vm = replace(vm, state=VMState.IDLE, deadline_at=now + self.settings.idle_timeout_s)
+        return vm, entries
+
+
+def _assigned(track: Track) -> tuple[Machine, AttemptRecord]:
+    assert track.machine is not None  # noqa: S101 - whoever has an attempt has a VM
+    assert track.attempt is not None  # noqa: S101 - as above
+    return track.machine, track.attempt
+
+
+def _store_begin(
+    c: Connection,
+    vm: VMInstance,
+    attempt: AttemptRecord,
+    entries: list[LedgerEntry],
+    fields: dict[str, Any],
+    *,
+    cold: bool,
+) -> tuple[bool, StoredEvent | None]:
+    if not attempts.begin(c, attempt, cold=cold):
+        return False, None
+    vms.save(c, vm)
+    ledger.add(c, entries)
+    return True, stored.append(c, attempt.submission_id, fields, attempt.started_at)
+
+
+def _store_verdict(
+    c: Connection,
+    vm: VMInstance,
+    entries: list[LedgerEntry],
+    *,
+    attempt: AttemptRecord,
+    fields: dict[str, Any],
+    seq: int | None,
+    now: float,
+) -> StoredEvent | None:
+    vms.save(c, vm)
+    ledger.add(c, entries)
+    cost = ledger.of_submission(c, attempt.submission_id)
+    fields = {**fields, "cost_usd": float(round(cost, 6))}
+    return stored.finish(c, attempt.submission_id, fields, now, attempt_id=attempt.id, seq=seq, cost_usd=cost)
+
+
+def _store_loss(
+    c: Connection,
+    vm: VMInstance,
+    entries: list[LedgerEntry],
+    *,
+    attempt: AttemptRecord,
+    now: float,
+    reason: str,
+) -> None:
+    vms.save(c, vm)
+    ledger.add(c, entries)
+    attempts.lose(c, attempt.id, now, reason)
