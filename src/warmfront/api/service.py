@@ -10,38 +10,16 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
-    from decimal import Decimal
 
+    from warmfront.clock import Clock
     from warmfront.hip.xray import Report
+    from warmfront.money.book import Money
     from warmfront.problems.spec import Dtype, Problem
     from warmfront.providers.base import Provider
     from warmfront.settings import Settings
     from warmfront.store.base import Store
     from warmfront.store.records import NewSubmission, StoredEvent, SubmissionRecord
     from warmfront.vms import VMInstance
-
-
-class Clock(Protocol):
-    """Tells the time."""
-
-    def now(self) -> float:
-        """Seconds since 1970."""
-
-
-class Money(Protocol):
-    """Where the credits stand."""
-
-    @property
-    def spent_usd(self) -> Decimal:
-        """What the ledger adds up to."""
-
-    @property
-    def reserved_usd(self) -> Decimal:
-        """What the VMs alive may still come to."""
-
-    @property
-    def credits_usd(self) -> Decimal:
-        """The hard limit."""
 
 
 class Orchestrator(Protocol):

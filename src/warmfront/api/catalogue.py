@@ -1,0 +1,142 @@
+"""The routes of what there is: GPUs, problems, who is fastest; and the X-ray of a source that is not kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter
+
+from warmfront import gpus
+from warmfront.api import admission, models, views
+from warmfront.api.auth import Caller, Who
+from warmfront.api.failures import BadField, shown
+from warmfront.api.openapi import refusals
+from warmfront.api.parts import Known, Parts
+from warmfront.errors import NotFound
+from warmfront.hip.xray.occupancy import COMPUTE_UNITS
+from warmfront.problems.spec import Scale
+from warmfront.store import submissions
+
+if TYPE_CHECKING:
+    from warmfront.api.admission import Names
+    from warmfront.problems.spec import Dtype, Problem
+    from warmfront.store.records import SubmissionRecord
+
+router = APIRouter(tags=["catalogue"])
+
+
+@router.get("/gpus", responses=refusals())
+async def all_gpus(parts: Parts) -> models.Gpus:
+    """The GPUs that are known here, and which of them may be asked for."""
+    settings = parts.settings
+    return models.Gpus(
+        items=[
+            models.Gpu(
+                name=gpu.name,
+                display_name=gpu.display_name(settings.rate_usd_per_h if gpu.enabled else None),
+                arch=gpu.arch,
+                memory_bytes=gpu.memory_bytes,
+                bandwidth_bytes_per_s=gpu.bandwidth_bytes_per_s,
+                peak_flops={dtype.value: flops for dtype, flops in gpu.peak_flops.items()},
+                compute_units=gpu.compute_units,
+                rate_usd_per_h=float(settings.rate_usd_per_h) if gpu.enabled else None,
+                enabled=gpu.enabled,
+                default=gpu.name == settings.default_gpu,
+            )
+            for gpu in gpus.CATALOGUE
+        ]
+    )
+
+
+@router.get("/problems", responses=refusals())
+async def all_problems(names: Known) -> models.Problems:
+    """What can be solved."""
+    return models.Problems(items=[models.ProblemSummary(**_summary(each)) for each in names.problems])
+
+
+@router.get("/problems/{slug}", responses=refusals(404, 422))
+async def one_problem(slug: str, names: Known) -> models.ProblemDetail:
+    """One problem: what is asked, the signature for each dtype, and code to begin with."""
+    problem = _named(names, slug)
+    return models.ProblemDetail(
+        **_summary(problem),
+        statement=problem.statement.strip(),
+        declarations={dtype.value: problem.declaration(dtype) for dtype in problem.dtypes},
+        starters={dtype.value: problem.starter(dtype) for dtype in problem.dtypes},
+        cases={scale.value: [case.name for case in problem.cases(scale)] for scale in Scale},
+    )
+
+
+@router.get("/leaderboard/{slug}", responses=refusals(404, 422))
+async def leaderboard(slug: str, parts: Parts, names: Known, caller: Who) -> models.Leaderboard:
+    """The best accepted submission of each user on each GPU."""
+    problem = _named(names, slug)
+    best = await parts.store.read(submissions.best, problem.slug)
+    return models.Leaderboard(
+        problem=problem.slug,
+        items=_ranked([each for each in best if not each.simulated], caller),
+        simulated=_ranked([each for each in best if each.simulated], caller),
+    )
+
+
+@router.post("/xray", responses=refusals(400, 413, 415, 422, 429))
+async def xray(body: models.XrayRequest, parts: Parts, names: Known, caller: Who) -> dict[str, Any]:
+    """What the compiler of the real target makes of a source. Nothing is run, stored or billed."""
+    source = admission.source_of("solution_code", body.solution_code)
+    if body.arch not in COMPUTE_UNITS:
+        raise BadField("arch", body.arch, ", ".join(COMPUTE_UNITS))
+    problem, dtype = _task(names, body)
+    await admission.take_xray(parts, caller)
+    report = await parts.xray(source, arch=body.arch, problem=problem, dtype=dtype)
+    return report.to_dict()
+
+
+def _task(names: Names, body: models.XrayRequest) -> tuple[Problem | None, Dtype | None]:
+    if body.problem is None:
+        return None, None
+    problem = names.named(body.problem)
+    return problem, admission.dtype_of(problem, body.dtype)
+
+
+def _named(names: Names, slug: str) -> Problem:
+    problem = names.find(slug)
+    if problem is None:
+        raise NotFound(
+            f"There is no problem called {shown(slug)}.", hint="GET /api/amd/problems lists what there is."
+        )
+    return problem
+
+
+def _summary(problem: Problem) -> dict[str, Any]:
+    return {
+        "slug": problem.slug,
+        "title": problem.title,
+        "difficulty": problem.difficulty.value,
+        "tags": list(problem.tags),
+        "dtypes": [dtype.value for dtype in problem.dtypes],
+        "aliases": list(problem.aliases),
+        "declaration": problem.declaration(problem.dtypes[0]),
+    }
+
+
+def _ranked(best: list[SubmissionRecord], caller: Caller) -> list[models.Best]:
+    """In the order of the store: by GPU, the fastest first; ranks begin anew with each GPU."""
+    ranks: Counter[str] = Counter()
+    ranks_of = []
+    for record in best:
+        ranks[record.gpu] += 1
+        ranks_of.append(ranks[record.gpu])
+    return [
+        models.Best(
+            rank=rank,
+            user=record.owner,
+            gpu_type=record.gpu,
+            dtype=record.dtype,
+            avg_runtime_ms=record.avg_runtime_ms or 0.0,
+            avg_gflops=record.avg_gflops,
+            submission_id=record.id if caller.is_operator or record.owner == caller.user else None,
+            finished_at=views.iso_or_none(record.finished_at),
+        )
+        for rank, record in zip(ranks_of, best, strict=True)
+    ]

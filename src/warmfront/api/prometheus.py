@@ -1,0 +1,79 @@
+"""The figures in Prometheus' own text. They are read when asked for, so nothing here counts by itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+from warmfront.vms import VMState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prometheus_client.metrics_core import Metric
+
+    from warmfront.api.service import Orchestrator
+    from warmfront.store.counts import Totals
+
+MEDIA_TYPE = CONTENT_TYPE_LATEST
+
+
+def text(orchestrator: Orchestrator, totals: Totals, *, simulated: bool) -> bytes:
+    """One scrape."""
+    registry = CollectorRegistry()
+    registry.register(_Figures(orchestrator, totals, simulated=simulated))
+    return generate_latest(registry)
+
+
+class _Figures:
+    """The figures of one moment, as the library collects them."""
+
+    def __init__(self, orchestrator: Orchestrator, totals: Totals, *, simulated: bool) -> None:
+        self._orchestrator = orchestrator
+        self._totals = totals
+        self._simulated = "true" if simulated else "false"
+
+    def collect(self) -> Iterator[Metric]:
+        """Every metric, with its meaning."""
+        yield from self._money()
+        yield from self._work()
+
+    def _money(self) -> Iterator[Metric]:
+        money = self._orchestrator.money()
+        amounts = {
+            "warmfront_spent_usd": ("Dollars spent, by the ledger.", money.spent_usd),
+            "warmfront_reserved_usd": ("The most that the VMs alive may still cost.", money.reserved_usd),
+            "warmfront_credits_usd": ("The hard limit.", money.credits_usd),
+        }
+        for name, (meaning, amount) in amounts.items():
+            gauge = GaugeMetricFamily(name, meaning, labels=["simulated"])
+            gauge.add_metric([self._simulated], float(amount))
+            yield gauge
+
+    def _work(self) -> Iterator[Metric]:
+        states = Counter(vm.state for vm in self._orchestrator.pool())
+        vms = GaugeMetricFamily("warmfront_vms", "VMs alive, by state.", labels=["state"])
+        for state in VMState:
+            if not state.is_over:
+                vms.add_metric([state.value], states[state])
+        yield vms
+        yield GaugeMetricFamily(
+            "warmfront_queue_length", "Submissions that wait.", value=self._orchestrator.queue_length()
+        )
+        totals = self._totals
+        yield CounterMetricFamily(
+            "warmfront_tasks_completed", "Verdicts that came from a VM.", value=totals.tasks_completed
+        )
+        starts = CounterMetricFamily(
+            "warmfront_attempts", "Attempts, by how they got a VM.", labels=["vm_state"]
+        )
+        starts.add_metric(["COLD_START"], totals.cold_starts)
+        starts.add_metric(["WARM_REUSE"], totals.warm_reuses)
+        yield starts
+        verdicts = CounterMetricFamily("warmfront_verdicts", "Submissions, by verdict.", labels=["verdict"])
+        for verdict, number in totals.by_verdict.items():
+            verdicts.add_metric([verdict], number)
+        yield verdicts

@@ -1,0 +1,195 @@
+"""The routes of submissions: hand one in, watch it, read it, stop it. Another user's does not exist."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import JSONResponse, Response
+
+from warmfront.api import admission, models, views
+from warmfront.api.auth import Caller, Who
+from warmfront.api.failures import BadField
+from warmfront.api.openapi import EVENT_STREAM, refusals
+from warmfront.api.parts import Known, Parts
+from warmfront.api.streams import MEDIA_TYPE, EventStream
+from warmfront.errors import BadRequest, NotAllowed, NotFound
+from warmfront.store import log, submissions
+from warmfront.store.records import SubmissionState
+from warmfront.submissions import Verdict
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from warmfront.store.records import Page, StoredEvent, SubmissionRecord
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_LAST_ID = 2**31 - 1
+_TAKEN: dict[str, Any] = {
+    "model": models.Taken,
+    "description": "It is stored and will get its verdict; asked for by `Accept: application/json`.",
+}
+_StateName = Literal["ADMITTING", "QUEUED", "ASSIGNED", "RUNNING", "DONE"]
+_VerdictName = Annotated[str, Query(pattern=f"^({'|'.join(Verdict)})$")]
+
+
+router = APIRouter(tags=["submissions"])
+
+
+@router.post(
+    "/submit",
+    response_class=Response,
+    responses={200: EVENT_STREAM, 202: _TAKEN, **refusals(400, 402, 409, 413, 415, 422, 429)},
+)
+async def submit(
+    *,
+    body: models.SubmitRequest,
+    parts: Parts,
+    names: Known,
+    caller: Who,
+    request: Request,
+    idempotency_key: Annotated[str | None, Header(description="The same key, the same submission.")] = None,
+) -> Response:
+    """Hand in a kernel. The answer is its events, or its id where JSON is asked for."""
+    new = admission.new_submission(parts, names, caller, body, idempotency_key)
+    await admission.take_share(parts, caller)
+    record = await parts.orchestrator.submit(new)
+    headers = {"Location": views.urls(record.id).self}
+    if wants_json(request.headers.get("accept", "")):
+        return JSONResponse(views.taken(record).model_dump(), 202, headers)
+    return EventStream(parts.log.follow(record.id), headers=headers)
+
+
+@router.get("/submissions", responses=refusals(422))
+async def listed(
+    *,
+    parts: Parts,
+    names: Known,
+    caller: Who,
+    problem: Annotated[str | None, Query(max_length=100)] = None,
+    verdict: _VerdictName | None = None,
+    state: _StateName | None = None,
+    endpoint: models.EndpointName | None = None,
+    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+    cursor: Annotated[str | None, Query(max_length=200)] = None,
+    everyone: Annotated[bool, Query(alias="all", description="Of all users; for operators.")] = False,
+) -> models.SubmissionPage:
+    """The caller's submissions, the newest first."""
+    if everyone and not caller.is_operator:
+        raise NotAllowed("?all=1 takes an operator's key.", hint="Without it the list is yours.")
+    named = None if problem is None else names.named(problem).slug
+    page = await parts.store.read(
+        _page,
+        owner=None if everyone else caller.user,
+        state=None if state is None else SubmissionState(state),
+        verdict=verdict,
+        problem=named,
+        endpoint=endpoint,
+        limit=limit,
+        cursor=cursor,
+    )
+    return models.SubmissionPage(
+        items=[views.submission(record) for record in page.items], next_cursor=page.next_cursor
+    )
+
+
+@router.get("/submissions/{submission_id}", responses=refusals(404, 422))
+async def one(submission_id: str, parts: Parts, caller: Who) -> models.SubmissionDetail:
+    """One submission, with its verdict."""
+    record, verdict = await parts.store.read(_with_verdict, caller, submission_id)
+    return views.detail(record, verdict)
+
+
+@router.get(
+    "/submissions/{submission_id}/events",
+    response_class=Response,
+    responses={
+        200: EVENT_STREAM,
+        204: {"description": "There is nothing after that event: the verdict is in."},
+        **refusals(404, 422),
+    },
+)
+async def events(
+    submission_id: str,
+    parts: Parts,
+    caller: Who,
+    last_event_id: Annotated[int | None, Header(ge=0, le=_LAST_ID)] = None,
+    after: Annotated[int, Query(ge=0, le=_LAST_ID)] = 0,
+) -> Response:
+    """The events after `Last-Event-ID`, or `?after=`, or from the first: the stored, then the live ones."""
+    record = await parts.store.read(_owned, caller, submission_id)
+    # A browser that reconnects sends both, and the header is the newer.
+    seen = after if last_event_id is None else last_event_id
+    if seen > record.last_event_id:
+        field = "after" if last_event_id is None else "Last-Event-ID"
+        raise BadField(field, seen, f"0 to {record.last_event_id}, the last event so far")
+    if record.state is SubmissionState.DONE and seen == record.last_event_id:
+        return Response(status_code=204)  # which also tells a browser not to come again
+    return EventStream(parts.log.follow(record.id, seen))
+
+
+@router.get("/submissions/{submission_id}/code", responses=refusals(404, 422))
+async def code(submission_id: str, parts: Parts, caller: Who) -> models.Code:
+    """What was submitted."""
+    record, source, problem_def = await parts.store.read(_with_source, caller, submission_id)
+    return models.Code(
+        id=record.id,
+        file_name=record.file_name,
+        language=record.language,
+        solution_code=source,
+        problem_def=problem_def,
+    )
+
+
+@router.post("/submissions/{submission_id}/cancel", responses=refusals(404, 409, 413, 422))
+async def cancel(submission_id: str, parts: Parts, caller: Who) -> models.SubmissionDetail:
+    """Stop it; the answer comes when its sandbox is gone. The record stays."""
+    await parts.store.read(_owned, caller, submission_id)
+    await parts.orchestrator.cancel(submission_id)
+    record, verdict = await parts.store.read(_with_verdict, caller, submission_id)
+    return views.detail(record, verdict)
+
+
+def wants_json(accept: str) -> bool:
+    """Whether JSON is asked for rather than the stream; whoever takes anything gets the stream."""
+    qualities: dict[str, float] = {}
+    for part in accept.split(","):
+        media_type, _, parameters = part.partition(";")
+        match = re.search(r"\bq=([01](?:\.\d{0,3})?)", parameters)
+        qualities[media_type.strip().lower()] = float(match[1]) if match else 1.0
+    return qualities.get("application/json", 0.0) > qualities.get(MEDIA_TYPE, 0.0)
+
+
+def _page(c: Connection, /, cursor: str | None, **filters: Any) -> Page:  # noqa: ANN401 - `page` has the types
+    try:
+        return submissions.page(c, cursor=cursor, **filters)
+    except BadRequest:
+        raise BadField("cursor", cursor, "the next_cursor of a page") from None
+
+
+def _owned(c: Connection, caller: Caller, submission_id: str) -> SubmissionRecord:
+    """The submission, if it is the caller's to see."""
+    record = submissions.get(c, submission_id) if _ID.fullmatch(submission_id) else None
+    if record is None or not (caller.is_operator or record.owner == caller.user):
+        raise NotFound(
+            f"There is no submission {submission_id[:64]!r}.", hint="GET /api/amd/submissions lists yours."
+        )
+    return record
+
+
+def _with_verdict(
+    c: Connection, caller: Caller, submission_id: str
+) -> tuple[SubmissionRecord, StoredEvent | None]:
+    record = _owned(c, caller, submission_id)
+    if record.state is not SubmissionState.DONE:
+        return record, None
+    last = log.after(c, record.id, record.last_event_id - 1, 1)
+    return record, last[0] if last else None
+
+
+def _with_source(
+    c: Connection, caller: Caller, submission_id: str
+) -> tuple[SubmissionRecord, str, str | None]:
+    record = _owned(c, caller, submission_id)
+    return record, *submissions.source(c, record.id)
