@@ -93,6 +93,8 @@ class AttemptRecord:
     last_seq: int = 0  #: the listener's events are stored up to here
     ended_at: float | None = None
     outcome: str = ""  #: a verdict, or LOST
+    cold: bool = False  #: its VM was booted for it
+    reason: str = ""  #: why it was lost
 
 
 class Meter(StrEnum):

@@ -1,0 +1,90 @@
+"""Attempts: a submission's tries on VMs, of which at most one holds the lease.
+
+Each change is guarded by the submission's row, so that a stale caller changes nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import bindparam, insert, null, select, update
+
+from warmfront.store import schema
+from warmfront.store.records import AttemptRecord, SubmissionState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection
+
+_A = schema.attempts.c
+_S = schema.submissions.c
+_NAMES = tuple(AttemptRecord.__dataclass_fields__)
+_RECORDS = select(*[_A[name] for name in _NAMES])
+
+#: The outcome of an attempt whose VM went away; the submission gets another.
+LOST = "LOST"
+
+
+def begin(c: Connection, attempt: AttemptRecord, *, cold: bool) -> bool:
+    """Give the submission to this attempt; False, and nothing done, if it is not QUEUED."""
+    parameters = {"this": attempt.submission_id, "lease": attempt.id, "on": attempt.vm_id}
+    if c.execute(_ASSIGN, parameters).rowcount != 1:
+        return False
+    c.execute(_INSERT, {**dataclasses.asdict(attempt), "cold": cold})
+    return True
+
+
+_ASSIGN = (
+    update(schema.submissions)
+    .where(_S.id == bindparam("this"), _S.state == SubmissionState.QUEUED)
+    .values(
+        state=SubmissionState.ASSIGNED,
+        attempt_id=bindparam("lease"),
+        vm_id=bindparam("on"),
+        attempts=_S.attempts + 1,
+    )
+)
+_INSERT = insert(schema.attempts)
+
+
+def lose(c: Connection, attempt_id: str, now: float, reason: str) -> bool:
+    """Take the submission back into the queue; False, and nothing done, if it is not this attempt's."""
+    if c.execute(_TAKE_BACK, {"lease": attempt_id}).rowcount != 1:
+        return False
+    c.execute(_LOSE, {"this": attempt_id, "to_ended_at": now, "to_reason": reason})
+    return True
+
+
+_TAKE_BACK = (
+    update(schema.submissions)
+    .where(_S.id == select(_A.submission_id).where(_A.id == bindparam("lease")).scalar_subquery())
+    .where(_S.attempt_id == bindparam("lease"), _S.state != SubmissionState.DONE)
+    .values(state=SubmissionState.QUEUED, attempt_id=null())
+)
+_LOSE = (
+    update(schema.attempts)
+    .where(_A.id == bindparam("this"))
+    .values(outcome=LOST, ended_at=bindparam("to_ended_at"), reason=bindparam("to_reason"))
+)
+
+
+def unfinished(c: Connection) -> list[AttemptRecord]:
+    """All that neither ended nor were lost, the oldest first."""
+    return [_record(row) for row in c.execute(_UNFINISHED)]
+
+
+_UNFINISHED = _RECORDS.where(_A.outcome == "").order_by(_A.started_at, _A.id)
+
+
+def of(c: Connection, submission_id: str) -> list[AttemptRecord]:
+    """The attempts of one submission, the first first."""
+    return [_record(row) for row in c.execute(_OF, {"of": submission_id})]
+
+
+_OF = _RECORDS.where(_A.submission_id == bindparam("of")).order_by(_A.number)
+
+
+def _record(values: Sequence[Any]) -> AttemptRecord:
+    return AttemptRecord(**dict(zip(_NAMES, values, strict=True)))

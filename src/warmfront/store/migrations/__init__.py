@@ -1,0 +1,1 @@
+"""How the tables came to be, one file in `versions` a change; Alembic reads it."""
