@@ -1,0 +1,100 @@
+"""Who is next in the queue."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warmfront.orchestrator.queue import FairQueue
+
+
+def test_one_of_one_user_goes_before_the_second_of_another() -> None:
+    """A hundred submissions of one user do not delay the one of another."""
+    queue = FairQueue()
+    for number in range(100):
+        queue.push("many", f"m{number}")
+    queue.push("one", "o")
+    assert [queue.pop(), queue.pop(), queue.pop()] == ["m0", "o", "m1"]
+
+
+def test_who_has_fewest_running_goes_first() -> None:
+    """A user with two running waits for one who has none, whoever came first."""
+    queue = FairQueue()
+    queue.started("busy")
+    queue.started("busy")
+    queue.push("busy", "b")
+    queue.push("idle", "i")
+    assert queue.pop() == "i"
+    queue.done("busy")
+    queue.done("busy")
+    queue.push("idle", "i2")
+    assert queue.pop() == "b"
+
+
+def test_what_was_lost_goes_before_what_its_owner_sent_later() -> None:
+    """A submission that comes back goes to the front of its owner's line."""
+    queue = FairQueue()
+    queue.push("a", "first")
+    queue.push("a", "second")
+    lost = queue.pop()
+    queue.done("a")
+    assert lost == "first"
+    queue.push("a", lost, front=True)
+    assert queue.pop() == "first"
+
+
+def test_the_position_counts_those_who_go_before() -> None:
+    """A new submission waits for its owner's own and for as many of each other owner."""
+    queue = FairQueue()
+    for number in range(10):
+        queue.push("many", f"m{number}")
+    assert queue.position("many") == 10
+    assert queue.position("new") == 1
+    queue.push("new", "n0")
+    assert queue.position("new", item="n0") == 1
+    assert queue.position("new") == 3
+
+
+def test_heads_are_in_the_order_in_which_they_are_served() -> None:
+    """The first of each owner come before the second of any."""
+    queue = FairQueue()
+    for item in ("a0", "a1", "b0"):
+        queue.push(item[0], item)
+    assert list(queue.heads()) == ["a0", "b0", "a1"]
+
+
+_STEPS = st.lists(
+    st.tuples(st.sampled_from(["push", "front", "pop", "remove", "done"]), st.sampled_from("abc")),
+    max_size=80,
+)
+
+
+@given(_STEPS)
+def test_everything_comes_out_once_and_in_its_owners_order(steps: list[tuple[str, str]]) -> None:
+    """Whatever is done, an item that was not removed comes out exactly once, and none is invented."""
+    queue, waiting, running, serial = FairQueue(), dict[str, list[str]](), Counter[str](), 0
+    for step, owner in steps:
+        line = waiting.setdefault(owner, [])
+        if step in {"push", "front"}:
+            serial += 1
+            item = f"{owner}{serial}"
+            queue.push(owner, item, front=step == "front")
+            line.insert(0 if step == "front" else len(line), item)
+        elif step == "pop":
+            item_out = queue.pop()
+            assert (item_out is None) == (not any(waiting.values()))
+            if item_out is not None:
+                assert waiting[item_out[0]].pop(0) == item_out
+                running[item_out[0]] += 1
+        elif step == "remove" and line:
+            item = line.pop()
+            assert queue.remove(item)
+            assert not queue.remove(item)
+        elif step == "done" and running[owner]:
+            running[owner] -= 1
+            queue.done(owner)
+        assert len(queue) == sum(map(len, waiting.values()))
+    assert sorted(queue.drain()) == sorted(item for line in waiting.values() for item in line)
+    assert queue.pop() is None

@@ -1,0 +1,146 @@
+"""Billing models, the meter and the escrow: exact, and never beyond the credits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warmfront.errors import BudgetExceeded
+from warmfront.money import meter
+from warmfront.money.billing import Billing
+from warmfront.money.book import Book, Money
+from warmfront.store.records import Meter
+from warmfront.vms import VMInstance, VMState
+
+CLOUD = Billing(rate_usd_per_h=Decimal("1.99"))
+BILLINGS = st.builds(
+    Billing,
+    rate_usd_per_h=st.decimals(min_value=0, max_value=100, places=2),
+    granularity_s=st.sampled_from([0.0, 1.0, 60.0, 3600.0]),
+    minimum_s=st.sampled_from([0.0, 60.0, 86_400.0]),
+)
+START = 1_800_000_000.0
+MOMENTS = st.lists(
+    st.floats(min_value=0, max_value=200_000).map(lambda s: round(s, 3)), min_size=1, max_size=8
+)
+
+
+def vm(**fields: object) -> VMInstance:
+    """A VM that is billed from START."""
+    given_fields = {"id": "v", "provider": "p", "gpu": "MI300X", "state": VMState.IDLE, "created_at": START}
+    return VMInstance(**{**given_fields, "started_at": START, **fields})  # type: ignore[arg-type]  # by name
+
+
+def test_an_hour_costs_the_rate() -> None:
+    """3,600 s at $1.99 an hour are $1.99, and a minute is its sixtieth to the billionth."""
+    assert CLOUD.cost_usd(3600) == Decimal("1.99")
+    assert CLOUD.cost_usd(60) == Decimal("0.033166667")
+
+
+def test_a_started_unit_and_a_minimum_are_paid_whole() -> None:
+    """By the hour with a minimum of two, 10 minutes cost two hours and 121 minutes three."""
+    billing = replace(CLOUD, granularity_s=3600, minimum_s=7200)
+    assert billing.cost_usd(600) == 2 * CLOUD.rate_usd_per_h
+    assert billing.cost_usd(121 * 60) == 3 * CLOUD.rate_usd_per_h
+    assert billing.paid_until_s(600) == 7200
+    assert billing.paid_until_s(7201) == 10_800
+
+
+@given(BILLINGS, st.floats(min_value=0, max_value=1e6), st.floats(min_value=0, max_value=1e6))
+def test_a_longer_life_never_costs_less(billing: Billing, one: float, other: float) -> None:
+    """Cost grows with age, and what is paid until then costs no more."""
+    shorter, longer = sorted((one, other))
+    assert billing.cost_usd(shorter) <= billing.cost_usd(longer)
+    assert billing.cost_usd(billing.paid_until_s(shorter)) == billing.cost_usd(shorter)
+
+
+@given(BILLINGS, MOMENTS, st.floats(min_value=0, max_value=1000))
+def test_intervals_add_up_to_the_bill_however_they_are_cut(
+    billing: Billing, moments: list[float], ready_s: float
+) -> None:
+    """The entries of a VM sum to what its provider bills, to the last digit."""
+    machine, total = vm(ready_at=START + ready_s), Decimal(0)
+    for moment in sorted(moments):
+        machine, entries = meter.settle(
+            machine, billing, START + moment, worked=True, submission_id="s", owner="o"
+        )
+        total += sum(entry.amount_usd for entry in entries)
+        assert all(entry.started_at <= entry.ended_at for entry in entries)
+    assert total == billing.cost_usd(max(moments))
+
+
+@given(BILLINGS, MOMENTS)
+def test_an_end_earlier_than_what_is_metered_is_corrected(billing: Billing, moments: list[float]) -> None:
+    """A VM that turns out to have ended before our last entry still sums to its bill."""
+    machine, total = vm(ready_at=START), Decimal(0)
+    for moment in moments:
+        machine, entries = meter.settle(
+            machine, billing, START + moment, worked=False, submission_id=None, owner=None
+        )
+        total += sum(entry.amount_usd for entry in entries)
+    assert total == billing.cost_usd(moments[-1])
+
+
+def test_the_boot_is_told_from_the_wait_after_it() -> None:
+    """Settled at its first task, a VM has an interval of provisioning and one of idle."""
+    machine, entries = meter.settle(
+        vm(ready_at=START + 100), CLOUD, START + 160, worked=False, submission_id="s", owner="o"
+    )
+    assert [(entry.meter, entry.ended_at - entry.started_at) for entry in entries] == [
+        (Meter.PROVISIONING, 100.0),
+        (Meter.IDLE, 60.0),
+    ]
+    assert {entry.submission_id for entry in entries} == {"s"}
+    assert machine.metered_until == START + 160
+
+
+def test_a_vm_that_was_never_started_costs_nothing() -> None:
+    """No start at the provider, no entry."""
+    never = vm(started_at=None)
+    assert meter.settle(never, CLOUD, START + 5, worked=False, submission_id=None, owner=None) == (never, [])
+    assert meter.accrued_usd(never, CLOUD, START + 5) == 0
+
+
+def test_the_third_of_two_is_refused_with_its_numbers() -> None:
+    """Credits for two worst cases hold two VMs; the third is told what it would need."""
+    book = Book(credits_usd=Decimal("2.50"))
+    book.promise("a", Decimal("1.20"))
+    book.promise("b", Decimal("1.20"))
+    with pytest.raises(BudgetExceeded, match=r"\$1\.20.*\$2\.50.*\$0\.10 are left"):
+        book.promise("c", Decimal("1.20"))
+    book.settle("a", Decimal("0.30"))
+    book.promise("c", Decimal("1.00"))
+    assert book.committed_usd == Decimal("2.50")
+
+
+_AMOUNT = st.decimals(min_value=0, max_value=10, places=3)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcde"), _AMOUNT, st.booleans(), _AMOUNT), max_size=40))
+def test_what_is_spent_and_promised_never_passes_the_credits(
+    steps: list[tuple[str, Decimal, bool, Decimal]],
+) -> None:
+    """Whatever is promised, extended and settled within its promise, the sum stays within the credits."""
+    book = Book(credits_usd=Decimal(20))
+    for name, worst, ends, share in steps:
+        before = book.committed_usd
+        try:
+            book.promise(name, worst)
+        except BudgetExceeded:
+            assert book.committed_usd == before
+        if ends:
+            book.settle(name, min(share, book.promised_usd(name)))
+        assert 0 <= book.committed_usd <= book.credits_usd
+
+
+def test_percent_and_remainder_are_exact() -> None:
+    """$5.25 of $1,400 leave $1,394.75 and are 0.375 percent."""
+    money = Money(
+        credits_usd=Decimal(1400), spent_usd=Decimal("5.25"), reserved_usd=Decimal(0), alerted=False
+    )
+    assert money.remaining_usd == Decimal("1394.75")
+    assert money.used_pct == Decimal("0.375")
