@@ -5,6 +5,7 @@ It never decides a verdict. Where the two compilers disagree, the verdict says s
 
 from __future__ import annotations
 
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from warmfront.submissions import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from concurrent.futures import Future
 
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
@@ -29,14 +31,22 @@ def admitted(
 ) -> Iterator[Event]:
     """The judge's events, with the X-ray before the first, and in the verdict what the X-ray adds to it."""
     with ThreadPoolExecutor(1, thread_name_prefix="warmfront-xray") as pool:
-        looking = pool.submit(examine, submission, sandbox, configured)
         stream = iter(events)
-        first = next(stream)  # by now the compiler is at work
+        first = next(stream)  # by now the compilers that decide are at work
+        looking = pool.submit(examine, submission, sandbox, configured)
+        held = [first, *_meanwhile(stream, looking)]
         seen = looking.result()
         yield seen
-        yield _with_target(first, seen)
-        for event in stream:
+        for event in itertools.chain(held, stream):
             yield _with_target(event, seen)
+
+
+def _meanwhile(stream: Iterator[Event], looking: Future[Xray]) -> Iterator[Event]:
+    """What the judge finds out while the X-ray is made; not the timing, which wants the machine to itself."""
+    for event in stream:
+        yield event
+        if looking.done() or isinstance(event, Checked | Failed):
+            return
 
 
 def examine(submission: Submission, sandbox: Sandbox, configured: Settings) -> Xray:
