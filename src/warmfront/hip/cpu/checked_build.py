@@ -85,7 +85,7 @@ class CheckedBuild:
         return Template(
             name="compile checked",
             # The compiler whose library decides goes first.
-            argv=shell_job(f"nice -n 10 {command} && cat $TMPDIR/solution.so >/box/{LIBRARY_FILE}"),
+            argv=shell_job(f"{command} && cat $TMPDIR/solution.so >/box/{LIBRARY_FILE}"),
             mounts=self._mounts,
             limits=settings.compile_limits(),
             env=_ENV,
