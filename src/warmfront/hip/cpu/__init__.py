@@ -40,6 +40,8 @@ SUBMISSION_FLAGS: Final = (
     "-fno-strict-aliasing",
     # A null pointer that is used must fault, not be reasoned away.
     "-fno-delete-null-pointer-checks",
+    # A loop without an end must hang, not be taken for one that has an end.
+    "-fno-finite-loops",
     # A large array on a thread's stack touches every page, so it meets the guard below.
     "-fstack-clash-protection",
     # What is defined here is called here: it may be inlined.
