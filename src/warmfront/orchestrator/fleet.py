@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from warmfront.errors import ProviderError, VMUnreachable, WarmfrontError
 from warmfront.events import Provisioning
 from warmfront.money import meter
+from warmfront.orchestrator.ready import Deadlines, FreeVMs
 from warmfront.orchestrator.state import Machine
 from warmfront.providers.base import Lease, Phase
 from warmfront.store import attempts, ledger, vms
@@ -68,6 +69,8 @@ class Fleet:
         boot_failed: Callable[[str], None],
     ) -> None:
         self.machines: dict[str, Machine] = {}
+        self.free = FreeVMs()
+        self.deadlines = Deadlines()
         self.provider = provider
         self._listeners = listeners
         self._journal = journal
@@ -133,6 +136,12 @@ class Fleet:
         machine.going = True
         self._spawn(self._shut_down(machine, reason, failed=failed))
 
+    def offer(self, machine: Machine) -> None:
+        """It may be free now, or have a new deadline."""
+        self.free.offer(machine)
+        self.deadlines.note(machine)
+        self._changed()
+
     def _take_in(self, vm: VMInstance) -> Machine:
         machine = Machine(vm=vm, slots=self.provider.slots)
         self.machines[vm.id] = machine
@@ -171,7 +180,7 @@ class Fleet:
         )
         log.info("VM %s is ready after %.1f s", vm.id, now - vm.created_at)
         self._spawn(self._watch(machine))
-        self._changed()
+        self.offer(machine)
         return None
 
     def _give_up(self, machine: Machine, reason: str) -> None:
@@ -356,9 +365,10 @@ class Fleet:
         log.warning("VM %s was not known here: %s", vm.id, "it is adopted" if ours else "it is ended")
         await self._journal.write(vms.save, vm)
         machine = self.resume(vm)
-        if not ours:
+        if ours:
+            self.offer(machine)
+        else:
             self.release(machine, "nobody knew it", failed=True)
-        self._changed()
 
     async def _answers(self, vm: VMInstance) -> bool:
         if vm.address is None:

@@ -61,6 +61,8 @@ BOOT_TRIES = 3
 #: Pause after a boot that failed, times the failures in a row.
 _BOOT_PAUSE_S = 2.0
 _RECONCILE_S = 60.0
+#: How often at most the credits are looked at.
+_LOOK_S = 1.0
 #: How long a submission takes on a VM, until some were seen.
 _TASK_GUESS_S = 10.0
 #: A cancel is said again this often until the submission is over.
@@ -104,6 +106,7 @@ class VMOrchestrator:
         self._queue = FairQueue()
         self._boot_failures = 0
         self._boot_after = 0.0
+        self._look_after = 0.0
         self._wake = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._fleet = Fleet(
@@ -274,11 +277,12 @@ class VMOrchestrator:
             self._spawn(self._cancel(track))
 
     def _free_the_deserted(self) -> None:
-        """A VM that the store has as busy, with nothing on it, is idle from now."""
+        """VMs can be used from now on; one that the store has as busy, with nothing on it, is idle."""
         deadline_at = self._clock.now() + self._settings.idle_timeout_s
         for machine in self._fleet.machines.values():
             if machine.vm.state is VMState.BUSY and not machine.running:
                 machine.vm = replace(machine.vm, state=VMState.IDLE, deadline_at=deadline_at)
+            self._fleet.offer(machine)
 
     async def _lose_orphan(self, track: Track, attempt: AttemptRecord) -> None:
         """An attempt on a VM that is over."""
@@ -311,31 +315,22 @@ class VMOrchestrator:
         self._assign()
         self._scale_up(now)
         self._release_idle(now)
-        self._look_at_money()
+        self._look_at_money(now)
 
     def _assign(self) -> None:
         """Free VMs to those who wait, the longest-warm first."""
-        if not len(self._queue):
-            return
-        free = sorted(
-            (machine for machine in self._fleet.machines.values() if machine.takes_more),
-            key=lambda machine: (len(machine.running), machine.vm.ready_at or 0.0),
-        )
-        for machine in free:
-            if not len(self._queue):
-                return
+        while len(self._queue) and (machine := self._fleet.free.take()):
             try:
                 self._extend_escrow(machine)
             except BudgetExceeded:
                 self._fleet.release(machine, "the credits do not cover another task on it")
                 continue
             submission_id = self._queue.pop()
-            if submission_id is None:
-                return
-            track = self._tracks[submission_id]
+            assert submission_id is not None  # noqa: S101 - somebody waits
             self._boot_failures = 0
-            self._runs.reserve(track, machine)
-            self._spawn(self._runs.begin(track))
+            self._runs.reserve(self._tracks[submission_id], machine)
+            self._fleet.free.offer(machine)
+            self._spawn(self._runs.begin(self._tracks[submission_id]))
 
     def _extend_escrow(self, machine: Machine) -> None:
         """Reserve what one task more on this VM may come to."""
@@ -385,24 +380,23 @@ class VMOrchestrator:
         return next((item for item in self._queue.heads() if item not in shown), None)
 
     def _release_idle(self, now: float) -> None:
-        for machine in list(self._fleet.machines.values()):
-            vm = machine.vm
-            if not machine.running and vm.deadline_at is not None and vm.deadline_at <= now:
-                self._fleet.release(machine, f"idle for {self._settings.idle_timeout_s:.0f} s")
+        for machine in self._fleet.deadlines.passed(now):
+            self._fleet.release(machine, f"idle for {self._settings.idle_timeout_s:.0f} s")
 
     def _until_deadline_s(self) -> float | None:
-        deadlines = [
-            machine.vm.deadline_at
-            for machine in self._fleet.machines.values()
-            if machine.vm.deadline_at is not None and not machine.going and not machine.running
+        now = self._clock.now()
+        pause_ends_at = self._boot_after if len(self._queue) and self._boot_after > now else None
+        moments = [
+            moment for moment in (self._fleet.deadlines.next_at(), pause_ends_at) if moment is not None
         ]
-        if len(self._queue) and self._boot_after > self._clock.now():
-            deadlines.append(self._boot_after)
-        return max(0.0, min(deadlines) - self._clock.now()) if deadlines else None
+        return max(0.0, min(moments) - now) if moments else None
 
-    def _look_at_money(self) -> None:
+    def _look_at_money(self, now: float) -> None:
+        if self._alerted or now < self._look_after:
+            return
+        self._look_after = now + _LOOK_S
         money = self.money()
-        if self._alerted or money.spent_usd < self._settings.alert_threshold * money.credits_usd:
+        if money.spent_usd < self._settings.alert_threshold * money.credits_usd:
             return
         self._alerted = True
         self._spawn(self._raise_alert(money))

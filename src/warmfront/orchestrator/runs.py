@@ -119,6 +119,7 @@ class Runs:
                 machine.vm = vm
         if not begun:
             machine.running.pop(attempt.id, None)
+            self.fleet.offer(machine)
             self.finished(track, "")
             return False
         track.record = replace(track.record, attempts=attempt.number)
@@ -220,6 +221,7 @@ class Runs:
             )
             machine.vm = vm
             del machine.running[attempt.id]
+        self.fleet.offer(machine)
         self.fleet.estimates.task.observe(now - attempt.started_at)
         self.journal.publish(event, last=True)
         self.finished(track, str(fields["status"]))
@@ -252,6 +254,7 @@ class Runs:
             await self.journal.write(_store_loss, vm, entries, attempt=attempt, now=now, reason=reason)
             machine.vm = vm
             del machine.running[attempt.id]
+        self.fleet.offer(machine)
         self.requeue(track)
 
     def _after_work(self, track: Track, machine: Machine, now: float) -> tuple[VMInstance, list[LedgerEntry]]:
