@@ -1,0 +1,137 @@
+"""Decisions a second of the orchestrator with 1,000 VMs and 100,000 waiting, over those with 10 and 1,000.
+
+A decision puts one submission on one VM: who is next, on which VM, whether the credits cover it, whether a VM
+more is wanted. What a decision leads to, store and network, is left out: other benchmarks have it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import random
+import time
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from warmfront.clock import SystemClock
+from warmfront.orchestrator import EventLog, VMOrchestrator
+from warmfront.orchestrator.state import Track
+from warmfront.settings import Settings
+from warmfront.store.records import SubmissionRecord, SubmissionState
+from warmfront.testing.listeners import SimulatedListeners
+from warmfront.testing.provider import SimulatedProvider
+from warmfront.testing.store import InlineStore, MemoryDatabase
+from warmfront.vms import VMInstance, VMState
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from warmfront.events import Xray
+
+OWNERS = 100
+SECONDS = 2.0
+
+
+class Deciding(VMOrchestrator):
+    """Decides, and does nothing of it."""
+
+    def _spawn(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
+        work.close()
+        return None  # type: ignore[return-value]  # nobody waits for it
+
+    def fill(self, vms: int, waiting: int) -> None:
+        """So many VMs, all free, and so many who wait."""
+        now = self._clock.now()
+        for number in range(vms):
+            vm = VMInstance(
+                id=f"vm{number}",
+                provider="simulated",
+                gpu="MI300X",
+                state=VMState.IDLE,
+                created_at=now,
+                started_at=now,
+                ready_at=now + number / 1e6,
+                deadline_at=now + 600,
+            )
+            self._fleet.offer(self._fleet.resume(vm))
+        for number in range(waiting):
+            self.enqueue(number)
+
+    def enqueue(self, number: int) -> None:
+        """One more who waits."""
+        record = SubmissionRecord(
+            id=f"sub{number}",
+            owner=f"user{number % OWNERS}",
+            problem="relu",
+            gpu="MI300X",
+            dtype="float32",
+            language="hip",
+            endpoint="submit",
+            file_name="k.hip",
+            code_sha256="",
+            state=SubmissionState.QUEUED,
+            created_at=0.0,
+        )
+        self._tracks[record.id] = Track(record=record)
+        self._queue.push(record.owner, record.id)
+
+    def round(self) -> int:
+        """Decide for every free VM, one at a time as they come free; how many were decided."""
+        self._decide()
+        decided = 0
+        for machine in list(self._fleet.machines.values()):
+            for attempt_id, track in list(machine.running.items()):
+                del machine.running[attempt_id]
+                machine.vm = replace(machine.vm, deadline_at=self._clock.now() + 600)
+                self._fleet.offer(machine)
+                self._note_verdict(track, "ACCEPTED")
+                self._decide()
+                decided += 1
+        return decided
+
+
+async def measure(vms: int, waiting: int) -> float:
+    """Decisions a second."""
+    clock, database = SystemClock(), MemoryDatabase()
+    provider = SimulatedProvider(clock=clock, seed=1)
+    store, ids = InlineStore(database), itertools.count()
+
+    async def examine(_record: SubmissionRecord, _code: str) -> Xray:
+        raise AssertionError("nothing is admitted here")
+
+    orchestrator = Deciding(
+        store=store,
+        provider=provider,
+        listeners=SimulatedListeners(provider, clock=clock, seed=1, dead_man_s=1e9),
+        examine=examine,
+        settings=Settings(max_vms=vms, credits_usd=Decimal(1_000_000)),
+        clock=clock,
+        log=EventLog(store),
+        token_of=lambda vm_id: vm_id,
+        new_id=lambda kind: f"{kind}-{next(ids)}",
+        random=random.Random(1),  # noqa: S311 - no secret
+    )
+    orchestrator.fill(vms, waiting)
+    decided, number, start = 0, waiting, time.perf_counter()
+    while (elapsed_s := time.perf_counter() - start) < SECONDS:
+        done = orchestrator.round()
+        decided += done
+        for _ in range(done):  # as many come as go: the queue stays as long
+            orchestrator.enqueue(number)
+            number += 1
+    database.close()
+    return decided / elapsed_s
+
+
+def main() -> None:
+    """Measure both, and print the ratio."""
+    small = asyncio.run(measure(10, 1_000))
+    large = asyncio.run(measure(1_000, 100_000))
+    print(f"     10 VMs,   1,000 waiting: {small:9,.0f} decisions a second")
+    print(f"  1,000 VMs, 100,000 waiting: {large:9,.0f} decisions a second")
+    print(f"  a hundred times the size, over the small one: {large / small:.2f}")
+
+
+if __name__ == "__main__":
+    main()
