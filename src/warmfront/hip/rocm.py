@@ -44,6 +44,7 @@ class RocmToolchain:
     guards = Guards(front_bytes=4096, back_bytes=4096, align=256)
     flush_bytes = 512 * MIB  # MI300X's Infinity Cache holds 256 MB
     warm_up_s = 1.0
+    first_build = "Building the worker, once …"
     checked = None  # the bug finder needs a machine that it can watch
 
     def __init__(self, cache_dir: Path, arch: str = "gfx942") -> None:

@@ -66,6 +66,10 @@ class Toolchain(Protocol):
     def is_built(self) -> bool:
         """Whether everything that does not depend on a submission is in the cache."""
 
+    @property
+    def first_build(self) -> str:
+        """What building it takes, for people."""
+
     def build(self) -> None:
         """Build that, if it is not there: some seconds, once."""
 

@@ -36,13 +36,16 @@ class Compiler:
     worker_flags: tuple[str, ...] = ("-ldl", "-lpthread")
     #: Why the bug finder cannot be built with it; None where it may be tried.
     unchecked: str | None = None
-    #: What building takes the first time, for people.
-    first_build: str = "Building the runtime and its precompiled header, once …"
 
     @property
     def is_ready(self) -> bool:
         """Whether it can be started."""
         return True
+
+    @property
+    def first_build(self) -> str:
+        """What building with it takes the first time, for people."""
+        return "Building the runtime and its precompiled header, once …"
 
     def prepare(self) -> None:
         """Make it ready."""

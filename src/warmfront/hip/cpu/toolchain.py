@@ -112,6 +112,11 @@ class CpuToolchain:
         """Whether headers and worker are in the cache, the bug finder's too."""
         return self._entry.is_dir() and self._compiler.is_ready and self.checked.is_built
 
+    @property
+    def first_build(self) -> str:
+        """What building them takes, for people."""
+        return self._compiler.first_build
+
     def build(self) -> None:
         """Have them there. The bug finder's may fail: a check can do without."""
         self._compiler.prepare()

@@ -71,6 +71,16 @@ class WheelCompiler(Compiler):
         """Whether the libraries are built."""
         return self.folder.is_dir() and self.headers.is_dir()
 
+    @property
+    def first_build(self) -> str:
+        """Longer, where the libraries are not built."""
+        if self.folder.is_dir():
+            return super().first_build
+        return (
+            "There is no g++ or clang++, so PyPI's ziglang compiles: building its C++ library and the "
+            "runtime, which takes a minute or two, once …"
+        )
+
     def prepare(self) -> None:
         """Build them if they are not."""
         build = functools.partial(_build, wheel=self.wheel, readable=self.places[0])
@@ -111,10 +121,6 @@ def wheel_compiler(wheel: Path, cache_dir: Path) -> WheelCompiler:
             f"-Wl,--whole-archive,{folder}/lib/libc++.a,--no-whole-archive",
         ),
         unchecked="The bug finder needs g++ or clang++.",
-        first_build=(
-            "No g++ or clang++ here: building a C++ library for the compiler of PyPI's ziglang, "
-            "and the runtime. It takes a minute or two, once …"
-        ),
         wheel=wheel,
         folder=folder,
         headers=headers,
