@@ -126,7 +126,7 @@ def open_judge(request: Request, configured: Settings) -> tuple[Judge, Sandbox]:
                 # NumPy loads in half the time without a pool of threads, and small sums need none.
                 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
             if not toolchain.is_built:
-                print("Building the runtime and its precompiled header, once …", file=sys.stderr, flush=True)
+                print(toolchain.first_build, file=sys.stderr, flush=True)
             toolchain.build()
         except BaseException:
             if opening.exception() is None:
