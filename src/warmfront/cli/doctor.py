@@ -7,13 +7,18 @@ import os
 import shutil
 import subprocess
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from warmfront import sandbox, settings
 from warmfront.cli.failures import report_error
 from warmfront.errors import WarmfrontError
+from warmfront.hip.cpu.compilers import find_compiler
 from warmfront.hip.rocm import find_hipcc, has_gpu
 from warmfront.hip.wheel import require_wheel
 from warmfront.hip.xray.compiler import find_libraries
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +38,8 @@ def examine() -> list[Finding]:
         Finding(name=f"sandbox {found.name}", works=found.works, detail=found.detail, fix=found.fix or "")
         for found in sandbox.available(image=configured.docker_image)
     ]
-    return [_machine(), *_compilers(), *boxes, _gpu(), _target_compiler(), _bitcode()]
+    compilers = [*_compilers(), _cpu_compiler(configured.cache_dir)]
+    return [_machine(), *compilers, *boxes, _gpu(), _target_compiler(), _bitcode()]
 
 
 def report(*, as_json: bool) -> int:
@@ -61,7 +67,7 @@ def report(*, as_json: bool) -> int:
 def can_judge(findings: list[Finding]) -> bool:
     """Whether there is a compiler and a sandbox."""
     working = {finding.name for finding in findings if finding.works}
-    compiler = working & {"compiler g++", "compiler clang++", "compiler hipcc"}
+    compiler = working & {"compiler in use", "compiler hipcc"}
     return bool(compiler) and any(name.startswith("sandbox") for name in working)
 
 
@@ -73,12 +79,27 @@ def _machine() -> Finding:
 
 def _compilers() -> list[Finding]:
     found = []
-    for name, fix in (("g++", "sudo apt-get install g++"), ("clang++", ""), ("hipcc", "")):
+    for name, lacking, fix in (
+        ("g++", "not installed: the bug finder needs it, or clang++", "sudo apt-get install g++"),
+        ("clang++", "not installed: g++ is enough", ""),
+        ("hipcc", "not installed: needed for a real GPU only", ""),
+    ):
         path = find_hipcc() if name == "hipcc" else shutil.which(name)
-        what = {"hipcc": "not installed: needed for a real GPU only", "clang++": "not installed: g++ will do"}
-        detail = _version(path) if path else what.get(name, "not installed")
+        detail = _version(path) if path else lacking
         found.append(Finding(name=f"compiler {name}", works=path is not None, detail=detail, fix=fix))
     return found
+
+
+def _cpu_compiler(cache_dir: Path) -> Finding:
+    """What compiles for the CPU simulator, and why that one."""
+    try:
+        compiler = find_compiler(cache_dir)
+    except WarmfrontError as error:
+        return Finding(name="compiler in use", works=False, detail=error.message, fix=error.hint or "")
+    detail = f"{compiler.name}: {compiler.reason}"
+    if not compiler.is_ready:
+        detail += "; its C++ library will be built at the first run, in a minute or two"
+    return Finding(name="compiler in use", works=True, detail=detail)
 
 
 def _gpu() -> Finding:

@@ -29,13 +29,17 @@ class Compiler:
 
     name: str  #: `g++`, `clang++` or `ziglang`
     command: str  #: the program to run
+    reason: str = "it was asked for"  #: why this one is used, for people
     identity: str  #: tells it from another one, or another version, without starting it
-    #: What a box must see of it, beside the system's own folders.
-    places: tuple[Path, ...] = ()
     #: To link the worker, behind its objects.
     worker_flags: tuple[str, ...] = ("-ldl", "-lpthread")
     #: Why the bug finder cannot be built with it; None where it may be tried.
     unchecked: str | None = None
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """What a box must see of it, beside the system's own folders."""
+        return ()
 
     @property
     def is_ready(self) -> bool:
@@ -71,7 +75,8 @@ def find_compiler(cache_dir: Path) -> Compiler:
 
     for name in NAMES:
         if found := shutil.which(name):
-            return Compiler(name=name, command=found, identity=cache.identity(found))
+            reason = f"the first of {', '.join(NAMES)} that is installed"
+            return Compiler(name=name, command=found, reason=reason, identity=cache.identity(found))
     if wheel := find_wheel():
         return wheel_compiler(wheel, cache_dir)
     raise NoToolchain(

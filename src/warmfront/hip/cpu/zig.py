@@ -67,6 +67,11 @@ class WheelCompiler(Compiler):
     headers: Path  #: the cache entry with our headers
 
     @property
+    def places(self) -> tuple[Path, ...]:
+        """The wheel, or a copy that a box may read, and what was built for it."""
+        return (self._readable, self.folder, self.headers)
+
+    @property
     def is_ready(self) -> bool:
         """Whether the libraries are built."""
         return self.folder.is_dir() and self.headers.is_dir()
@@ -83,7 +88,7 @@ class WheelCompiler(Compiler):
 
     def prepare(self) -> None:
         """Build them if they are not."""
-        build = functools.partial(_build, wheel=self.wheel, readable=self.places[0])
+        build = functools.partial(_build, wheel=self.wheel, readable=self._readable)
         cache.entry(self.folder.parent, self.folder.name, build)
         cache.entry(self.headers.parent, self.headers.name, _copy_headers)
 
@@ -100,6 +105,10 @@ class WheelCompiler(Compiler):
         """Clang looks for a precompiled header only where it is told to."""
         return ["-I", str(self.headers), "-include-pch", f"{folder / header}.pch"]
 
+    @functools.cached_property
+    def _readable(self) -> Path:
+        return open_wheel(self.wheel, self.folder.parent, _processor())
+
 
 def wheel_compiler(wheel: Path, cache_dir: Path) -> WheelCompiler:
     """The wheel's compiler for this machine; nothing is built yet."""
@@ -107,12 +116,11 @@ def wheel_compiler(wheel: Path, cache_dir: Path) -> WheelCompiler:
     key = cache.digest([identity, platform.machine(), str(_glibc_minor()), Path(__file__)])
     folder = cache_dir / f"zig-{key}"
     headers = cache_dir / f"headers-{cache.digest(header_contents())}"
-    readable = open_wheel(wheel, cache_dir, _processor())
     return WheelCompiler(
         name="ziglang",
         command=str(folder / "c++"),
+        reason="there is no g++ or clang++, and the wheel brings a clang",
         identity=key,
-        places=(readable, folder, headers),
         # The worker has the C++ library whole and shows it: a submission is linked with nothing of it, and
         # throws what the worker catches.
         worker_flags=(
