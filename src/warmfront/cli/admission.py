@@ -10,9 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from warmfront.errors import WarmfrontError
+from warmfront.admission import examine
 from warmfront.events import Accepted, Benchmarked, Checked, Event, Failed, Xray
-from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.submissions import Verdict
 
 if TYPE_CHECKING:
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from warmfront.settings import Settings
     from warmfront.submissions import Submission
 
-ARCH = "gfx942"
-
 
 def admitted(
     events: Iterable[Event], submission: Submission, sandbox: Sandbox, configured: Settings
@@ -33,7 +30,7 @@ def admitted(
     with ThreadPoolExecutor(1, thread_name_prefix="warmfront-xray") as pool:
         stream = iter(events)
         first = next(stream)  # by now the compilers that decide are at work
-        looking = pool.submit(examine, submission, sandbox, configured)
+        looking = pool.submit(_examine, submission, sandbox, configured)
         held = [first, *_meanwhile(stream, looking)]
         seen = looking.result()
         yield seen
@@ -49,42 +46,14 @@ def _meanwhile(stream: Iterator[Event], looking: Future[Xray]) -> Iterator[Event
             return
 
 
-def examine(submission: Submission, sandbox: Sandbox, configured: Settings) -> Xray:
-    """The X-ray of a submission; a machine that cannot make one says so in the notes."""
-    try:
-        from warmfront.hip.xray import xray  # noqa: PLC0415 - loaded while the sandbox starts
-
-        report = xray(
-            submission.source,
-            arch=ARCH,
-            problem=submission.problem,
-            dtype=submission.dtype,
-            sandbox=sandbox,
-            settings=configured,
-        )
-    except WarmfrontError as error:
-        return Xray(
-            arch=ARCH,
-            gpu="",
-            compiler="",
-            compiles=None,
-            kernels=[],
-            findings=[],
-            notes=[f"{error.message} {error.hint or ''}"],
-        )
-    data = report.to_dict()
-    message = report.failure.message if report.failure else ""
-    return Xray(
-        arch=report.arch,
-        gpu=report.gpu,
-        compiler=report.compiler,
-        # A header that only this machine's compilers lack says nothing about the target.
-        compiles=None if report.failure and report.failure.code == "NO_HEADER" else report.compiles,
-        kernels=data["kernels"],
-        findings=data["findings"],
-        message=message.replace(f"{SOURCE_NAME}:", f"{submission.file_name}:"),
-        notes=list(report.notes),
-        seconds=data["seconds"],
+def _examine(submission: Submission, sandbox: Sandbox, configured: Settings) -> Xray:
+    return examine(
+        submission.source,
+        file_name=submission.file_name,
+        problem=submission.problem,
+        dtype=submission.dtype,
+        sandbox=sandbox,
+        settings=configured,
     )
 
 
