@@ -18,6 +18,8 @@ app = typer.Typer(
 )
 problems_app = typer.Typer(help="The problems that a kernel can solve.", no_args_is_help=True)
 app.add_typer(problems_app, name="problems")
+keys_app = typer.Typer(help="Who may use the service of this machine.", no_args_is_help=True)
+app.add_typer(keys_app, name="keys")
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 DtypeOption = Annotated[str | None, typer.Option(help="float32 or float16, where the problem has it.")]
@@ -196,3 +198,127 @@ def starter(slug: str, dtype: DtypeOption = None) -> None:
     from warmfront.cli.problems import print_starter  # noqa: PLC0415 - as above
 
     raise typer.Exit(print_starter(slug, dtype))
+
+
+IdArgument = Annotated[str, typer.Argument(help="The submission's id, or its beginning.", show_default=False)]
+
+
+@app.command()
+def submit(
+    file: Annotated[Path, typer.Argument(help="The HIP source to submit.", show_default=False)],
+    *,
+    problem: Annotated[
+        str, typer.Option("--problem", "-p", help="Its problem; see `warmfront problems list`.")
+    ],
+    endpoint: Annotated[str, typer.Option(help="xray, checker, benchmark or submit.")] = "submit",
+    dtype: DtypeOption = None,
+    gpu: Annotated[str | None, typer.Option(help="The GPU; by default the server's.")] = None,
+    detach: Annotated[
+        bool, typer.Option("--detach", "-d", help="Print the id and leave; it goes on.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Submit FILE to the server at WARMFRONT_URL and follow it to its verdict.
+
+    Ctrl-C detaches, and the submission goes on. Exit codes: 0 accepted, 1 the kernel's fault, 2 usage,
+    3 infrastructure, 130 detached by Ctrl-C.
+    """
+    from warmfront.cli.remote_submit import Order, submit  # noqa: PLC0415 - as above
+
+    order = Order(file=file, problem=problem, endpoint=endpoint, dtype=dtype, gpu_type=gpu)
+    raise typer.Exit(submit(order, detach=detach, as_json=as_json))
+
+
+@app.command()
+def ps(
+    *,
+    finished: Annotated[bool, typer.Option("--all", "-a", help="The latest 100, finished ones too.")] = False,
+    everyone: Annotated[bool, typer.Option("--everyone", help="Of all users; for operators.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List the submissions that are under way."""
+    from warmfront.cli.remote_lists import ps  # noqa: PLC0415 - as above
+
+    raise typer.Exit(ps(finished=finished, everyone=everyone, as_json=as_json))
+
+
+@app.command()
+def logs(
+    submission_id: IdArgument,
+    *,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on to the verdict.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what happened to a submission so far."""
+    from warmfront.cli.remote_submit import logs  # noqa: PLC0415 - as above
+
+    raise typer.Exit(logs(submission_id, follow=follow, as_json=as_json))
+
+
+@app.command()
+def stop(submission_id: IdArgument, *, as_json: JsonOption = False) -> None:
+    """Cancel a submission, and wait until nothing of it runs."""
+    from warmfront.cli.remote_lists import stop  # noqa: PLC0415 - as above
+
+    raise typer.Exit(stop(submission_id, as_json=as_json))
+
+
+@app.command()
+def vms(
+    *,
+    finished: Annotated[bool, typer.Option("--all", "-a", help="Those that ended of late too.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List the server's VMs."""
+    from warmfront.cli.remote_lists import vms  # noqa: PLC0415 - as above
+
+    raise typer.Exit(vms(finished=finished, as_json=as_json))
+
+
+@app.command()
+def cost(*, as_json: JsonOption = False) -> None:
+    """Show where the money went: by day, and by what the VMs did."""
+    from warmfront.cli.remote_lists import cost  # noqa: PLC0415 - as above
+
+    raise typer.Exit(cost(as_json=as_json))
+
+
+@app.command()
+def metrics(*, as_json: JsonOption = False) -> None:
+    """Show the server in a few numbers."""
+    from warmfront.cli.remote_lists import metrics  # noqa: PLC0415 - as above
+
+    raise typer.Exit(metrics(as_json=as_json))
+
+
+@keys_app.command("create")
+def create_key(
+    *,
+    user: Annotated[str, typer.Option(help="Whose it is.")],
+    role: Annotated[str, typer.Option(help="user or operator.")] = "user",
+    as_json: JsonOption = False,
+) -> None:
+    """Make a key; its secret is printed once, on stdout."""
+    from warmfront.cli import keys  # noqa: PLC0415 - as above
+
+    raise typer.Exit(keys.create(user, role, as_json=as_json))
+
+
+@keys_app.command("list")
+def list_keys(*, as_json: JsonOption = False) -> None:
+    """List all keys."""
+    from warmfront.cli import keys  # noqa: PLC0415 - as above
+
+    raise typer.Exit(keys.show_all(as_json=as_json))
+
+
+@keys_app.command("revoke")
+def revoke_key(
+    key_id: Annotated[str, typer.Argument(help="The key's id, or its beginning.", show_default=False)],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a key useless from now on."""
+    from warmfront.cli import keys  # noqa: PLC0415 - as above
+
+    raise typer.Exit(keys.revoke(key_id, as_json=as_json))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 from warmfront.errors import InfrastructureError, WarmfrontError
@@ -17,4 +18,12 @@ def report_error(error: WarmfrontError) -> int:
     print(f"warmfront: {error.message}", file=sys.stderr)
     if error.hint:
         print(f"  → {error.hint}", file=sys.stderr)
+    return exit_code(error)
+
+
+def report(error: WarmfrontError, *, as_json: bool) -> int:
+    """The same to a person or a program, which reads stdout."""
+    if not as_json:
+        return report_error(error)
+    print(json.dumps({"code": error.code, "message": error.message, "hint": error.hint or ""}))
     return exit_code(error)

@@ -5,17 +5,16 @@ It puts the parts together and hands the events to whoever shows them; it decide
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from warmfront import problems, settings
 from warmfront.cli.admission import admitted
-from warmfront.cli.failures import exit_code, report_error
+from warmfront.cli.stream import JsonView, View, refuse
 from warmfront.errors import (
     InfrastructureError,
     IsolationRequired,
@@ -55,27 +54,6 @@ class Request:
     bugs: bool = False  #: look for bugs at the most thorough
 
 
-class View(Protocol):
-    """Shows events as they come."""
-
-    def show(self, event: Mapping[str, Any]) -> None:
-        """Show one event, as it is on the wire."""
-
-    def close(self) -> None:
-        """No more events come."""
-
-
-class JsonView:
-    """One event a line on stdout, at once."""
-
-    def show(self, event: Mapping[str, Any]) -> None:
-        """Print the event."""
-        print(json.dumps(event, ensure_ascii=False), flush=True)
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
 def run_request(request: Request, *, as_json: bool) -> int:
     """Judge it and show what happens; the exit code."""
     try:
@@ -83,9 +61,9 @@ def run_request(request: Request, *, as_json: bool) -> int:
         configured = settings.load()
         judge, sandbox = open_judge(request, configured)
     except WarmfrontError as error:
-        return _refuse(error, as_json=as_json)
+        return refuse(error, as_json=as_json)
     except Exception as error:  # noqa: BLE001 - the process edge: a stream always ends with a verdict
-        return _refuse(InfrastructureError(f"Warmfront failed: {error!r}", hint=REPORT), as_json=as_json)
+        return refuse(InfrastructureError(f"Warmfront failed: {error!r}", hint=REPORT), as_json=as_json)
     view: View = JsonView() if as_json else _terminal_view(submission)
     stamp = Stamp()
     try:
@@ -99,14 +77,6 @@ def run_request(request: Request, *, as_json: bool) -> int:
     finally:
         view.close()
         sandbox.close()
-
-
-def _refuse(error: WarmfrontError, *, as_json: bool) -> int:
-    """Nothing was judged: say why, to a person or a program."""
-    if not as_json:
-        return report_error(error)
-    JsonView().show(Stamp()(Failed.of(error)))
-    return exit_code(error)
 
 
 def open_judge(request: Request, configured: Settings) -> tuple[Judge, Sandbox]:

@@ -11,7 +11,7 @@ import os
 import uuid
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 
@@ -70,7 +70,7 @@ class AsyncClient:
         code: str,
         *,
         problem: str,
-        gpu_type: str = "MI300X",
+        gpu_type: str | None = None,
         dtype: str | None = None,
         endpoint: str = "submit",
         file_name: str | None = None,
@@ -136,7 +136,7 @@ class AsyncClient:
     async def cancel(self, submission_id: str) -> Submission:
         """Stop it, and return when nothing of it runs any more. What is cancelled already stays so."""
         try:
-            await self._ask("POST", f"/submissions/{submission_id}/cancel")
+            await self._ask("POST", _path(submission_id, "/cancel"))
         except Conflict:
             found = await self.submission(submission_id)
             if found.verdict != Verdict.CANCELLED:
@@ -146,7 +146,7 @@ class AsyncClient:
 
     async def submission(self, submission_id: str) -> Submission:
         """One submission."""
-        return Submission.of(await self._ask("GET", f"/submissions/{submission_id}"))
+        return Submission.of(await self._ask("GET", _path(submission_id)))
 
     async def submissions(
         self,
@@ -157,8 +157,9 @@ class AsyncClient:
         endpoint: str | None = None,
         limit: int = 50,
         cursor: str | None = None,
+        everyone: bool = False,
     ) -> Page:
-        """My submissions, newest first; a page at a time."""
+        """My submissions, newest first, a page at a time; an operator may ask for everyone's."""
         filters = {
             "state": state,
             "verdict": verdict,
@@ -166,6 +167,7 @@ class AsyncClient:
             "endpoint": endpoint,
             "limit": limit,
             "cursor": cursor,
+            "all": "1" if everyone else None,
         }
         chosen = {name: value for name, value in filters.items() if value is not None}
         told = await self._ask("GET", "/submissions", params=chosen)
@@ -192,12 +194,12 @@ class AsyncClient:
         """One connection's events."""
         headers = {"Accept": "text/event-stream", "Last-Event-ID": str(after)}
         try:
-            async with self._http.stream(
-                "GET", f"/submissions/{submission_id}/events", headers=headers
-            ) as response:
+            async with self._http.stream("GET", _path(submission_id, "/events"), headers=headers) as response:
                 self._has_answered = True
                 if response.status_code in _PASSING:
                     raise unreachable(self.url, EOFError(f"HTTP {response.status_code}"))
+                if response.status_code == httpx.codes.NO_CONTENT:
+                    return  # the verdict is in, and we have it
                 if response.status_code != httpx.codes.OK:
                     await response.aread()
                     raise failure(response)
@@ -235,6 +237,10 @@ class AsyncClient:
         """A server that never answered is not on its way back: it was not started."""
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout) and not self._has_answered:
             raise unreachable(self.url, error) from error
+
+
+def _path(submission_id: str, rest: str = "") -> str:
+    return f"/submissions/{quote(submission_id, safe='')}{rest}"
 
 
 def _address(url: str) -> str:
