@@ -16,6 +16,7 @@ from warmfront.errors import WarmfrontError
 from warmfront.submissions import read_source
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from warmfront.hip.xray import Report
@@ -35,11 +36,8 @@ def print_xray(
     """X-ray a file and print it: 0, 1 if it does not compile, 2 for a bad call, 3 for a bad machine."""
     try:
         source = read_source(file)
-        with ThreadPoolExecutor(1) as pool:
-            examining = pool.submit(_examine, source, problem, dtype, arch)
-            if not as_json:  # loaded while the compiler is at work
-                from warmfront.cli.xray_view import show  # noqa: PLC0415 - for people only
-            report = examining.result()
+        load_view = _no_view if as_json else _load_view
+        report = _examine(source, problem, dtype, arch, meanwhile=load_view)
     except WarmfrontError as error:
         if not as_json:
             return report_error(error)
@@ -48,11 +46,24 @@ def print_xray(
     if as_json:
         print(json.dumps({"file": file.name, **report.to_dict(isa=isa)}, indent=2))
     else:
-        show(report, source, file.name, isa=isa, stream=sys.stdout)
+        _load_view()(report, source, file.name, isa=isa, stream=sys.stdout)
     return 0 if report.compiles else 1
 
 
-def _examine(source: str, slug: str | None, dtype: str | None, arch: str) -> Report:
+def _load_view() -> Callable[..., None]:
+    """What shows a report to people. Loading it takes as long as half a compilation."""
+    from warmfront.cli.xray_view import show  # noqa: PLC0415 - for people only
+
+    return show
+
+
+def _no_view() -> None:
+    """A program wants no view."""
+
+
+def _examine(
+    source: str, slug: str | None, dtype: str | None, arch: str, *, meanwhile: Callable[[], object]
+) -> Report:
     configured = settings.load()
     with ThreadPoolExecutor(1) as pool:  # trying out a sandbox is waiting for other processes
         opening = pool.submit(_open_sandbox, configured)
@@ -60,7 +71,14 @@ def _examine(source: str, slug: str | None, dtype: str | None, arch: str) -> Rep
 
         sandbox = opening.result()
     try:
-        return xray(source, arch=arch, **_task(slug, dtype), sandbox=sandbox, settings=configured)
+        return xray(
+            source,
+            arch=arch,
+            **_task(slug, dtype),
+            sandbox=sandbox,
+            settings=configured,
+            meanwhile=meanwhile,
+        )
     finally:
         sandbox.close()
 

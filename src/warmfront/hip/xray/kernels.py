@@ -1,0 +1,127 @@
+"""Reads the kernels of an assembly file: what each needs, what it is made of, and what that comes to.
+
+It knows the compiler's output and the author's text; it compiles nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from warmfront.hip.xray.assembly import read_assembly
+from warmfront.hip.xray.isa import Kind, kind_of, width_of
+from warmfront.hip.xray.launches import block_of, kernel_lines
+from warmfront.hip.xray.names import bare_name, demangle
+from warmfront.hip.xray.occupancy import Needs, best_occupancy, next_steps, occupancy
+from warmfront.hip.xray.report import Kernel, Loop, Mix
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from warmfront.hip.xray.assembly import Function, Instruction
+    from warmfront.hip.xray.launches import Launch
+    from warmfront.hip.xray.occupancy import ComputeUnit
+
+#: Block sizes that the table of occupancies shows.
+BLOCK_SIZES = (64, 128, 256, 512, 1024)
+
+
+def read_kernels(text: str, source: str, launches: Sequence[Launch], unit: ComputeUnit) -> tuple[Kernel, ...]:
+    """Every kernel of an assembly file, which came from `source`."""
+    lines = kernel_lines(source)
+    return tuple(
+        _kernel(function, metadata, lines, launches, unit)
+        for function, metadata in read_assembly(text).kernels()
+    )
+
+
+def _kernel(
+    function: Function,
+    metadata: dict[str, str],
+    lines: Mapping[str, int],
+    launches: Sequence[Launch],
+    unit: ComputeUnit,
+) -> Kernel:
+    name = demangle(function.symbol)
+    bare = bare_name(name)
+    bound = int(metadata["max_flat_workgroup_size"])
+    needs = Needs(
+        vgprs=int(metadata["vgpr_count"]),
+        sgprs=int(metadata["sgpr_count"]),
+        lds_bytes=int(metadata["group_segment_fixed_size"]),
+    )
+    block = block_of(launches, bare)
+    best = best_occupancy(needs, bound, unit)
+    threads = _block_threads(block, bound, unit)
+    return Kernel(
+        name=name,
+        symbol=function.symbol,
+        line=lines.get(bare),
+        vgpr=function.info["NumVgprs"],
+        agpr=function.info["NumAgprs"],
+        vgpr_total=needs.vgprs,
+        sgpr=needs.sgprs,
+        lds_bytes=needs.lds_bytes,
+        scratch_bytes=int(metadata["private_segment_fixed_size"]),
+        vgpr_spills=int(metadata["vgpr_spill_count"]),
+        sgpr_spills=int(metadata["sgpr_spill_count"]),
+        code_bytes=function.info.get("codeLenInByte", 0),
+        launch_bound_threads=bound if bound != unit.most_block_threads else None,
+        block=block,
+        occupancy=occupancy(needs, threads, unit) if threads else best,
+        best_occupancy=best,
+        by_block={size: occupancy(needs, size, unit) for size in BLOCK_SIZES if size <= max(bound, 64)},
+        steps=tuple(next_steps(needs, threads, unit)) if threads else (),
+        mix=_mix(function.instructions),
+        loops=tuple(_loops(function)),
+        instructions=tuple(function.instructions),
+        labels=function.labels,
+    )
+
+
+def _block_threads(block: tuple[int, int, int] | None, bound: int, unit: ComputeUnit) -> int | None:
+    """Threads of a block, by the launch or by the launch bounds; None where neither says so."""
+    launched = block[0] * block[1] * block[2] if block else 0
+    if 0 < launched <= unit.most_block_threads:
+        return launched
+    return bound if bound != unit.most_block_threads else None
+
+
+def _mix(instructions: Sequence[Instruction]) -> Mix:
+    counts: Counter[str] = Counter()
+    loads: Counter[int] = Counter()
+    stores: Counter[int] = Counter()
+    for each in instructions:
+        kind = kind_of(each.mnemonic, each.operands)
+        counts[kind.value] += 1
+        if kind is Kind.GLOBAL_LOAD:
+            loads[width_of(each.mnemonic)] += 1
+        elif kind is Kind.GLOBAL_STORE:
+            stores[width_of(each.mnemonic)] += 1
+    return Mix(
+        counts=dict(counts.most_common()),
+        load_widths=dict(sorted(loads.items(), reverse=True)),
+        store_widths=dict(sorted(stores.items(), reverse=True)),
+    )
+
+
+def _loops(function: Function) -> list[Loop]:
+    """The loops of a kernel, in the order of its code."""
+    bodies: dict[str, list[Instruction]] = {label: [] for label in function.parents}
+    for each in function.instructions:
+        if each.loop in bodies:
+            bodies[each.loop].append(each)
+    return [_loop(label, body) for label, body in bodies.items() if body]
+
+
+def _loop(label: str, body: Sequence[Instruction]) -> Loop:
+    """A loop's line is that of the branch back to its head, if that has one."""
+    counts = Counter(kind_of(each.mnemonic, each.operands).value for each in body)
+    back = [each.line for each in body if each.operands.endswith(f".L{label}") and each.line]
+    lines = back or [each.line for each in body if each.line]
+    return Loop(
+        line=min(lines, default=None),
+        depth=body[0].depth,
+        instructions=len(body),
+        counts=dict(counts.most_common()),
+    )
