@@ -86,9 +86,9 @@ class Judge:
         self, submission: Submission, *, thorough: bool, turn: AbstractContextManager[object], stop: Stop
     ) -> Iterator[Event]:
         sandbox = StoppableSandbox(self._sandbox, stop)
-        trial = _Trial(submission, self._toolchain, sandbox, self._settings, thorough=thorough)
+        trial = _Trial(submission, self._toolchain, sandbox, self._settings, thorough=thorough, stop=stop)
         try:
-            yield from trial.events(turn, stop)
+            yield from trial.events(turn)
         except Rejected as rejected:
             yield trial.complete(rejected.event)
         except WarmfrontError as error:
@@ -115,10 +115,12 @@ class _Trial:
         settings: Settings,
         *,
         thorough: bool,
+        stop: Stop,
     ) -> None:
         self._submission = submission
         self._toolchain = toolchain
         self._sandbox = sandbox
+        self._stop = stop
         self._settings = settings
         self._effort = THOROUGH if thorough else EVERYDAY
         self._hunt: Hunt | None = None
@@ -137,7 +139,7 @@ class _Trial:
             verdict=event.verdict, code=event.code, message=event.message, hint=event.hint, details=details
         )
 
-    def events(self, turn: AbstractContextManager[object], stop: Stop) -> Iterator[Event]:
+    def events(self, turn: AbstractContextManager[object]) -> Iterator[Event]:
         toolchain, sandbox, settings = self._toolchain, self._sandbox, self._settings
         compile_template = toolchain.compile_template(settings)
         sandbox.prepare(compile_template)
@@ -152,7 +154,7 @@ class _Trial:
             stack.callback(prefetch.stop)
             self._start_hunt(questions, translated, stack)
             if self._hunt:
-                stop.on_request(self._hunt.stop)
+                self._stop.on_request(self._hunt.stop)
             run_template = toolchain.run_template(settings)
             sandbox.prepare(run_template)
             yield Compiling(compiler=toolchain.compiler, toolchain=toolchain.name, sandbox=sandbox.name)
@@ -176,6 +178,7 @@ class _Trial:
             try:
                 self._ask(question, worker, box)
             except Rejected as rejected:
+                self._stop.check()  # a box that was taken away says nothing about the case
                 failed = CaseResult(test_id=question.number, name=question.case.name, status="FAILED")
                 yield TestResult(result=failed, total_tests=self._total)
                 raise self._explained(rejected, question) from None
