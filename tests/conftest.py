@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.databases import bare_database, connection, database, postgres, sqlite_with_tables
 from tests.integration.docker_daemon import docker_url
 from warmfront import sandbox, settings
 from warmfront.hip.cpu.toolchain import CpuToolchain
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
 
-__all__ = ["docker_url"]
+__all__ = ["bare_database", "connection", "database", "docker_url", "postgres", "sqlite_with_tables"]
 
 #: Limits that hostile code meets soon, so that a test of one is quick.
 TIGHT = {

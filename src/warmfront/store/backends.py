@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
 from sqlalchemy import URL, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, OperationalError
 from sqlalchemy.pool import NullPool, QueuePool, StaticPool
 
 from warmfront.errors import BadSetting, StoreUnavailable
-from warmfront.store.failures import name_of
+from warmfront.store.failures import is_cut, name_of
 
 if TYPE_CHECKING:
     from typing import IO
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 READERS = 4
 _BUSY_TIMEOUT_S = 5
 _CONNECT_TIMEOUT_S = 5
+_LOCK_PATIENCE_S = 2
 #: Says which of a database's advisory locks is ours: "warmfron" in ASCII.
 _LOCK_KEY = int.from_bytes(b"warmfron", "big", signed=True)
 
@@ -240,12 +241,20 @@ class Postgres:
         return opened is None
 
     def hold(self, connection: Connection) -> None:
-        """An advisory lock, which ends with this session however it ends."""
-        taken = connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _LOCK_KEY}).scalar()
-        holder = None if taken else connection.execute(_HOLDER, {"key": _LOCK_KEY}).scalar()
-        connection.commit()
-        if not taken:
-            raise _held(name_of(self.url), holder or "another service")
+        """An advisory lock, which ends with this session however it ends.
+
+        It waits a little: the server may need a moment to see that the process before this one is dead.
+        """
+        try:
+            connection.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_PATIENCE_S}s'"))
+            connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": _LOCK_KEY})
+            connection.commit()
+        except OperationalError as error:
+            if is_cut(error):
+                raise
+            connection.rollback()
+            holder = connection.execute(_HOLDER, {"key": _LOCK_KEY}).scalar() or "another service"
+            raise _held(name_of(self.url), holder) from None
 
     def let_go(self) -> None:
         """Closing the connection does it."""

@@ -50,12 +50,10 @@ def create(
         parameters = {"owner": new.owner, "key": new.idempotency_key}
         if earlier := c.execute(_BY_IDEMPOTENCY_KEY, parameters).first():
             return _the_same(earlier, digest), None
-    c.execute(_CREATE, _new_row(new, digest))
+    row = _new_row(new)
+    c.execute(_CREATE, {**row, "idempotency_key": new.idempotency_key, "request_sha256": digest})
     c.execute(_CREATE_SOURCE, {"submission_id": new.id, "code": new.code, "problem_def": new.problem_def})
-    event = log.insert_event(c, new.id, 1, new.created_at, fields)
-    record = get(c, new.id)
-    assert record is not None  # noqa: S101 - it was inserted three lines above
-    return record, event
+    return SubmissionRecord(**row), log.insert_event(c, new.id, 1, new.created_at, fields)
 
 
 _BY_IDEMPOTENCY_KEY = select(*_COLUMNS, _T.request_sha256).where(
@@ -65,7 +63,7 @@ _CREATE = insert(schema.submissions)
 _CREATE_SOURCE = insert(schema.sources)
 
 
-def _new_row(new: NewSubmission, digest: str) -> dict[str, Any]:
+def _new_row(new: NewSubmission) -> dict[str, Any]:
     return {
         "id": new.id,
         "owner": new.owner,
@@ -82,8 +80,6 @@ def _new_row(new: NewSubmission, digest: str) -> dict[str, Any]:
         "cancel_requested": False,
         "simulated": False,
         "last_event_id": 1,
-        "idempotency_key": new.idempotency_key,
-        "request_sha256": digest,
     }
 
 

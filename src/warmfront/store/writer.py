@@ -119,15 +119,16 @@ class Writer:
         return [self._one(connection, write) for write in batch]
 
     def _one(self, connection: Connection, write: _Write) -> _Answer:
-        savepoint = connection.begin_nested()
+        # By hand: SQLAlchemy's object for it costs more than the query.
+        connection.exec_driver_sql("SAVEPOINT one_write")
         try:
             value = write.query(connection)
-            savepoint.commit()
         except Exception as error:
             if is_trouble(error):
                 raise  # the transaction is gone with it, and the other writes too
-            savepoint.rollback()
+            connection.exec_driver_sql("ROLLBACK TO SAVEPOINT one_write")
             return _Answer(write, error=explained(error, self._backend.url))
+        connection.exec_driver_sql("RELEASE SAVEPOINT one_write")
         return _Answer(write, value=value)
 
     def _commit(self) -> None:

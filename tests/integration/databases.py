@@ -1,0 +1,208 @@
+"""Real databases for tests: SQLite files, and a PostgreSQL server of our own on loopback.
+
+The server has a private directory and a free port, touches no server that the machine may already run, and
+is ended by its process id. Each test gets a database of its own, copied from one with the tables in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from warmfront.settings import Settings
+from warmfront.store import migrate
+from warmfront.store.backends import backend_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Connection
+
+#: In every address that a test has, and in no message, log or file that comes of it.
+PASSWORD = "sesame-9f2c"  # noqa: S105 - of a server on loopback that lives for a minute
+KINDS = ("sqlite", "postgresql")
+_TEMPLATE = "with_tables"
+_START_TIMEOUT_S = 60
+_STOP_TIMEOUT_S = 60
+
+
+class PostgresServer:
+    """A server that a test may stop and start again."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._bin = _binaries()
+        self._become = _unprivileged(directory)
+        self._numbers = itertools.count(1)
+        self._process: subprocess.Popen[bytes] | None = None
+        self.port = _free_port()
+        self._initialise()
+
+    def url(self, database: str) -> str:
+        """The address of a database, with the password in it."""
+        return f"postgresql://warmfront:{PASSWORD}@127.0.0.1:{self.port}/{database}"
+
+    def start(self) -> None:
+        """Start it, and return when it answers."""
+        command = [*self._become, str(self._bin / "postgres"), "-D", str(self._directory / "data")]
+        options = {
+            "port": self.port,
+            "listen_addresses": "127.0.0.1",
+            "unix_socket_directories": self._directory,
+            "fsync": "off",
+            "shared_buffers": "16MB",
+        }
+        command += [f"--{name}={value}" for name, value in options.items()]
+        with (self._directory / "log").open("ab") as log:
+            self._process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        self._wait(self._process)
+
+    def stop(self) -> None:
+        """Stop it as an operator would: clients are cut off."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait(_STOP_TIMEOUT_S)
+            self._process = None
+
+    def new_database(self, *, tables: bool, tablespace: str = "pg_default") -> str:
+        """Make a database; its address."""
+        name = f"test_{next(self._numbers)}"
+        template = _TEMPLATE if tables else "template1"
+        self.run(f"CREATE DATABASE {name} TEMPLATE {template} TABLESPACE {tablespace}")
+        return self.url(name)
+
+    def run(self, statement: str) -> None:
+        """Do something as the server's owner, outside of any transaction."""
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(statement.encode())
+
+    def own(self, path: Path) -> None:
+        """Give a directory to the server's user."""
+        if self._become:
+            shutil.chown(path, _server_user())
+
+    def _initialise(self) -> None:
+        password_file = self._directory / "password"
+        password_file.write_text(PASSWORD)
+        self.own(password_file)
+        command = [*self._become, str(self._bin / "initdb"), "-D", str(self._directory / "data"), "--no-sync"]
+        command += ["--username=warmfront", f"--pwfile={password_file}", "--auth=scram-sha-256"]
+        command += ["--encoding=UTF8", "--locale=C"]
+        subprocess.run(command, check=True, capture_output=True)
+
+    def _wait(self, process: subprocess.Popen[bytes]) -> None:
+        for _ in range(_START_TIMEOUT_S * 20):
+            try:
+                psycopg.connect(self.url("postgres")).close()
+            except psycopg.OperationalError:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(0.05)
+                    break
+            else:
+                return
+        raise RuntimeError(
+            "PostgreSQL does not start here:\n" + (self._directory / "log").read_text()[-2000:]
+        )
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A running PostgreSQL, one for each process of tests."""
+    # A socket's path is short, so the directory is not pytest's own.
+    with tempfile.TemporaryDirectory(prefix="wf-postgres-", ignore_cleanup_errors=True) as directory:
+        server = PostgresServer(Path(directory))
+        server.start()
+        try:
+            server.run(f"CREATE DATABASE {_TEMPLATE}")
+            _make_tables(Settings(database_url=server.url(_TEMPLATE)))
+            yield server
+        finally:
+            server.stop()
+
+
+@pytest.fixture(scope="session")
+def sqlite_with_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file to copy."""
+    file = tmp_path_factory.mktemp("sqlite") / "with_tables.db"
+    _make_tables(Settings(database_url=f"sqlite:///{file}"))
+    return file
+
+
+@pytest.fixture(params=KINDS)
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """Settings with a database of each kind that has the tables, and nothing in them."""
+    if request.param == "postgresql":
+        server: PostgresServer = request.getfixturevalue("postgres")
+        return Settings(data_dir=tmp_path, database_url=server.new_database(tables=True))
+    shutil.copy(request.getfixturevalue("sqlite_with_tables"), tmp_path / "warmfront.db")
+    return Settings(data_dir=tmp_path)
+
+
+@pytest.fixture(params=KINDS)
+def bare_database(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """Settings with a database of each kind that was never used."""
+    if request.param == "postgresql":
+        server: PostgresServer = request.getfixturevalue("postgres")
+        return Settings(data_dir=tmp_path, database_url=server.new_database(tables=False))
+    return Settings(data_dir=tmp_path / "not" / "made" / "yet")
+
+
+@pytest.fixture(name="c")
+def connection(database: Settings) -> Iterator[Connection]:
+    """A connection that can write, for queries to be called on."""
+    engine = backend_of(database).writer()
+    with engine.connect() as connection:
+        yield connection
+    engine.dispose()
+
+
+def _make_tables(settings: Settings) -> None:
+    backend = backend_of(settings)
+    backend.prepare()
+    engine = backend.writer()
+    with engine.begin() as connection:
+        migrate.upgrade(connection)
+    engine.dispose()
+
+
+def _binaries() -> Path:
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+    if not found:
+        raise RuntimeError("these tests start a PostgreSQL server: `apt-get install postgresql`")
+    return found[-1]
+
+
+def _server_user() -> str:
+    try:
+        return pwd.getpwnam("postgres").pw_name
+    except KeyError:
+        return "nobody"
+
+
+def _unprivileged(directory: Path) -> list[str]:
+    """PostgreSQL refuses to run as root. It also ends with us, even if we are killed."""
+    become = ["setpriv", "--pdeathsig", "INT"]
+    if os.geteuid() != 0:
+        return become
+    user = pwd.getpwnam(_server_user())
+    os.chown(directory, user.pw_uid, user.pw_gid)
+    return [*become, "--reuid", str(user.pw_uid), "--regid", str(user.pw_gid), "--clear-groups"]
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

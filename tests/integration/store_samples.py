@@ -1,0 +1,77 @@
+"""Values to put into a store, so that a test names only what matters to it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from warmfront.store import attempts, log, submissions
+from warmfront.store.records import AttemptRecord, NewSubmission
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from warmfront.store.records import SubmissionRecord
+
+IN_QUEUE = {"status": "IN_QUEUE", "position": 0}
+
+
+def new(submission_id: str = "s1", **changes: Any) -> NewSubmission:
+    """A submission as the API hands it over."""
+    plain = NewSubmission(
+        id=submission_id,
+        owner="ada",
+        problem="leaky-relu",
+        gpu="MI300X",
+        dtype="float32",
+        language="hip",
+        endpoint="submit",
+        file_name="solution.hip",
+        code="__global__ void k() {}",
+        created_at=1000.0,
+    )
+    return dataclasses.replace(plain, **changes)
+
+
+def queued(c: Connection, submission_id: str = "s1", **changes: Any) -> SubmissionRecord:
+    """A stored submission that waits for a VM."""
+    submissions.create(c, new(submission_id, **changes), IN_QUEUE)
+    assert submissions.queue(c, submission_id)
+    return found(c, submission_id)
+
+
+def begun(
+    c: Connection, submission_id: str = "s1", attempt_id: str = "a1", *, cold: bool = False, number: int = 1
+) -> AttemptRecord:
+    """An attempt of a queued submission."""
+    attempt = AttemptRecord(
+        id=attempt_id,
+        submission_id=submission_id,
+        vm_id=f"vm-of-{attempt_id}",
+        number=number,
+        started_at=1001.0,
+    )
+    assert attempts.begin(c, attempt, cold=cold)
+    return attempt
+
+
+def accepted(
+    c: Connection, submission_id: str, runtime_ms: float, *, simulated: bool = True, **changes: Any
+) -> None:
+    """A submission that went all the way."""
+    queued(c, submission_id, **changes)
+    begun(c, submission_id, f"a-{submission_id}")
+    fields = {"status": "ACCEPTED", "avg_runtime_ms": runtime_ms, "avg_gflops": None, "simulated": simulated}
+    assert log.finish(c, submission_id, fields, 1005.0)
+
+
+def found(c: Connection, submission_id: str = "s1") -> SubmissionRecord:
+    """The submission, which is there."""
+    record = submissions.get(c, submission_id)
+    assert record is not None
+    return record
+
+
+def event_ids(c: Connection, submission_id: str = "s1") -> list[int]:
+    """The ids in its log."""
+    return [event.id for event in log.after(c, submission_id, 0, 10_000)]
