@@ -41,6 +41,13 @@ class EventLog:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._readers: dict[str, set[_Reader]] = {}
+        self._closed = False
+
+    def close(self) -> None:
+        """End every stream where it is: the service stops, and readers go on at the next one."""
+        self._closed = True
+        for reader in (reader for readers in self._readers.values() for reader in readers):
+            reader.awake.set()
 
     def publish(self, event: StoredEvent, *, last: bool) -> None:
         """Tell the readers of a stored event; `last`: it is the verdict."""
@@ -53,7 +60,7 @@ class EventLog:
         reader = _Reader()
         self._readers.setdefault(submission_id, set()).add(reader)
         try:
-            while True:
+            while not self._closed:
                 batch, last_id = await self._store.read(_batch, submission_id, after)
                 for event in batch:
                     yield event
@@ -71,7 +78,7 @@ class EventLog:
 
     async def _news(self, reader: _Reader, after: int) -> AsyncIterator[tuple[StoredEvent, bool]]:
         """What is published after `after`; ends where some was missed."""
-        while True:
+        while not self._closed:
             await reader.awake.wait()
             reader.awake.clear()
             while reader.news:
