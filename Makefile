@@ -4,11 +4,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow check format bench lock clean
+.PHONY: demo serve test test-slow check format bench lock clean
 
 demo: ## Judge a kernel on this machine, from nothing
 	@PYTHON=$(PYTHON) scripts/setup run
 	@$(BIN)/warmfront run examples/leaky_relu.hip --problem leaky-relu
+
+serve: ## Take submissions over HTTP on http://127.0.0.1:3000
+	@PYTHON=$(PYTHON) scripts/setup run
+	@exec $(BIN)/warmfront serve
 
 test: ## All tests but the slow ones
 	@PYTHON=$(PYTHON) scripts/setup dev

@@ -151,6 +151,20 @@ def doctor(*, as_json: JsonOption = False) -> None:
 
 
 @app.command()
+def serve(
+    *,
+    host: Annotated[str | None, typer.Option(help="The address to listen on; WARMFRONT_HOST.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free; WARMFRONT_PORT.")
+    ] = None,
+) -> None:
+    """Take submissions over HTTP and run them on VMs, until it is stopped."""
+    from warmfront.cli.serve import serve as run_service  # noqa: PLC0415 - each command loads what it needs
+
+    raise typer.Exit(run_service(host=host, port=port))
+
+
+@app.command()
 def listener(
     *,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
