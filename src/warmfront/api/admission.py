@@ -147,7 +147,8 @@ def _take(c: Connection, user: str, now: float, limits: list[_Limit]) -> None:
 def source_of(field: str, text: str) -> str:
     """A field's source code as the compiler gets it."""
     try:
-        return decode_source(text.encode(), field)
+        # JSON can escape half a character; it is found not to be UTF-8 like any other bad byte.
+        return decode_source(text.encode(errors="surrogatepass"), field)
     except BadSourceFile as error:
         raise BadText(field, error.message, hint=error.hint) from None
 

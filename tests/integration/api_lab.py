@@ -1,0 +1,265 @@
+"""A whole service on virtual time, spoken to over ASGI: real routes, queries and orchestrator, simulated VMs.
+
+Nothing here asserts anything. A test gets a `Lab`, and what it waits for costs no real time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import random
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from warmfront.api.app import create_app
+from warmfront.api.service import Service
+from warmfront.events import Xray
+from warmfront.hip.xray import Report
+from warmfront.orchestrator.log import EventLog
+from warmfront.orchestrator.orchestrator import VMOrchestrator
+from warmfront.settings import Settings
+from warmfront.store import keys
+from warmfront.store.records import Role
+from warmfront.testing.listeners import SimulatedListeners
+from warmfront.testing.loop import VirtualClock, run_virtual
+from warmfront.testing.provider import SimulatedProvider
+from warmfront.testing.store import InlineStore, MemoryDatabase
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
+
+    from fastapi import FastAPI
+    from starlette.types import Message
+
+    from warmfront.store.records import SubmissionRecord
+
+#: A source that compiles on the simulated target; one with this word does not.
+GOOD = "// a kernel\n"
+BROKEN = "// DOES_NOT_COMPILE\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A whole response."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """The body."""
+        return json.loads(self.body)
+
+    def events(self) -> list[dict[str, Any]]:
+        """The events of a stream."""
+        return parse_events(self.body)
+
+
+def parse_events(body: bytes) -> list[dict[str, Any]]:
+    """What a client makes of a stream: the data of every event, comments left out."""
+    blocks = [block for block in body.decode().split("\n\n") if block and not block.startswith(":")]
+    return [json.loads(block.split("\ndata: ", 1)[1]) for block in blocks]
+
+
+@dataclass(kw_only=True, eq=False)
+class Exchange:
+    """One request that is under way, as its client sees it."""
+
+    sent: asyncio.Queue[Message] = field(default_factory=asyncio.Queue)
+    gone: asyncio.Event = field(default_factory=asyncio.Event)  #: the client hung up
+    reading: asyncio.Event = field(default_factory=asyncio.Event)  #: unset: the client takes nothing
+    task: asyncio.Task[None] | None = None
+    pulled: int = 0  #: pieces of the body that the service asked for
+
+    async def piece(self) -> bytes | None:
+        """The next piece of the response's body; None after the last."""
+        while True:
+            message = await self.sent.get()
+            if message["type"] == "http.response.body":
+                return message["body"] if message.get("more_body") or message["body"] else None
+
+
+class Client:
+    """Speaks to an application without a socket."""
+
+    def __init__(self, app: FastAPI, *, key: str | None = None, host: str = "127.0.0.1:3000") -> None:
+        self.app = app
+        self._headers = {"host": host, **({"authorization": f"Bearer {key}"} if key else {})}
+
+    def with_key(self, key: str | None) -> Client:
+        """The same service, as another user."""
+        return Client(self.app, key=key)
+
+    async def get(self, path: str, **headers: str) -> Answer:
+        """GET; a header's underscores stand for dashes."""
+        return await self.ask("GET", path, headers=headers)
+
+    async def post(self, path: str, body: object = None, **headers: str) -> Answer:
+        """POST JSON."""
+        if body is None:
+            return await self.ask("POST", path, headers=headers)
+        return await self.ask(
+            "POST", path, [json.dumps(body).encode()], {"content-type": "application/json", **headers}
+        )
+
+    async def submit(self, *, accept: str = "application/json", **fields: Any) -> Answer:
+        """Hand in a kernel that is good, but for the fields given."""
+        body = {"solution_code": GOOD, "problem": "leaky-relu", "endpoint": "checker", **fields}
+        return await self.post("/api/amd/submit", body, accept=accept)
+
+    async def ask(
+        self, method: str, path: str, body: Iterable[bytes] = (), headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """One request, and all of its response."""
+        exchange = self.begin(method, path, body, headers)
+        assert exchange.task is not None
+        await exchange.task
+        messages = [exchange.sent.get_nowait() for _ in range(exchange.sent.qsize())]
+        found = {k.decode(): v.decode() for k, v in messages[0]["headers"]}
+        content = b"".join(message.get("body", b"") for message in messages[1:])
+        return Answer(status=messages[0]["status"], headers=found, body=content)
+
+    def begin(
+        self, method: str, path: str, body: Iterable[bytes] = (), headers: Mapping[str, str] | None = None
+    ) -> Exchange:
+        """One request, whose response is read as it comes."""
+        exchange = Exchange()
+        exchange.reading.set()
+        pieces = iter(body)
+
+        async def receive() -> Message:
+            exchange.pulled += 1
+            piece = next(pieces, None)
+            if piece is not None:
+                return {"type": "http.request", "body": piece, "more_body": True}
+            if exchange.pulled <= 1 or not ended:
+                ended.append(True)
+                return {"type": "http.request", "body": b"", "more_body": False}
+            await exchange.gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Message) -> None:
+            await exchange.reading.wait()
+            exchange.sent.put_nowait(message)
+
+        ended: list[bool] = []
+        scope = _scope(method, path, {**self._headers, **(headers or {})})
+        exchange.task = asyncio.ensure_future(self.app(scope, receive, send))
+        return exchange
+
+
+def _scope(method: str, path: str, headers: Mapping[str, str]) -> dict[str, Any]:
+    place, _, query = path.partition("?")
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": "1.1",
+        "method": method,
+        "scheme": "http",
+        "path": place,
+        "raw_path": place.encode(),
+        "query_string": query.encode(),
+        "root_path": "",
+        "headers": [(k.replace("_", "-").lower().encode(), v.encode("latin-1")) for k, v in headers.items()],
+        "client": ("127.0.0.1", 50000),
+        "server": ("127.0.0.1", 3000),
+    }
+
+
+class Lab:
+    """The service and what is behind it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.clock = VirtualClock(asyncio.get_running_loop())
+        self.database = MemoryDatabase()
+        self.store: Any = InlineStore(self.database)
+        self.provider: Any = SimulatedProvider(clock=self.clock)
+        self.listeners = SimulatedListeners(self.provider, clock=self.clock)
+        numbers = itertools.count(1)
+        self.log = EventLog(self.store)
+
+        def new_id(prefix: str) -> str:
+            return f"{prefix}_{next(numbers)}"
+
+        self.orchestrator = VMOrchestrator(
+            store=self.store,
+            provider=self.provider,
+            listeners=self.listeners,
+            examine=examine,
+            settings=settings,
+            clock=self.clock,
+            log=self.log,
+            token_of=lambda vm_id: f"token of {vm_id}",
+            new_id=new_id,
+            random=random.Random(1),  # noqa: S311 - chance that can be had again
+        )
+        self.service = Service(
+            settings=settings,
+            store=self.store,
+            orchestrator=self.orchestrator,
+            log=self.log,
+            provider=self.provider,
+            clock=self.clock,
+            new_id=new_id,
+            xray=xray,
+        )
+        self.client = Client(create_app(self.service))
+
+    def key(self, user: str, role: Role = Role.USER) -> str:
+        """A new key's secret."""
+        _, secret = self.database.run(keys.create, user, role, self.clock.now())
+        return secret
+
+    def user(self, name: str, role: Role = Role.USER) -> Client:
+        """A client with a key of its own."""
+        return self.client.with_key(self.key(name, role))
+
+
+async def examine(record: SubmissionRecord, source: str) -> Xray:
+    """A target that takes everything but what says that it does not compile."""
+    broken = "DOES_NOT_COMPILE" in source
+    return Xray(
+        arch="gfx942",
+        gpu=record.gpu,
+        compiler="none",
+        compiles=not broken,
+        kernels=[],
+        findings=[],
+        message="as its source says" if broken else "",
+    )
+
+
+async def xray(source: str, *, arch: str, problem: object, dtype: object) -> Report:
+    """An X-ray that sees nothing but what it was asked."""
+    return Report(
+        arch=arch, gpu="MI300X", compiler="none", seconds=0.0, notes=(source, str(problem), str(dtype))
+    )
+
+
+def served(
+    *, before: Callable[[Lab], None] | None = None, start: bool = True, **settings: Any
+) -> Callable[[Callable[[Lab], Awaitable[None]]], Callable[[], None]]:
+    """Run a test against a service with these settings; `before` sees the lab before anything starts."""
+
+    def wrap(test: Callable[[Lab], Awaitable[None]]) -> Callable[[], None]:
+        async def main() -> None:
+            lab = Lab(Settings(**settings))
+            try:
+                if before is not None:
+                    before(lab)
+                if start:
+                    await lab.orchestrator.start()
+                await test(lab)
+                await lab.orchestrator.stop()
+            finally:
+                lab.database.close()
+
+        def run() -> None:
+            run_virtual(main())
+
+        run.__name__, run.__doc__, run.__module__ = test.__name__, test.__doc__, test.__module__
+        return run
+
+    return wrap
