@@ -11,6 +11,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
+from urllib.parse import parse_qs, urlsplit
 
 TIME = "2026-11-15T12:30:00.000Z"
 
@@ -24,6 +25,7 @@ class Part:
     is_clean: bool = False  #: it ends as a server that was stopped would end it
     back: int = 0  #: events that it sends again, though the client has them
     skip: int = 0  #: events that it leaves out
+    holds: bool = False  #: it stays open until the service is told to let go
 
 
 @dataclass
@@ -38,6 +40,8 @@ class StubService:
     answers: dict[str, Any] = field(default_factory=dict)  #: path → JSON
     keys: dict[str, str] = field(default_factory=dict)  #: Idempotency-Key → id
     requests: list[tuple[str, str, dict[str, str], bytes]] = field(default_factory=list)
+    records: dict[str, dict[str, Any]] = field(default_factory=dict)  #: if any: all the submissions there are
+    let_go: threading.Event = field(default_factory=threading.Event)
 
     def __enter__(self) -> Self:
         handler = type("Handler", (_Handler,), {"stub": self})
@@ -48,6 +52,7 @@ class StubService:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.let_go.set()
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
@@ -111,10 +116,18 @@ class _Handler(BaseHTTPRequestHandler):
             self._stream(self.stub.parts.popleft() if self.stub.parts else Part())
         elif path in self.stub.answers:
             self._answer(200, self.stub.answers[path])
-        elif path.startswith("/submissions/"):
-            self._answer(200, self.stub.record(path.rpartition("/")[2]))
+        elif path == "/submissions":
+            state = parse_qs(urlsplit(self.path).query).get("state", [None])[0]
+            items = [item for item in self.stub.records.values() if state in {None, item["state"]}]
+            self._answer(200, {"items": items, "next_cursor": None})
+        elif path.startswith("/submissions/") and self._find(path) is not None:
+            self._answer(200, self._find(path))
         else:
             self._answer(404, {"code": "NOT_FOUND", "detail": f"nothing at {path}", "hint": ""})
+
+    def _find(self, path: str) -> dict[str, Any] | None:
+        found = path.rpartition("/")[2]
+        return self.stub.records.get(found) if self.stub.records else self.stub.record(found)
 
     def do_POST(self) -> None:
         """Take a submission, or a cancel."""
@@ -165,6 +178,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         self.wfile.write(f"{len(body):x}\r\n".encode() + body + b"\r\n")
+        if part.holds:
+            self.stub.let_go.wait(60)
         if part.count is None or part.is_clean:
             self.wfile.write(b"0\r\n\r\n")
         self.close_connection = True
