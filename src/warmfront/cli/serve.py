@@ -71,7 +71,6 @@ async def _serve(configured: Settings) -> None:
     """Everything is opened in the order in which it is needed, and closed the other way round."""
     _on_signals(asyncio.current_task().cancel)  # type: ignore[union-attr]  # this is one
     async with AsyncExitStack() as stack:
-        listening = stack.enter_context(_listening(configured))
         store = await open_store(configured)
         stack.push_async_callback(store.close)
         if not is_loopback(configured.host) and not await store.read(keys.any_active):
@@ -79,6 +78,7 @@ async def _serve(configured: Settings) -> None:
                 f"On {configured.host} others can reach the service, and there is no API key yet.",
                 hint="Make one with `warmfront keys create NAME --role operator`, or serve on 127.0.0.1.",
             )
+        listening = stack.enter_context(_listening(configured))
         examiner = await asyncio.to_thread(Examiner.open, configured)
         stack.callback(examiner.close)
         await asyncio.to_thread(_build, configured)
