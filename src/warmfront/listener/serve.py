@@ -157,13 +157,12 @@ def _listening(options: Options) -> Iterator[socket.socket]:
 def _announce(listening: socket.socket, options: Options) -> None:
     host = f"[{options.host}]" if ":" in options.host else options.host
     address = f"http://{host}:{listening.getsockname()[1]}"
+    if options.announce is not None:
+        # Whoever waits for the file finds it whole or not at all.
+        unfinished = options.announce.with_name(f".{options.announce.name}.{os.getpid()}")
+        unfinished.write_text(json.dumps({"address": address, "pid": os.getpid()}), encoding="utf-8")
+        unfinished.replace(options.announce)
     log.info("listening on %s", address)
-    if options.announce is None:
-        return
-    # Whoever waits for the file finds it whole or not at all.
-    unfinished = options.announce.with_name(f".{options.announce.name}.{os.getpid()}")
-    unfinished.write_text(json.dumps({"address": address, "pid": os.getpid()}), encoding="utf-8")
-    unfinished.replace(options.announce)
 
 
 def _log_to_streams() -> None:
