@@ -55,7 +55,7 @@ class PostgresServer:
         return f"postgresql://warmfront:{PASSWORD}@127.0.0.1:{self.port}/{database}"
 
     def start(self) -> None:
-        """Start it, and return when it answers."""
+        """Start it, and return when it answers. It ends with the thread that called this."""
         command = [*self._become, str(self._bin / "postgres"), "-D", str(self._directory / "data")]
         options = {
             "port": self.port,
@@ -69,10 +69,10 @@ class PostgresServer:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
         self._wait(self._process)
 
-    def stop(self) -> None:
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """Stop it as an operator would: clients are cut off."""
         if self._process is not None:
-            self._process.send_signal(signal.SIGINT)
+            self._process.send_signal(how)
             self._process.wait(_STOP_TIMEOUT_S)
             self._process = None
 
@@ -129,7 +129,7 @@ def postgres() -> Iterator[PostgresServer]:
             _make_tables(Settings(database_url=server.url(_TEMPLATE)))
             yield server
         finally:
-            server.stop()
+            server.stop(signal.SIGQUIT)  # at once: nothing of it is wanted any more
 
 
 @pytest.fixture(scope="session")

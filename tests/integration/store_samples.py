@@ -33,7 +33,7 @@ def new(submission_id: str = "s1", **changes: Any) -> NewSubmission:
     return dataclasses.replace(plain, **changes)
 
 
-def queued(c: Connection, submission_id: str = "s1", **changes: Any) -> SubmissionRecord:
+def queued(c: Connection, submission_id: str = "s1", /, **changes: Any) -> SubmissionRecord:
     """A stored submission that waits for a VM."""
     submissions.create(c, new(submission_id, **changes), IN_QUEUE)
     assert submissions.queue(c, submission_id)

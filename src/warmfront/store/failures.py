@@ -25,9 +25,9 @@ def is_trouble(error: Exception) -> bool:
         return True
     if not isinstance(error, DBAPIError):
         return False
-    return error.connection_invalidated or not isinstance(
-        error, IntegrityError | DataError | ProgrammingError
-    )
+    if error.connection_invalidated or error.statement is None:  # None: it came to no statement
+        return True
+    return not isinstance(error, IntegrityError | DataError | ProgrammingError)
 
 
 def is_cut(error: Exception) -> bool:
