@@ -12,7 +12,6 @@ import logging
 import os
 import signal
 import socket
-import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,6 +24,7 @@ from warmfront.listener.attempts import Attempts
 from warmfront.listener.dead_man import DeadMan
 from warmfront.listener.wire import TOKEN_VARIABLE
 from warmfront.listener.work import Workshop
+from warmfront.logs import log_to_streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, MutableMapping
@@ -52,7 +52,7 @@ class Options:
 def serve(options: Options, settings: Settings) -> None:
     """Listen until told to end, or until nobody speaks to us any more."""
     token = take_token(os.environ)
-    _log_to_streams()
+    log_to_streams()
     with (
         _listening(options) as listening,
         contextlib.closing(Workshop.open(options.toolchain, settings)) as workshop,
@@ -163,14 +163,3 @@ def _announce(listening: socket.socket, options: Options) -> None:
         unfinished.write_text(json.dumps({"address": address, "pid": os.getpid()}), encoding="utf-8")
         unfinished.replace(options.announce)
     log.info("listening on %s", address)
-
-
-def _log_to_streams() -> None:
-    """INFO to stdout, WARNING and above to stderr, one line an event."""
-    out, err = logging.StreamHandler(sys.stdout), logging.StreamHandler(sys.stderr)
-    out.addFilter(lambda record: record.levelno < logging.WARNING)
-    err.setLevel(logging.WARNING)
-    logging.basicConfig(
-        level=logging.INFO, handlers=[out, err], format="%(asctime)s %(levelname)s %(name)s %(message)s"
-    )
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
