@@ -263,6 +263,20 @@ def test_text_that_no_database_holds_is_the_callers_mistake(database: Settings) 
     _with_store(database, scenario)
 
 
+def test_a_name_with_a_nul_is_nobodys(database: Settings) -> None:
+    """Asked for an id with NUL in it, SQLite has none of that name and PostgreSQL refuses; neither breaks."""
+
+    async def scenario(store: SqlStore) -> None:
+        if database.database_url is None:
+            assert await store.read(submissions.get, "s\0") is None
+        else:
+            with pytest.raises(BadRequest):
+                await store.read(submissions.get, "s\0")
+        assert await store.read(submissions.get, "s") is None
+
+    _with_store(database, scenario)
+
+
 def test_a_secret_is_nowhere_in_the_database(tmp_path: Path) -> None:
     """No file of the store holds a key's secret, or any part of it that opens something."""
 
