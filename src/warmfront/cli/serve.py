@@ -124,7 +124,7 @@ async def _leave(provider: Provider) -> None:
     if provider.name == "local":
         ended = [provider.release(lease.vm_id) for lease in await provider.leases()]
         await asyncio.gather(*ended)
-        log.info("%d local VMs ended", len(ended))
+        log.info("local VMs ended: %d", len(ended))
     await provider.close()
 
 
