@@ -19,7 +19,7 @@ from warmfront.orchestrator.verdicts import cancelled
 from warmfront.store import attempts, ledger, submissions, vms
 from warmfront.store import log as stored
 from warmfront.store.records import AttemptRecord, LedgerEntry
-from warmfront.submissions import Endpoint, is_terminal
+from warmfront.submissions import Endpoint, Verdict, is_terminal
 from warmfront.vms import VMInstance, VMState
 
 if TYPE_CHECKING:
@@ -73,29 +73,29 @@ class Runs:
 
     async def begin(self, track: Track) -> None:
         """Carry out what was reserved."""
-        machine, attempt = _assigned(track)
-        if not await self._store_beginning(track, machine, attempt):
+        turn = _turn(track)
+        if not await self._store_beginning(track, turn.machine, turn.attempt):
             return  # it has its verdict already: it was cancelled in this very moment
         if track.cancel:
-            await self._finish_cancelled(track)
+            await self._finish(turn, cancelled().fields())
             return
         await self.follow(track, fresh=True)
 
     async def follow(self, track: Track, *, fresh: bool = False) -> None:
         """See an attempt to its end; `fresh` if the listener cannot know it yet."""
-        _, attempt = _assigned(track)
-        left_s = attempt.started_at + self.settings.task_timeout_s - self.clock.now()
+        turn = _turn(track)
+        left_s = turn.attempt.started_at + self.settings.task_timeout_s - self.clock.now()
         try:
             async with asyncio.timeout(max(0.0, left_s)):
-                await self._take_lines(track, fresh=fresh)
+                await self._take_lines(turn, fresh=fresh)
         except TimeoutError:
-            await self._overdue(track)
+            await self._break_off(turn, f"it took longer than {self.settings.task_timeout_s:.0f} s")
         except Lost as lost:
-            log.warning("attempt %s is lost: %s", attempt.id, lost)
-            await self._lose(track, str(lost))
+            log.warning("attempt %s is lost: %s", turn.attempt.id, lost)
+            await self._lose(turn, str(lost))
         except Exception as error:  # the edge of an attempt: whatever happened, the submission goes on
-            log.exception("attempt %s failed", attempt.id)
-            await self._break_off(track, f"the orchestrator failed: {error!r}")
+            log.exception("attempt %s failed", turn.attempt.id)
+            await self._break_off(turn, f"the orchestrator failed: {error!r}")
 
     async def _store_beginning(self, track: Track, machine: Machine, attempt: AttemptRecord) -> bool:
         async with machine.writing:
@@ -137,21 +137,22 @@ class Runs:
             metrics={"vm": own, "pool": self.pool_metrics()},
         )
 
-    async def _take_lines(self, track: Track, *, fresh: bool) -> None:
+    async def _take_lines(self, turn: _Turn, *, fresh: bool) -> None:
         """Store line after line until the verdict; a cut stream is taken up where it was cut."""
-        machine, attempt = _assigned(track)
-        seen = attempt.last_seq
-        while True:
+        machine, seen = turn.machine, turn.attempt.last_seq
+        while not turn.is_over:
             try:
-                async for line in await self._stream(track, seen, fresh=fresh):
+                async for line in await self._stream(turn, seen, fresh=fresh):
+                    if turn.is_over:
+                        return
                     if line.seq <= seen:
                         continue
-                    if await self._take(track, line):
+                    if await self._take(turn, line):
                         return
                     seen = line.seq
                 # A stream that ends before the verdict was cut as well.
             except VMUnreachable as error:
-                log.info("attempt %s: %s", attempt.id, error.message)
+                log.info("attempt %s: %s", turn.attempt.id, error.message)
             fresh = False
             if machine.going or await self.fleet.has_ended(machine):
                 self.fleet.release(machine, "it was lost in the middle of an attempt", failed=True)
@@ -159,18 +160,16 @@ class Runs:
                 return  # the end of the VM has taken the attempt with it
             await asyncio.sleep(_RECONNECT_S)
 
-    async def _stream(self, track: Track, seen: int, *, fresh: bool) -> AsyncIterator[Progress]:
-        machine, attempt = _assigned(track)
+    async def _stream(self, turn: _Turn, seen: int, *, fresh: bool) -> AsyncIterator[Progress]:
         if fresh:
-            return self.listeners.execute(machine.vm, await self._request(track, attempt))
-        return self._again(track, seen)
+            return self.listeners.execute(turn.machine.vm, await self._request(turn))
+        return self._again(turn, seen)
 
-    async def _again(self, track: Track, seen: int) -> AsyncIterator[Progress]:
+    async def _again(self, turn: _Turn, seen: int) -> AsyncIterator[Progress]:
         """Re-attach; a listener that never heard of the attempt is told now."""
-        machine, attempt = _assigned(track)
         known = True
         try:
-            async for line in self.listeners.events(machine.vm, attempt.id, seen):
+            async for line in self.listeners.events(turn.machine.vm, turn.attempt.id, seen):
                 yield line
         except UnknownAttempt:
             known = False
@@ -178,14 +177,14 @@ class Runs:
             return
         if seen:
             raise Lost("its listener has forgotten it")
-        async for line in self.listeners.execute(machine.vm, await self._request(track, attempt)):
+        async for line in self.listeners.execute(turn.machine.vm, await self._request(turn)):
             yield line
 
-    async def _request(self, track: Track, attempt: AttemptRecord) -> Attempt:
-        code, problem_def = await self.journal.read(submissions.source, track.id)
-        record = track.record
+    async def _request(self, turn: _Turn) -> Attempt:
+        code, problem_def = await self.journal.read(submissions.source, turn.track.id)
+        record = turn.track.record
         return Attempt(
-            id=attempt.id,
+            id=turn.attempt.id,
             source=code,
             file_name=record.file_name,
             problem=record.problem,
@@ -194,27 +193,29 @@ class Runs:
             problem_def=problem_def,
         )
 
-    async def _take(self, track: Track, line: Progress) -> bool:
+    async def _take(self, turn: _Turn, line: Progress) -> bool:
         """Store one line; whether it was the last."""
-        _, attempt = _assigned(track)
-        if is_terminal(str(line.fields.get("status")), Endpoint(track.record.endpoint)):
-            await self._finish(track, line.fields, seq=line.seq)
+        track, status = turn.track, str(line.fields.get("status"))
+        if status == Verdict.CANCELLED and not track.cancel:
+            raise Lost("it was stopped on its VM, and not by its owner")
+        if is_terminal(status, Endpoint(track.record.endpoint)):
+            await self._finish(turn, line.fields, seq=line.seq)
             return True
         now = self.clock.now()
         event = await self.journal.write(
-            stored.append, track.id, line.fields, now, attempt_id=attempt.id, seq=line.seq
+            stored.append, track.id, line.fields, now, attempt_id=turn.attempt.id, seq=line.seq
         )
         self.journal.publish(event)
         return False
 
-    async def _finish(self, track: Track, fields: dict[str, Any], *, seq: int | None = None) -> None:
+    async def _finish(self, turn: _Turn, fields: dict[str, Any], *, seq: int | None = None) -> None:
         """The verdict, its cost and the VM's new state, in one transaction."""
-        machine, attempt = _assigned(track)
+        machine, attempt = turn.machine, turn.attempt
         now = self.clock.now()
         async with machine.writing:
-            if attempt.id not in machine.running:
+            if turn.is_over:
                 return  # the end of the VM came first, and took the attempt with it
-            vm, entries = self._after_work(track, machine, now)
+            vm, entries = self._after_work(turn.track, machine, now)
             vm = replace(vm, tasks_done=vm.tasks_done + 1)
             event = await self.journal.write(
                 _store_verdict, vm, entries, attempt=attempt, fields=fields, seq=seq, now=now
@@ -224,38 +225,32 @@ class Runs:
         self.fleet.offer(machine)
         self.fleet.estimates.task.observe(now - attempt.started_at)
         self.journal.publish(event, last=True)
-        self.finished(track, str(fields["status"]))
+        self.finished(turn.track, str(fields["status"]))
 
-    async def _finish_cancelled(self, track: Track) -> None:
-        await self._finish(track, cancelled().fields())
-
-    async def _overdue(self, track: Track) -> None:
-        """It took longer than any attempt may."""
-        await self._break_off(track, f"it took longer than {self.settings.task_timeout_s:.0f} s")
-
-    async def _break_off(self, track: Track, reason: str) -> None:
+    async def _break_off(self, turn: _Turn, reason: str) -> None:
         """Have it stopped. A listener that does so keeps its VM."""
-        machine, attempt = _assigned(track)
-        try:
-            await self.listeners.cancel(machine.vm, attempt.id)
-        except VMUnreachable:
-            self.fleet.release(machine, "an attempt on it could not be stopped", failed=True)
+        if turn.is_over:
             return
-        await self._lose(track, reason)
+        try:
+            await self.listeners.cancel(turn.machine.vm, turn.attempt.id)
+        except VMUnreachable:
+            self.fleet.release(turn.machine, "an attempt on it could not be stopped", failed=True)
+            return
+        await self._lose(turn, reason)
 
-    async def _lose(self, track: Track, reason: str) -> None:
+    async def _lose(self, turn: _Turn, reason: str) -> None:
         """The VM lives and works on it no more: the VM is free again, the submission is not on it."""
-        machine, attempt = _assigned(track)
+        machine, attempt = turn.machine, turn.attempt
         now = self.clock.now()
         async with machine.writing:
-            if attempt.id not in machine.running:
+            if turn.is_over:
                 return  # as above
-            vm, entries = self._after_work(track, machine, now)
+            vm, entries = self._after_work(turn.track, machine, now)
             await self.journal.write(_store_loss, vm, entries, attempt=attempt, now=now, reason=reason)
             machine.vm = vm
             del machine.running[attempt.id]
         self.fleet.offer(machine)
-        self.requeue(track)
+        self.requeue(turn.track)
 
     def _after_work(self, track: Track, machine: Machine, now: float) -> tuple[VMInstance, list[LedgerEntry]]:
         """The VM when this attempt is off it, and what the work came to."""
@@ -273,10 +268,24 @@ class Runs:
         return vm, entries
 
 
-def _assigned(track: Track) -> tuple[Machine, AttemptRecord]:
+@dataclass(frozen=True, kw_only=True)
+class _Turn:
+    """An attempt as it was given out. Its track may be on another VM long before its stream has ended."""
+
+    track: Track
+    machine: Machine
+    attempt: AttemptRecord
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the attempt has its verdict or is lost: whatever still comes of it counts no more."""
+        return self.attempt.id not in self.machine.running
+
+
+def _turn(track: Track) -> _Turn:
     assert track.machine is not None  # noqa: S101 - whoever has an attempt has a VM
     assert track.attempt is not None  # noqa: S101 - as above
-    return track.machine, track.attempt
+    return _Turn(track=track, machine=track.machine, attempt=track.attempt)
 
 
 def _store_begin(
