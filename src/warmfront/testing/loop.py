@@ -51,14 +51,14 @@ class VirtualLoop(asyncio.BaseEventLoop):
     _ready: deque[asyncio.Handle]
     _scheduled: list[asyncio.TimerHandle]
 
-    def __init__(self, *, late_s: Callable[[], float] | None = None) -> None:
-        """`late_s` says by how much the next timer fires late; None: all are on time."""
+    def __init__(self) -> None:
         super().__init__()
         self._now = 0.0
-        self._late_s = late_s
+        self.late_s: Callable[[], float] = float  #: by how much the next timer fires late
         self._steps_here = 0
         self._tasks = 0
-        self.last_orders = False  #: the dead may run once more, to be cancelled
+        self._unrun: list[asyncio.Handle] = []  # steps that the dead did not take
+        self._last_orders = False
         self.unheard: list[dict[str, Any]] = []  #: what went to the exception handler
         self.set_task_factory(self._make_task)
         self.set_exception_handler(lambda _, context: self.unheard.append(context))
@@ -75,12 +75,17 @@ class VirtualLoop(asyncio.BaseEventLoop):
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         """As the base class, and late if so wished."""
-        late_s = self._late_s() if self._late_s else 0.0
-        return super().call_at(when + late_s, callback, *args, context=context)
+        return super().call_at(when + self.late_s(), callback, *args, context=context)
 
     def run_in_executor(self, executor: Any, func: Any, *args: Any) -> NoReturn:  # type: ignore[override]  # noqa: ANN401 - it is refused, whatever it is
         """Refused: a thread would bring back real time and chance."""
         raise RuntimeError(f"no threads on virtual time: {func!r} {args!r} {executor!r}")
+
+    def wake_the_dead(self) -> None:
+        """Let them take steps again: a task must run to be cancelled."""
+        self._last_orders = True
+        self._ready.extend(self._unrun)
+        self._unrun.clear()
 
     def _run_once(self) -> None:
         """One round: what is ready now; or, with nothing ready, the jump to the next timer."""
@@ -88,7 +93,10 @@ class VirtualLoop(asyncio.BaseEventLoop):
             self._jump()
         for _ in range(len(self._ready)):
             handle = self._ready.popleft()
-            if handle.cancelled() or self._is_dead(handle):
+            if handle.cancelled():
+                continue
+            if self._is_dead(handle):
+                self._unrun.append(handle)
                 continue
             self._steps_here += 1
             handle._run()  # noqa: SLF001 - how every asyncio loop runs a handle
@@ -115,7 +123,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def _is_dead(self, handle: asyncio.Handle) -> bool:
         life = handle._context.get(LIFE)  # type: ignore[attr-defined]  # noqa: SLF001 - asyncio keeps it there
-        return life is not None and not life.alive and not self.last_orders
+        return life is not None and not life.alive and not self._last_orders
 
     def _waiting(self) -> str:
         return ", ".join(sorted(task.get_name() for task in asyncio.all_tasks(self))) or "no task"
@@ -163,13 +171,17 @@ def run_virtual(main: Coroutine[Any, Any, T], *, loop: VirtualLoop | None = None
 
 def _end_all(loop: VirtualLoop) -> None:
     """Cancel what is left, also what was dead, until it is gone."""
-    loop.last_orders = True
+    loop.wake_the_dead()
+    known: set[asyncio.Task[Any]] = set()
     for _ in range(_LAST_ORDERS):
-        left = sorted(asyncio.all_tasks(loop), key=hash)
+        left = asyncio.all_tasks(loop)
         if not left:
             break
-        for task in left:
+        for task in sorted(left & known, key=hash):
             task.cancel()
+        known = (
+            left  # a task takes its first step before it is cancelled, or Python complains of its coroutine
+        )
         loop.run_until_complete(asyncio.sleep(0))
     for task in asyncio.all_tasks(loop):
         task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001 - it was told often enough

@@ -32,11 +32,14 @@ class FaultyProvider:
 
     async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
         """As the provider, with faults before the first lease and at each."""
-        fault = await self._gate.before("provider.provision", vm_id, ProviderError)
+        fault, call = (
+            await self._gate.before("provider.provision", vm_id, ProviderError),
+            "provider.provision",
+        )
         async for lease in self._provider.provision(vm_id, gpu, token):
-            call = f"provider.provision.{lease.phase}"
             await self._gate.after(fault, call, vm_id, ProviderError)
             yield lease
+            call = f"phase.{lease.phase}"
             fault = await self._gate.before(call, vm_id, ProviderError)
 
     async def release(self, vm_id: str) -> Lease:

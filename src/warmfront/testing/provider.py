@@ -96,9 +96,9 @@ class SimulatedProvider:
         self.slots = slots
         self.weather = weather  #: may be changed on the way
         self.vms: dict[str, SimulatedVM] = {}  #: all that ever were
+        self.on_create: Callable[[SimulatedVM], None] = lambda _: None
         self.on_ready: Callable[[SimulatedVM], None] = lambda _: None
         self.on_end: Callable[[SimulatedVM], None] = lambda _: None
-        self.most_alive = 0  #: VMs that were alive at once, at most
         self._clock = clock
         self._random = random.Random(f"cloud {seed}")  # noqa: S311 - chance that can be had again
         # What the cloud does goes on when the one who asked for it dies.
@@ -182,7 +182,7 @@ class SimulatedProvider:
             raise ProviderError("no capacity")
         vm = SimulatedVM(id=vm_id, token=token)
         self.vms[vm_id] = vm
-        self.most_alive = max(self.most_alive, len(self.alive()))
+        self.on_create(vm)
         vm.life = self.spawn(self._boot(vm))
         if self._random.random() < self.weather.vanish:
             self.spawn(self._vanish(vm, self._random.random() * self.weather.vanish_s))
