@@ -41,6 +41,8 @@ AUDIT_SLOTS = 3
 AUDIT_MS = 8.0
 AUDIT_MAX_CALLS = 2000
 AUDIT_ROUNDS = 8
+#: Samples and audit are taken again this often before a time counts as forged.
+CLOCK_TRIES = 3
 #: A time that our clock puts this much higher is not believed; ours is taken instead.
 DOUBTED = 1.5
 #: No noise explains this much: the smallest of several slopes is compared.
@@ -74,8 +76,12 @@ class Bench:
         first = self.questions.draw(number, sample=1)
         self.worker.case_name = first.case.name
         self._warm_up(first)
-        measured = self._sample(number)
-        outer_ms = self._audit(number, measured.median_ms)
+        for _ in range(CLOCK_TRIES):
+            measured = self._sample(number)
+            outer_ms = self._audit(number, measured.median_ms)
+            if not _is_forged(measured.median_ms, outer_ms):
+                break
+            # Or the machine was busy between the one and the other: a forger is caught the next time too.
         claimed_ms, note = measured.median_ms, ""
         if outer_ms > DOUBTED * claimed_ms + CALL_OVERHEAD_MS:
             _refuse_forged(first, claimed_ms, outer_ms)
@@ -186,8 +192,12 @@ class Bench:
         )
 
 
+def _is_forged(claimed_ms: float, outer_ms: float) -> bool:
+    return outer_ms > FORGED * claimed_ms + FORGED * CALL_OVERHEAD_MS
+
+
 def _refuse_forged(question: Question, claimed_ms: float, outer_ms: float) -> None:
-    if outer_ms > FORGED * claimed_ms + FORGED * CALL_OVERHEAD_MS:
+    if _is_forged(claimed_ms, outer_ms):
         raise Rejected(
             Verdict.RUNTIME_ERROR,
             "TIME_FORGED",
