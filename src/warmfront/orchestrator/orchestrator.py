@@ -370,9 +370,9 @@ class VMOrchestrator:
         serving = [machine for machine in machines if not machine.going]
         if not serving:
             return True
-        working = sum(len(machine.running) for machine in serving)
-        wait_s = (len(self._queue) + working) * self._estimates.task.seconds / len(serving)
-        return wait_s > self._estimates.boot.seconds
+        # The last who waits begins when all others are done, or under way on the other VMs.
+        before = len(self._queue) - 1 + sum(len(machine.running) for machine in serving)
+        return before * self._estimates.task.seconds / len(serving) > self._estimates.boot.seconds
 
     def _next_to_boot_for(self) -> str | None:
         """Who is shown that a VM boots: the first of those who wait and are not shown one yet."""
