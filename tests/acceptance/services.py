@@ -1,0 +1,172 @@
+"""A real service for tests: `warmfront serve` as a process of its own, killed and started at will."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parent.parent.parent
+EXAMPLE = (ROOT / "examples" / "leaky_relu.hip").read_text()
+PROMPT_S = 120.0
+
+
+@dataclass(kw_only=True)
+class Service:
+    """One data directory, and the process that serves it, if one does."""
+
+    data_dir: Path
+    environment: dict[str, str] = field(default_factory=dict)
+    url: str = ""
+    lines: list[str] = field(default_factory=list)
+    _process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        """Start it, and return when it says its address."""
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "warmfront", "serve"],
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=self.data_dir,
+        )
+        said: queue.Queue[str] = queue.Queue()
+        threading.Thread(target=self._listen, args=(self._process, said), daemon=True).start()
+        self.url = said.get(timeout=PROMPT_S)
+        assert self.url, self.lines
+
+    def command(self, *words: str) -> str:
+        """What a command prints that works on the same data."""
+        done = subprocess.run(
+            [sys.executable, "-m", "warmfront", *words],
+            env={**self._environment, "WARMFRONT_URL": self.url or "http://127.0.0.1:9"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+    def kill(self) -> None:
+        """`kill -9`."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+        self._process = None
+
+    def stop(self) -> int:
+        """Ask it to end, as Ctrl-C does; its exit code."""
+        if self._process is None:
+            return 0
+        self._process.send_signal(signal.SIGINT)
+        code = self._process.wait(timeout=PROMPT_S)
+        self._process = None
+        return code
+
+    def get(self, path: str, **parameters: Any) -> Any:
+        """The JSON of an answer that must be a success."""
+        answer = httpx.get(f"{self.url}/api/amd/{path}", params=parameters, timeout=PROMPT_S)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def submit(self, code: str = EXAMPLE, problem: str = "leaky-relu", **fields: Any) -> str:
+        """Submit without waiting; the id."""
+        answer = httpx.post(
+            f"{self.url}/api/amd/submit",
+            json={"solution_code": code, "problem": problem, **fields},
+            headers={"Accept": "application/json"},
+            timeout=PROMPT_S,
+        )
+        assert answer.status_code == 202, answer.text
+        return str(answer.json()["id"])
+
+    def events(self, submission_id: str, after: int = 0) -> list[dict[str, Any]]:
+        """Everything to the end."""
+        headers = {"Last-Event-ID": str(after)} if after else {}
+        address = f"{self.url}/api/amd/submissions/{submission_id}/events"
+        with httpx.stream("GET", address, headers=headers, timeout=PROMPT_S) as answer:
+            assert answer.status_code == 200
+            return list(parse_sse(answer.iter_lines()))
+
+    def judged(self, **fields: Any) -> list[dict[str, Any]]:
+        """Submit, and wait for the verdict; every event."""
+        return self.events(self.submit(**fields))
+
+    def wait_until_no_vm_is_alive(self) -> list[dict[str, Any]]:
+        """Wait until all VMs are over; the VMs."""
+        deadline = time.monotonic() + PROMPT_S
+        while True:
+            vms: list[dict[str, Any]] = self.get("vms")["items"]
+            if all(vm["state"] in {"TERMINATED", "FAILED"} for vm in vms):
+                return vms
+            assert time.monotonic() < deadline, vms
+            time.sleep(0.05)  # the end of a VM is nothing that the API can be asked to wait for
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        own = {"WARMFRONT_PORT": "0", **self.environment, "WARMFRONT_DATA_DIR": str(self.data_dir)}
+        return {**os.environ, **own}
+
+    def _listen(self, process: subprocess.Popen[str], said: queue.Queue[str]) -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            self.lines.append(line.rstrip())
+            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
+                said.put(found[0])
+        process.stdout.close()
+        said.put("")
+
+
+@contextlib.contextmanager
+def serving(data_dir: Path, **environment: str) -> Iterator[Service]:
+    """A service that is up, and leaves no process behind."""
+    service = Service(data_dir=data_dir, environment=environment)
+    service.start()
+    try:
+        yield service
+    finally:
+        service.stop()
+        left = listeners_of(data_dir)
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        assert not left
+
+
+def parse_sse(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
+    """The events of a stream; comments are dropped."""
+    for line in lines:
+        if line.startswith("data:"):
+            yield json.loads(line.removeprefix("data:"))
+
+
+def listeners_of(data_dir: Path) -> list[int]:
+    """Listener processes of this data directory, by their command lines."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            if "listener" in words and any(str(data_dir) in word for word in words):
+                found.append(int(process.name))
+    return found
+
+
+def statuses(events: list[dict[str, Any]]) -> list[str]:
+    """The order of what happened, repeats dropped."""
+    names = [event["status"] for event in events]
+    return [name for number, name in enumerate(names) if number == 0 or names[number - 1] != name]

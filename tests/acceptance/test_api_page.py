@@ -1,0 +1,46 @@
+"""docs/api.md as its reader uses it: every curl line, in order, against a real service."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from typing import TYPE_CHECKING
+
+from tests.acceptance.services import ROOT, serving
+from tests.integration.api_lab import Lab, served
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = (ROOT / "docs" / "api.md").read_text()
+LINES = "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))
+
+#: `--fail` for the test alone: a reader wants to see what a refusal says.
+PREPARED = """
+set -euo pipefail
+curl() { command curl --fail-with-body -sS --max-time 120 "$@"; }
+"""
+
+
+def test_every_line_of_the_page_works(tmp_path: Path) -> None:
+    """Each curl line succeeds, and the last events of both streams are verdicts."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    with serving(tmp_path / "data") as service:
+        script = PREPARED + LINES.replace("http://127.0.0.1:3000", service.url)
+        done = subprocess.run(
+            ["/bin/bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 0, (done.stdout[-2000:], done.stderr)
+    assert done.stdout.count("event: ACCEPTED") == 3
+    assert '"verdict":"CANCELLED"' in done.stdout
+    assert "AMD MI300X (192GB, $1.99/hr)" in done.stdout
+
+
+@served(start=False)
+async def test_every_route_has_a_line(lab: Lab) -> None:
+    """No route is left out of the page, and each is asked for once at least."""
+    paths = (await lab.client.get("/openapi.json")).json()["paths"]
+    for path in paths:
+        asked = re.escape(path).replace(r"\{submission_id\}", r"\$ID").replace(r"\{slug\}", "leaky-relu")
+        assert re.search(rf"127\.0\.0\.1:3000{asked}['?\s]", LINES), path

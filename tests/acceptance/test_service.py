@@ -1,0 +1,146 @@
+"""The service as its users see it: real processes, real HTTP, the real judge."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.acceptance.services import Service, serving, statuses
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COLD = [
+    "IN_QUEUE",
+    "XRAY",
+    "PROVISIONING",
+    "VM_READY",
+    "COMPILING",
+    "CHECKING",
+    "TEST_RESULT",
+    "CHECKED",
+    "BENCHMARKING",
+    "BENCHMARK_RESULT",
+    "ACCEPTED",
+]
+WARM = [status for status in COLD if status != "PROVISIONING"]
+
+
+def intervals(vm: dict[str, Any]) -> dict[str, Decimal]:
+    """What each meter of a VM came to."""
+    return {meter["meter"]: Decimal(str(meter["cost_usd"])) for meter in vm["meters"]}
+
+
+def seconds_between(vm: dict[str, Any], start: str, end: str) -> Decimal:
+    """Seconds between two times of a VM."""
+    begun, ended = (datetime.fromisoformat(vm[name]) for name in (start, end))
+    return Decimal(str((ended - begun).total_seconds()))
+
+
+def test_the_first_is_cold_the_second_is_warm_and_then_the_vm_goes(tmp_path: Path) -> None:
+    """A cold start boots a VM, the next finds it warm, and when idle for long enough it is gone."""
+    with serving(tmp_path, AMD_VM_IDLE_TIMEOUT="2") as service:
+        first, second = service.judged(), service.judged()
+        assert statuses(first) == COLD
+        assert statuses(second) == WARM
+        ready = [event for event in first + second if event["status"] == "VM_READY"]
+        assert [event["vm_state"] for event in ready] == ["COLD_START", "WARM_REUSE"]
+        assert all(event["simulated"] for event in (first[-1], second[-1]))
+        assert [event["id"] for event in first] == list(range(1, len(first) + 1))
+        (vm,) = service.wait_until_no_vm_is_alive()
+        assert (vm["state"], vm["tasks_done"]) == ("TERMINATED", 2)
+        (cost,) = service.get("costs")["by_vm"]
+        assert set(intervals(cost)) == {"PROVISIONING", "WORK", "IDLE"}
+        metrics = service.get("metrics")
+        assert metrics == {
+            "total_cost_usd": 0.0,
+            "remaining_credits_usd": 1400.0,
+            "credits_used_pct": 0.0,
+            "tasks_completed": 2,
+            "cold_starts": 1,
+            "warm_reuses": 1,
+            "active_vms": 0,
+        }
+
+
+def test_a_rehearsal_costs_what_a_cloud_would(tmp_path: Path) -> None:
+    """The same with a boot that takes its time and $1.99 an hour, in dollars that say they are simulated."""
+    with serving(
+        tmp_path, AMD_VM_IDLE_TIMEOUT="2", WARMFRONT_REHEARSE="true", WARMFRONT_REHEARSE_BOOT="3"
+    ) as service:
+        events = service.judged()
+        assert statuses(events) == COLD
+        phases = [event["phase"] for event in events if event["status"] == "PROVISIONING"]
+        assert phases == ["queued", "booting", "pulling", "starting", "ready"]
+        assert events[-1]["cost_usd"] > 0
+        (vm,) = service.wait_until_no_vm_is_alive()
+        costs = service.get("costs")
+        assert costs["simulated"] is True
+        (cost,) = costs["by_vm"]
+        lived_s = seconds_between(vm, "started_at", "ended_at")
+        assert abs(Decimal(str(cost["cost_usd"])) - Decimal("1.99") * lived_s / 3600) < Decimal("0.00001")
+        assert abs(sum(intervals(cost).values()) - Decimal(str(cost["cost_usd"]))) < Decimal("0.00001")
+        assert all(amount > 0 for amount in intervals(cost).values())
+
+
+def test_what_does_not_compile_touches_no_vm(tmp_path: Path) -> None:
+    """A compile error ends at admission: its line is named, no VM was asked for, nothing was spent."""
+    with serving(tmp_path) as service:
+        events = service.judged(code='extern "C" void solution() { int x = ; }')
+        assert statuses(events) == ["IN_QUEUE", "XRAY", "COMPILE_ERROR"]
+        assert "solution.hip:1" in events[-1]["message"]
+        assert events[-1]["cost_usd"] == 0
+        assert service.get("vms")["items"] == []
+
+
+def test_credits_for_two_boots_hold_two(tmp_path: Path) -> None:
+    """A VM whose worst case does not fit is refused with the numbers; one alert came."""
+    # A VM's worst case is $1 an hour times (10 + 10 + 1 + 15) s = 1 cent; a boot alone is a seventh of it.
+    with serving(
+        tmp_path,
+        AMD_VM_IDLE_TIMEOUT="1",
+        WARMFRONT_REHEARSE="true",
+        WARMFRONT_REHEARSE_BOOT="5",
+        WARMFRONT_PROVISION_TIMEOUT="10",
+        WARMFRONT_TASK_TIMEOUT="10",
+        WARMFRONT_STOP_LAG="15",
+        AMD_MI300X_HOURLY_RATE="1.00",
+        AMD_GRANT_CREDITS_TOTAL="0.0115",
+        AMD_COST_ALERT_THRESHOLD="0.1",
+    ) as service:
+        last = {}
+        for _ in range(4):
+            last = service.judged(endpoint="checker")[-1]
+            if last["status"] == "BUDGET_EXCEEDED":
+                break
+            assert last["status"] == "CHECKED"
+            service.wait_until_no_vm_is_alive()
+        assert last["status"] == "BUDGET_EXCEEDED"
+        assert "$0.01" in last["message"]
+        assert last["hint"]
+        vms = service.get("vms")["items"]
+        spent = sum(Decimal(str(vm["cost_usd"])) for vm in vms)
+        assert 0 < spent <= Decimal("0.0115")
+    assert sum("budget alert" in line for line in service.lines) == 1
+
+
+@pytest.mark.parametrize("endpoint", ["xray", "checker", "benchmark"])
+def test_each_endpoint_ends_with_its_verdict(tmp_path: Path, endpoint: str) -> None:
+    """An X-ray ends with XRAY and no VM, a check with CHECKED, a benchmark with BENCHMARKED."""
+    with serving(tmp_path) as service:
+        last = service.judged(endpoint=endpoint)[-1]
+        assert last["status"] == {"xray": "XRAY", "checker": "CHECKED", "benchmark": "BENCHMARKED"}[endpoint]
+        assert len(service.get("vms")["items"]) == (endpoint != "xray")
+
+
+def test_a_second_service_on_the_same_data_is_refused(tmp_path: Path) -> None:
+    """Two services never share a pool: the second says who is there, and ends."""
+    with serving(tmp_path):
+        second = Service(data_dir=tmp_path)
+        with pytest.raises(AssertionError):
+            second.start()
+        assert second.stop() in {1, 2, 3}
+        assert any("in use" in line or "holds" in line for line in second.lines), second.lines
