@@ -38,7 +38,7 @@ def get(name: str) -> Problem:
     """The problem with this slug or alias."""
     files = _files_by_slug()
     if name in files:
-        return _load(files[name])
+        return load(files[name])
     problems = _load_all(files)
     for problem in problems:
         if name in problem.aliases:
@@ -53,6 +53,19 @@ def get(name: str) -> Problem:
 def all_problems() -> list[Problem]:
     """Every problem, by slug."""
     return _load_all(_files_by_slug())
+
+
+def load(path: Path) -> Problem:
+    """The one problem that the file defines, found usable."""
+    try:
+        problem = _only_problem_class(_import(path))()
+        validation.check(problem, slug=path.stem.replace("_", "-"))
+    except BadProblemFile as error:
+        raise BadProblemFile(f"{path}: {error.message}", hint=_HINT) from None
+    except Exception as error:
+        # Whatever an operator's file does wrong, the operator should hear which file and why.
+        raise BadProblemFile(f"{path}: {type(error).__name__}: {error}", hint=_HINT) from error
+    return problem
 
 
 def _did_you_mean(name: str, known: list[str]) -> str:
@@ -92,7 +105,7 @@ def _problem_files(directory: Path) -> list[Path]:
 
 
 def _load_all(files: Mapping[str, Path]) -> list[Problem]:
-    problems = [_load(path) for path in files.values()]
+    problems = [load(path) for path in files.values()]
     _refuse_shared_names(problems, files)
     return sorted(problems, key=lambda problem: problem.slug)
 
@@ -106,19 +119,6 @@ def _refuse_shared_names(problems: list[Problem], files: Mapping[str, Path]) -> 
                 raise BadProblemFile(
                     f"{files[problem.slug]}: the alias {alias!r} already names {owner.slug!r}", hint=_HINT
                 )
-
-
-def _load(path: Path) -> Problem:
-    """The one problem that the file defines, found usable."""
-    try:
-        problem = _only_problem_class(_import(path))()
-        validation.check(problem, slug=path.stem.replace("_", "-"))
-    except BadProblemFile as error:
-        raise BadProblemFile(f"{path}: {error.message}", hint=_HINT) from None
-    except Exception as error:
-        # Whatever an operator's file does wrong, the operator should hear which file and why.
-        raise BadProblemFile(f"{path}: {type(error).__name__}: {error}", hint=_HINT) from error
-    return problem
 
 
 def _import(path: Path) -> ModuleType:
