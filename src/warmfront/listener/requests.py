@@ -21,6 +21,7 @@ MAX_BODY_BYTES = 1 << 20
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 _FILE_NAME = re.compile(r"[^\x00-\x1f\x7f/]{1,255}")
+_SLUG = re.compile(r"(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*")
 _OPTIONAL = {"problem_def"}
 #: What an attempt may do on a VM; the X-ray was done before.
 _ENDPOINTS = {endpoint.value for endpoint in Endpoint if endpoint is not Endpoint.XRAY}
@@ -107,8 +108,14 @@ def _refuse_bad_problem(attempt: Attempt) -> None:
         except UnknownProblem as error:
             raise BadField("problem", error.message) from None
         return
+    if not _SLUG.fullmatch(attempt.problem):
+        raise BadField("problem", "a slug such as dot-product is expected.")
     # Its own problem is loaded in a sandbox, later; only what can be told from here is looked at.
-    if len(attempt.problem_def) > MAX_SOURCE_BYTES:
-        raise BadField("problem_def", f"at most {MAX_SOURCE_BYTES:,} characters are taken.")
+    if len(attempt.problem_def) > MAX_SOURCE_BYTES or _half_a_character(attempt.problem_def):
+        raise BadField("problem_def", f"text of at most {MAX_SOURCE_BYTES:,} characters is expected.")
     if attempt.dtype not in {dtype.value for dtype in Dtype}:
         raise BadField("dtype", f"one of {', '.join(Dtype)} is expected.")
+
+
+def _half_a_character(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)

@@ -7,24 +7,27 @@ from __future__ import annotations
 
 import importlib
 import os
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Self
 
 from warmfront import problems
-from warmfront.errors import IsolationRequired
+from warmfront.errors import IsolationRequired, WarmfrontError
 from warmfront.events import Event, Failed
 from warmfront.hip.toolchain import open_toolchain
+from warmfront.judge import Judge
+from warmfront.judge.questions import scale_for
+from warmfront.judge.stop import StoppableSandbox, cancelled
 from warmfront.listener.requests import submission_of
 from warmfront.listener.warm import WarmSandbox
 from warmfront.sandbox import open_sandbox
-from warmfront.submissions import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
     from warmfront.hip.toolchain import Toolchain
     from warmfront.judge.stop import Stop
     from warmfront.listener.protocol import Attempt
+    from warmfront.problems.spec import Problem
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
 
@@ -36,8 +39,6 @@ class Workshop:
     """The judge of this VM."""
 
     def __init__(self, toolchain: Toolchain, sandbox: Sandbox, settings: Settings) -> None:
-        from warmfront.judge import Judge  # noqa: PLC0415 - `open` says how NumPy is to be loaded
-
         self.toolchain = toolchain
         self._sandbox = WarmSandbox(sandbox)
         self._judge = Judge(toolchain, self._sandbox, settings)
@@ -74,15 +75,24 @@ class Workshop:
 
     def events(self, attempt: Attempt, *, turn: AbstractContextManager[None], stop: Stop) -> Iterator[Event]:
         """The events of the attempt, ending with its verdict."""
-        if attempt.problem_def is not None:
-            yield Failed(
-                verdict=Verdict.ERROR,
-                code="PROBLEM_DEF_UNSUPPORTED",
-                message="This listener judges the problems that it has, none that is sent along.",
-            )
-            return
-        submission = submission_of(attempt, problems.get(attempt.problem))
-        yield from self._judge.judge(submission, turn=turn, stop=stop)
+        try:
+            with self._problem(attempt, stop) as problem:
+                yield from self._judge.judge(submission_of(attempt, problem), turn=turn, stop=stop)
+        except WarmfrontError as error:
+            yield cancelled() if stop.is_requested else Failed.of(error)
+
+    def _problem(self, attempt: Attempt, stop: Stop) -> AbstractContextManager[Problem]:
+        if attempt.problem_def is None:
+            return nullcontext(problems.get(attempt.problem))
+        from warmfront.listener.problem_outside import open_problem  # noqa: PLC0415 - few attempts bring one
+
+        return open_problem(
+            attempt.problem_def,
+            attempt.problem,
+            scale_for(simulated=self.toolchain.simulated),
+            sandbox=StoppableSandbox(self._sandbox, stop),
+            settings=self._settings,
+        )
 
     def close(self) -> None:
         """Destroy every box."""
