@@ -125,7 +125,7 @@ def test_what_was_spent_is_told_in_three_ways(service: ServiceProcess) -> None:
 
 def test_a_follower_survives_the_death_of_the_service(tmp_path: Path) -> None:
     """`kill -9` of the service in mid-stream, and a start: the same follower sees every event once."""
-    command = [sys.executable, "-m", "warmfront", "submit", EXAMPLE, "-p", "leaky-relu", "--json"]
+    command = [sys.executable, "-m", "warmfront", "submit", str(EXAMPLE), "-p", "leaky-relu", "--json"]
     seen = []
     with (
         ServiceProcess(tmp_path, WARMFRONT_BENCH_BUDGET="2") as service,
