@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 def create_app(service: Service) -> FastAPI:
     """The application. Whoever made the parts starts them before it serves and stops them after."""
-    app = FastAPI(title="Warmfront", version=warmfront.__version__, redirect_slashes=False)
+    # Without the framework's pages: they load scripts of another site, which would act as the user here.
+    app = FastAPI(
+        title="Warmfront",
+        version=warmfront.__version__,
+        redirect_slashes=False,
+        docs_url=None,
+        redoc_url=None,
+    )
     app.state.service = service
     app.state.names = Names(problems.all_problems())
     for router in (submissions.router, catalogue.router, money.router, health.router):

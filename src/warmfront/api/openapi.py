@@ -19,10 +19,34 @@ _EVENT = (
     '"quote":{"vm_state":"WARM_REUSE","wait_s":0.0,"cost_usd":0.0006}}\n\n'
 )
 
+#: One event of a stream.
+_EVENT_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "description": "One event; a stream is one after the other, with comments between them.",
+    "required": ["id", "event", "data"],
+    "properties": {
+        "id": {"type": "string", "description": "From 1, without gap: the next request's Last-Event-ID."},
+        "event": {"type": "string", "description": "The status."},
+        "data": {
+            "type": "string",
+            "contentMediaType": "application/json",
+            "contentSchema": {
+                "type": "object",
+                "required": ["id", "time", "status"],
+                "properties": {
+                    "id": {"type": "integer"},
+                    "time": {"type": "string", "format": "date-time"},
+                    "status": {"type": "string"},
+                },
+            },
+        },
+    },
+}
+
 #: What a stream of events looks like.
 EVENT_STREAM: dict[str, Any] = {
     "description": "The events, each as it is stored; the stream ends after the verdict.",
-    "content": {"text/event-stream": {"schema": {"type": "string"}, "example": _EVENT}},
+    "content": {"text/event-stream": {"schema": _EVENT_SCHEMA, "example": _EVENT}},
 }
 
 _EXAMPLES = {
