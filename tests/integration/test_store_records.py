@@ -100,6 +100,21 @@ def test_the_ledger_adds_up_exactly(c: Connection) -> None:
     assert ledger.by_meter(c) == {Meter.IDLE: Decimal("0.1"), Meter.WORK: Decimal("5.200000001")}
 
 
+def test_vms_are_told_apart_in_one_query(c: Connection) -> None:
+    """Of the VMs asked for, each has what it cost by what it did; one that cost nothing is left out."""
+    bills = [
+        entry("0.5", vm_id="vm_a", meter=Meter.WORK),
+        entry("0.25", vm_id="vm_a", meter=Meter.WORK),
+        entry("0.1", vm_id="vm_a", meter=Meter.IDLE),
+        entry("7", vm_id="vm_b"),
+    ]
+    ledger.add(c, bills)
+    assert ledger.by_vm(c, ["vm_a", "vm_c"]) == {
+        "vm_a": {Meter.WORK: Decimal("0.75"), Meter.IDLE: Decimal("0.1")}
+    }
+    assert ledger.by_vm(c, []) == {}
+
+
 def test_an_empty_ledger_is_zero(c: Connection) -> None:
     """Nothing spent is 0, not nothing."""
     assert ledger.total_usd(c) == 0

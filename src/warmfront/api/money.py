@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from warmfront.api.service import Service
     from warmfront.store.counts import Totals
-    from warmfront.store.records import LedgerEntry
+    from warmfront.store.records import Meter
     from warmfront.vms import VMInstance
 
 router = APIRouter(tags=["figures"])
@@ -63,8 +63,8 @@ async def metrics(
 @router.get("/vms", responses=refusals())
 async def machines(parts: Parts) -> models.Vms:
     """The VMs of late, the newest first, with what each came to so far."""
-    found = await parts.store.read(_recent_with_cost)
-    return models.Vms(items=[_vm(vm, spent_usd) for vm, spent_usd in found])
+    found = await parts.store.read(_recent_with_costs)
+    return models.Vms(items=[_vm(vm, sum(by_meter.values(), Decimal(0))) for vm, by_meter in found])
 
 
 @router.get("/costs", responses=refusals())
@@ -79,7 +79,7 @@ async def costs(parts: Parts, caller: Who) -> models.Costs:
         total_usd=views.dollars(money.spent_usd),
         reserved_usd=views.dollars(money.reserved_usd),
         remaining_usd=views.dollars(max(Decimal(0), money.credits_usd - money.spent_usd)),
-        by_vm=[_vm_cost(vm, entries) for vm, entries in found["by_vm"]],
+        by_vm=[_vm_cost(vm, by_meter) for vm, by_meter in found["by_vm"]],
         by_meter=_meters(found["by_meter"]),
         by_day=_days(found["by_day"]),
         today=models.MyDay(
@@ -121,13 +121,15 @@ def _details(c: Connection, now: float) -> tuple[Totals, dict[str, Any], dict[st
     return counts.totals(c), latencies, ledger.by_day(c, now - _SHOWN_DAYS * DAY_S)
 
 
-def _recent_with_cost(c: Connection) -> list[tuple[VMInstance, Decimal]]:
-    return [(vm, ledger.total_of_vm(c, vm.id)) for vm in vms.recent(c, _SHOWN_VMS)]
+def _recent_with_costs(c: Connection) -> list[tuple[VMInstance, dict[Meter, Decimal]]]:
+    recent = vms.recent(c, _SHOWN_VMS)
+    spent = ledger.by_vm(c, [vm.id for vm in recent])
+    return [(vm, spent.get(vm.id, {})) for vm in recent]
 
 
 def _costs(c: Connection, now: float, user: str) -> dict[str, Any]:
     return {
-        "by_vm": [(vm, ledger.entries(c, vm.id)) for vm in vms.recent(c, _SHOWN_VMS)],
+        "by_vm": _recent_with_costs(c),
         "by_meter": ledger.by_meter(c),
         "by_day": ledger.by_day(c, now - _SHOWN_DAYS * DAY_S),
         "today": ledger.of_owner_since(c, user, now - now % DAY_S),
@@ -153,19 +155,16 @@ def _vm(vm: VMInstance, spent_usd: Decimal) -> models.Vm:
     )
 
 
-def _vm_cost(vm: VMInstance, entries: list[LedgerEntry]) -> models.VmCost:
-    by_meter: dict[str, Decimal] = {}
-    for entry in entries:
-        by_meter[entry.meter] = by_meter.get(entry.meter, Decimal(0)) + entry.amount_usd
+def _vm_cost(vm: VMInstance, by_meter: dict[Meter, Decimal]) -> models.VmCost:
     total_usd = sum(by_meter.values(), Decimal(0))
     return models.VmCost(
         vm_id=vm.id, state=vm.state.value, cost_usd=views.dollars(total_usd), meters=_meters(by_meter)
     )
 
 
-def _meters(by_meter: dict[Any, Decimal]) -> list[models.MeterCost]:
+def _meters(by_meter: dict[Meter, Decimal]) -> list[models.MeterCost]:
     return [
-        models.MeterCost(meter=str(meter), cost_usd=views.dollars(amount))
+        models.MeterCost(meter=meter.value, cost_usd=views.dollars(amount))
         for meter, amount in by_meter.items()
     ]
 

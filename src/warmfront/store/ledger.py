@@ -15,7 +15,7 @@ from warmfront.store import schema
 from warmfront.store.records import LedgerEntry, Meter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from sqlalchemy import Connection, Select
 
@@ -90,6 +90,22 @@ def by_meter(c: Connection) -> dict[Meter, Decimal]:
 
 
 _BY_METER = select(_T.meter, func.sum(_T.amount_usd)).group_by(_T.meter).order_by(_T.meter)
+
+
+def by_vm(c: Connection, vm_ids: Sequence[str]) -> dict[str, dict[Meter, Decimal]]:
+    """Dollars of each of these VMs, by what it did for them; none for a VM that cost nothing."""
+    found: dict[str, dict[Meter, Decimal]] = {}
+    for vm_id, meter, amount in c.execute(_BY_VM, {"these": list(vm_ids)}):
+        found.setdefault(vm_id, {})[Meter(meter)] = amount
+    return found
+
+
+_BY_VM = (
+    select(_T.vm_id, _T.meter, func.sum(_T.amount_usd))
+    .where(_T.vm_id.in_(bindparam("these", expanding=True)))
+    .group_by(_T.vm_id, _T.meter)
+    .order_by(_T.vm_id, _T.meter)
+)
 
 
 def entries(c: Connection, vm_id: str) -> list[LedgerEntry]:
