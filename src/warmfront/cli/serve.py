@@ -76,7 +76,7 @@ async def _serve(configured: Settings) -> None:
         if not is_loopback(configured.host) and not await store.read(keys.any_active):
             raise UsageError(
                 f"On {configured.host} others can reach the service, and there is no API key yet.",
-                hint="Make one with `warmfront keys create NAME --role operator`, or serve on 127.0.0.1.",
+                hint="Make one: `warmfront keys create --user NAME --role operator`; or serve on 127.0.0.1.",
             )
         listening = stack.enter_context(_listening(configured))
         examiner = await asyncio.to_thread(Examiner.open, configured)
