@@ -45,8 +45,7 @@ class StubService:
 
     def __enter__(self) -> Self:
         handler = type("Handler", (_Handler,), {"stub": self})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()
         return self
@@ -100,6 +99,11 @@ def encode(event: dict[str, Any]) -> bytes:
     """An event on the wire."""
     data = json.dumps(event, ensure_ascii=False)
     return f"id: {event['id']}\nevent: {event['status']}\ndata: {data}\n\n".encode()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 512  # connections that may wait while threads start
 
 
 class _Handler(BaseHTTPRequestHandler):

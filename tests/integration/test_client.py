@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import socket
+import threading
 from collections import deque
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -277,3 +279,41 @@ def test_many_streams_share_an_async_client(stub: StubService) -> None:
             return [f"{result.submission_id} {result.verdict}" for result in results]
 
     assert asyncio.run(follow()) == [f"sub_{n} ACCEPTED" for n in range(20)]
+
+
+def test_streams_that_stay_open_hold_up_nothing(stub: StubService) -> None:
+    """With a hundred and more verdicts to wait for, the same client still gets its answers."""
+    stub.parts = deque([Part(count=1, holds=True)] * 150)
+    stub.answers["/metrics"] = METRICS
+
+    async def ask_meanwhile() -> int:
+        async with AsyncClient(stub.url, retry=QUICK) as client:
+            streams = [client.events(f"sub_{n}") for n in range(150)]
+            await asyncio.gather(*(anext(stream) for stream in streams))
+            active = (await client.metrics()).active_vms
+            await asyncio.gather(*(stream.aclose() for stream in streams))
+            return active
+
+    assert asyncio.run(ask_meanwhile()) == 1
+
+
+def test_ctrl_c_ends_the_wait_and_nothing_else(stub: StubService, client: Client) -> None:
+    """An interrupt while an event is awaited is the caller's; the client can be used on."""
+    stub.parts.append(Part(count=1, holds=True))
+    events = client.events("sub_1")
+    assert next(events).id == 1
+    interrupt = threading.Thread(
+        target=signal.pthread_kill, args=(threading.main_thread().ident, signal.SIGINT)
+    )
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - the signal may come before or while it waits
+        interrupt.start()
+        next(events)
+    interrupt.join()
+    assert ids(client, after=4) == [5]
+
+
+def test_a_verdict_of_a_newer_service_is_said_to_be_one(stub: StubService, client: Client) -> None:
+    """What this client does not know is no success and no crash."""
+    stub.events = events_of("IN_QUEUE", "POSTPONED")
+    with pytest.raises(errors.InfrastructureError, match="POSTPONED"):
+        client.result("sub_1")

@@ -91,6 +91,21 @@ def test_the_exit_code_is_the_verdicts(stub: StubService, status: str, code: int
     assert submit() == code
 
 
+def test_a_wrong_answer_that_is_no_number_is_shown(
+    stub: StubService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """JSON has no NaN: it comes as text, and is shown as what it is."""
+    sample = {"index": [0, 3], "expected": 1.5, "actual": "nan", "difference": "nan"}
+    info = {"max_difference": "inf", "mean_difference": "nan", "sample_differences": [sample]}
+    stub.events = events_of(
+        "WRONG_ANSWER", code="WRONG_OUTPUT", message="off", hint="look", debug_info=info, details={}
+    )
+    assert submit() == 1
+    shown = capsys.readouterr().out
+    assert "largest difference inf, mean nan" in shown
+    assert "0, 3" in shown
+
+
 def test_events_for_programs_name_their_submission(
     stub: StubService, capsys: pytest.CaptureFixture[str]
 ) -> None:

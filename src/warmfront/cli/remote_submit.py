@@ -86,7 +86,7 @@ async def _submit(order: Order, *, detach: bool, as_json: bool) -> int:
         heading = f"{order.file.name} for {order.problem}: {order.submission_id}"
         view = _view(heading, endpoint, order.submission_id, as_json=as_json)
         last = await _watch(client, order.submission_id, view)
-    return Verdict(last.status).exit_code if last else Verdict.ERROR.exit_code
+    return last.verdict.exit_code if last else Verdict.ERROR.exit_code
 
 
 async def _logs(beginning: str, *, follow: bool, as_json: bool) -> int:

@@ -51,6 +51,8 @@ class AsyncClient:
             base_url=f"{self.url}/api/amd",
             headers=_headers(api_key or os.environ.get("WARMFRONT_API_KEY")),
             timeout=_TIMEOUT,
+            # Every stream holds a connection: a bound would make the next request wait for a verdict.
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
             # A proxy from the environment cannot reach this machine's own loopback.
             trust_env=urlsplit(self.url).hostname not in {"127.0.0.1", "localhost", "::1"},
         )

@@ -11,6 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
 
+from warmfront.errors import InfrastructureError
 from warmfront.submissions import SUCCESS, Verdict
 
 if TYPE_CHECKING:
@@ -24,6 +25,16 @@ class Event:
     id: int  #: from 1, without gap
     status: str
     fields: dict[str, Any]  #: as on the wire: id, time and status too
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the status says, of a terminal event."""
+        if self.status not in set(Verdict):
+            raise InfrastructureError(
+                f"The server's verdict is {self.status!r}, which this client does not know.",
+                hint="Upgrade this client to the server's version.",
+            )
+        return Verdict(self.status)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +68,7 @@ class Result:
         vms = [event.fields["vm_state"] for event in events if event.status == "VM_READY"]
         return cls(
             submission_id=submission_id,
-            verdict=Verdict(last.status),
+            verdict=last.verdict,
             code=told.get("code", ""),
             message=told.get("message", ""),
             hint=told.get("hint", ""),
