@@ -1,0 +1,167 @@
+"""The service with a judge that does nothing: what is left is the service's own cost.
+
+The API, the orchestrator and the store are the real ones, on a real SQLite file; VM, listener and X-ray
+answer at once. `python -m bench.trivial DIRECTORY [SLOTS] [EVENTS] [PAUSE_S]` prints its address and serves
+until killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+import socket
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from warmfront.api.app import create_app
+from warmfront.api.service import Service
+from warmfront.clock import SystemClock
+from warmfront.events import Xray
+from warmfront.listener.protocol import Attempt, Health, Progress
+from warmfront.money.billing import Billing
+from warmfront.orchestrator import EventLog, VMInstance, VMOrchestrator
+from warmfront.providers.base import Lease, Phase
+from warmfront.settings import Settings
+from warmfront.store.engine import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from warmfront.hip.xray import Report
+    from warmfront.problems.spec import Dtype, Problem
+    from warmfront.store.records import SubmissionRecord
+
+
+class OneVM:
+    """A provider whose VMs are there at once and cost nothing."""
+
+    name = "trivial"
+    simulated = True
+    billing = Billing(rate_usd_per_h=Decimal(0))
+    typical_boot_s = 1000.0
+
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
+        self._leases: dict[str, Lease] = {}
+
+    async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+        """It is ready."""
+        del gpu, token
+        self._leases[vm_id] = Lease(vm_id=vm_id, phase=Phase.READY, started_at=0.0, address="http://trivial")
+        yield self._leases[vm_id]
+
+    async def release(self, vm_id: str) -> Lease:
+        """It is gone."""
+        self._leases.pop(vm_id, None)
+        return Lease(vm_id=vm_id, phase=Phase.ENDED, started_at=0.0, ended_at=0.0)
+
+    async def describe(self, vm_id: str) -> Lease | None:
+        """What is known of it."""
+        return self._leases.get(vm_id)
+
+    async def leases(self) -> list[Lease]:
+        """Those that are there."""
+        return list(self._leases.values())
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+class Nodding:
+    """Listeners that find every kernel right."""
+
+    def __init__(self, events: int, pause_s: float) -> None:
+        self._events = events
+        self._pause_s = pause_s
+
+    async def execute(self, vm: VMInstance, attempt: Attempt) -> AsyncIterator[Progress]:
+        """So many events, then the verdict."""
+        del vm
+        for seq in range(1, self._events + 1):
+            if self._pause_s:
+                await asyncio.sleep(self._pause_s)
+            yield Progress(seq=seq, fields={"status": "TEST_RESULT", "attempt": attempt.id})
+        yield Progress(seq=self._events + 1, fields={"status": "CHECKED", "simulated": True})
+
+    async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[Progress]:
+        """Nothing is ever cut here."""
+        raise AssertionError(vm, attempt_id, after)
+        yield
+
+    async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
+        """Nothing to stop."""
+
+    async def health(self, vm: VMInstance) -> Health:
+        """Well."""
+        del vm
+        return Health(version="", toolchain="", gpu="", simulated=True, running=(), uptime_s=0.0)
+
+    heartbeat = health
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+async def _look(_record: SubmissionRecord, _code: str) -> Xray:
+    return Xray(arch="gfx942", gpu="MI300X", compiler="", compiles=True, kernels=[], findings=[])
+
+
+async def _no_report(source: str, *, arch: str, problem: Problem | None, dtype: Dtype | None) -> Report:
+    raise AssertionError(source, arch, problem, dtype)
+
+
+async def serve(directory: Path, *, slots: int, events: int, pause_s: float) -> None:
+    """Serve until killed."""
+    settings = Settings(data_dir=directory, rate_limit_per_min=10**9, daily_submissions=10**9, max_vms=1)
+    clock, provider = SystemClock(), OneVM(slots)
+    store = await open_store(settings)
+    log = EventLog(store)
+
+    def new_id(kind: str) -> str:
+        return f"{kind}_{secrets.token_hex(12)}"
+
+    orchestrator = VMOrchestrator(
+        store=store,
+        provider=provider,
+        listeners=Nodding(events, pause_s),
+        examine=_look,
+        settings=settings,
+        clock=clock,
+        log=log,
+        token_of=lambda vm_id: vm_id,
+        new_id=new_id,
+        random=random.Random(1),  # noqa: S311 - no secret
+    )
+    await orchestrator.start()
+    app = create_app(
+        Service(
+            settings=settings,
+            store=store,
+            orchestrator=orchestrator,
+            log=log,
+            provider=provider,
+            clock=clock,
+            new_id=new_id,
+            xray=_no_report,
+        )
+    )
+    listening = socket.create_server(("127.0.0.1", 0), backlog=4096)
+    print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
+    await uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False)).serve([listening])
+
+
+if __name__ == "__main__":
+    words = sys.argv[1:]
+    asyncio.run(
+        serve(
+            Path(words[0]),
+            slots=int(words[1]) if len(words) > 1 else 8,
+            events=int(words[2]) if len(words) > 2 else 10,
+            pause_s=float(words[3]) if len(words) > 3 else 0.0,
+        )
+    )
