@@ -66,7 +66,7 @@ class Programs:
     def _link(self, name: str) -> Path:
         built = self._folder / name
         text = f'#line 1 "{name}.hip"\n' + rewrite((PROGRAMS / f"{name}.hip").read_text()).text
-        compiled = self.compile(text, output=f"{built}.o")
+        compiled = self.compile(text, flags=cpu.WHOLE_FLAGS, output=f"{built}.o")
         assert compiled.returncode == 0, compiled.stderr
         subprocess.run(
             ["g++", "-rdynamic", f"{built}.o", *self._objects, "-pthread", "-o", built], check=True
@@ -78,6 +78,7 @@ class Programs:
         return [
             "g++",
             *cpu.SUBMISSION_FLAGS,
+            *cpu.GCC_FLAGS,
             "-I",
             str(self._folder / "include"),
             "-I",
