@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
@@ -59,47 +59,61 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the stream."""
         del scope  # every ASGI application is handed it
+        line = _Line(send)
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        gone = asyncio.ensure_future(_disconnected(receive))
+        # The events have a task to themselves: one event is one step of it, whatever else is waited for.
+        async with asyncio.TaskGroup() as group:
+            pump = group.create_task(self._pump(line))
+            watch = {
+                group.create_task(_disconnected(receive)),
+                group.create_task(_keep_awake(line, self._keep_alive_s)),
+            }
+            await asyncio.wait({pump, *watch}, return_when=asyncio.FIRST_COMPLETED)
+            for task in (pump, *watch):
+                task.cancel()
+
+    async def _pump(self, line: _Line) -> None:
         try:
-            await self._pump(send, gone)
+            async for event in self._events:
+                await line.say(encode(event))
+        except WarmfrontError as error:
+            # The status is sent: the client comes back with Last-Event-ID, and is told then.
+            logger.warning("a stream was cut: %s: %s", error.code, error.message)
         finally:
-            gone.cancel()
             close = getattr(self._events, "aclose", None)
             if close is not None:
                 await close()
+        await line.end()
 
-    async def _pump(self, send: Send, gone: asyncio.Future[None]) -> None:
-        while not gone.done():
-            coming = asyncio.ensure_future(anext(self._events, None))
-            try:
-                await self._wait(coming, send, gone)
-                if gone.done():
-                    return
-                event = coming.result()
-            except WarmfrontError as error:
-                # The status is sent: the client comes back with Last-Event-ID, and is told then.
-                logger.warning("a stream was cut: %s: %s", error.code, error.message)
-                event = None
-            finally:
-                await _settle(coming)
-            if event is None:
-                await send({"type": "http.response.body", "body": b"", "more_body": False})
-                return
-            await send({"type": "http.response.body", "body": encode(event), "more_body": True})
 
-    async def _wait(
-        self, coming: asyncio.Future[StoredEvent | None], send: Send, gone: asyncio.Future[None]
-    ) -> None:
-        """Until there is an event or nobody to send it to; comments meanwhile."""
-        either: set[asyncio.Future[Any]] = {coming, gone}
-        while True:
-            done, _ = await asyncio.wait(
-                either, timeout=self._keep_alive_s, return_when=asyncio.FIRST_COMPLETED
-            )
-            if done:
-                return
-            await send({"type": "http.response.body", "body": _COMMENT, "more_body": True})
+class _Line:
+    """The way to one client; it knows when something was last sent."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._turn = asyncio.Lock()  # a comment waits for the event that is being sent
+        self.time = asyncio.get_running_loop().time
+        self.last_at = self.time()
+
+    async def say(self, body: bytes) -> None:
+        """Send a piece, and return when the connection has taken it."""
+        async with self._turn:
+            await self._send({"type": "http.response.body", "body": body, "more_body": True})
+            self.last_at = self.time()
+
+    async def end(self) -> None:
+        """There is nothing more."""
+        async with self._turn:
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _keep_awake(line: _Line, every_s: float) -> None:
+    """A comment whenever nothing was sent for so long."""
+    while True:
+        last_at = line.last_at
+        await asyncio.sleep(last_at + every_s - line.time())
+        if line.last_at == last_at:
+            await line.say(_COMMENT)
 
 
 def encode(event: StoredEvent) -> bytes:
@@ -111,10 +125,3 @@ def encode(event: StoredEvent) -> bytes:
 async def _disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-async def _settle(coming: asyncio.Future[StoredEvent | None]) -> None:
-    """A log that is still being read cannot be closed: let go of it first."""
-    if not coming.done():
-        coming.cancel()
-        await asyncio.wait({coming})
