@@ -143,6 +143,18 @@ class TestTurns:
         assert all(max(one) < min(next_one) for one, next_one in pairwise(times))
 
 
+class TestBoxes:
+    """What is kept ready between attempts."""
+
+    def test_nothing_piles_up(self, listener: Listening) -> None:
+        """However many attempts end before they use what was prepared, one box of each kind is kept."""
+        for number in range(4):
+            name = f"unused-{number}"
+            assert listener.execute(name, source="int x = ;")[-1]["status"] == "COMPILE_ERROR"
+            listener.http.delete(f"/execute/{name}")  # answers when its own boxes are gone
+            assert len([path for path in listener.boxes.glob("*/*") if path.is_dir()]) <= 2
+
+
 class TestRefusals:
     """What is not taken, and how that is said."""
 

@@ -15,7 +15,7 @@ from tests.integration.listeners import SOURCE, SPINNING, TOKEN, Listening, list
 from warmfront.errors import BadRequest, Conflict, UnknownAttempt, VMUnreachable, WarmfrontError
 from warmfront.listener import client
 from warmfront.listener.client import HttpListeners
-from warmfront.listener.protocol import Attempt, Progress
+from warmfront.listener.protocol import Attempt, ListenerClient, Progress
 from warmfront.vms import VMInstance, VMState
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ ATTEMPT = Attempt(
 )
 
 
-def talk(what: Callable[[HttpListeners], Awaitable[T]], token: str = TOKEN) -> T:
+def talk(what: Callable[[ListenerClient], Awaitable[T]], token: str = TOKEN) -> T:
     """Do this with a client."""
 
     async def main() -> T:
-        listeners = HttpListeners(lambda _vm_id: token)
+        listeners: ListenerClient = HttpListeners(lambda _vm_id: token)
         try:
             return await what(listeners)
         finally:
@@ -41,7 +41,7 @@ def talk(what: Callable[[HttpListeners], Awaitable[T]], token: str = TOKEN) -> T
     return asyncio.run(main())
 
 
-async def _events(listeners: HttpListeners, *, vm: VMInstance, after: int) -> list[Progress]:
+async def _events(listeners: ListenerClient, *, vm: VMInstance, after: int) -> list[Progress]:
     return await collect(listeners.events(vm, ATTEMPT.id, after))
 
 
@@ -71,7 +71,7 @@ class TestRealListener:
     def test_cancel(self, listener: Listening) -> None:
         """A cancelled attempt's stream ends with CANCELLED for whoever follows it."""
 
-        async def follow_and_cancel(listeners: HttpListeners) -> list[str]:
+        async def follow_and_cancel(listeners: ListenerClient) -> list[str]:
             statuses = []
             async for progress in listeners.execute(
                 listener.vm, replace(ATTEMPT, id="spins", source=SPINNING)
@@ -108,7 +108,7 @@ class TestRealListener:
     def test_what_is_refused(
         self,
         listener: Listening,
-        do: Callable[[HttpListeners, VMInstance], Awaitable[object]],
+        do: Callable[[ListenerClient, VMInstance], Awaitable[object]],
         error: type[WarmfrontError],
     ) -> None:
         """A refusal is told apart from a VM that is not there."""

@@ -9,6 +9,7 @@ import json
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import httpx
 
@@ -50,7 +51,7 @@ class HttpListeners:
 
     async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[Progress]:
         """Re-attach: the events after `after`. Raises `UnknownAttempt` if the listener never had it."""
-        path = f"/execute/{attempt_id}/events"
+        path = f"/execute/{quote(attempt_id, safe='')}/events"
         async with self._request(vm, "GET", path, params={"after": after}) as response:
             async for progress in _progress(response, after=after):
                 yield progress
@@ -58,7 +59,7 @@ class HttpListeners:
     async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
         """Stop it; returns when its sandbox is gone. What is unknown or finished is no error."""
         try:
-            async with self._request(vm, "DELETE", f"/execute/{attempt_id}"):
+            async with self._request(vm, "DELETE", f"/execute/{quote(attempt_id, safe='')}"):
                 pass
         except UnknownAttempt:
             return

@@ -12,6 +12,7 @@ import logging
 import os
 import signal
 import socket
+import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -36,6 +37,8 @@ log = logging.getLogger(__name__)
 
 #: How long open connections may take once the attempts are gone.
 GOODBYE_S = 2
+#: Whoever comes beyond is turned away before the token is looked at.
+MOST_CONNECTIONS = 512
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,11 +56,14 @@ def serve(options: Options, settings: Settings) -> None:
     """Listen until told to end, or until nobody speaks to us any more."""
     token = take_token(os.environ)
     log_to_streams()
+    # Until the event loop has the signals, an end in good order is an exception.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with (
         _listening(options) as listening,
         contextlib.closing(Workshop.open(options.toolchain, settings)) as workshop,
     ):
         asyncio.run(_serve(listening, workshop, token, options))
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what is left to do is to clean up
 
 
 def take_token(environ: MutableMapping[str, str]) -> str:
@@ -90,6 +96,7 @@ async def _serve(listening: socket.socket, workshop: Workshop, token: str, optio
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=GOODBYE_S,
+        limit_concurrency=MOST_CONNECTIONS,
     )
     server = Server(config, attempts, on_start=lambda: _announce(listening, options))
     loop = asyncio.get_running_loop()

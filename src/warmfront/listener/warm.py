@@ -1,4 +1,4 @@
-"""Boxes that stay ready between attempts: one of each kind, made again as soon as it was taken.
+"""Boxes that stay ready between attempts: one of each kind, made again when the attempt that took it is over.
 
 What an attempt prepared and did not use is there for the next, so nothing piles up.
 """
@@ -22,28 +22,33 @@ class WarmSandbox:
         self.name = sandbox.name
         self.detail = sandbox.detail
         self._sandbox = sandbox
-        self._ready: list[Template] = []  # a list, for the environment of a template has no hash
+        # Lists, for the environment of a template has no hash.
+        self._kinds: list[Template] = []
+        self._ready: list[Template] = []
         self._lock = threading.Lock()
 
     def prepare(self, template: Template) -> None:
         """Have one box of this template ready, if there is none."""
         with self._lock:
+            if template not in self._kinds:
+                self._kinds.append(template)
             if template in self._ready:
                 return
             self._ready.append(template)
         self._sandbox.prepare(template)
 
     def take(self, template: Template) -> Box:
-        """A box of this template, never used before; the next one of a kind that was ready is made."""
+        """A box of this template, never used before."""
         with self._lock:
-            was_ready = template in self._ready
-            if was_ready:
+            if template in self._ready:
                 self._ready.remove(template)
-        box = self._sandbox.take(template)
-        if was_ready:
-            with contextlib.suppress(SandboxFailed):  # it is being closed: nobody takes another
+        return self._sandbox.take(template)
+
+    def refill(self) -> None:
+        """Make what was taken again: after an attempt, when that takes no time from a compiler."""
+        with contextlib.suppress(SandboxFailed):  # it is being closed: nobody takes another
+            for template in list(self._kinds):
                 self.prepare(template)
-        return box
 
     def close(self) -> None:
         """Destroy every box that was made and not taken."""

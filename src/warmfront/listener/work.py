@@ -15,6 +15,7 @@ from warmfront.errors import IsolationRequired, WarmfrontError
 from warmfront.events import Event, Failed
 from warmfront.hip.toolchain import open_toolchain
 from warmfront.judge import Judge
+from warmfront.judge.bugs import EVERYDAY
 from warmfront.judge.questions import scale_for
 from warmfront.judge.stop import StoppableSandbox, cancelled
 from warmfront.listener.requests import submission_of
@@ -69,6 +70,10 @@ class Workshop:
         """Have the first attempt find what the second would."""
         self._sandbox.prepare(self.toolchain.compile_template(self._settings))
         self._sandbox.prepare(self.toolchain.run_template(self._settings))
+        checked = self.toolchain.checked
+        if checked is not None and self._settings.bug_finder and checked.failure is None:
+            self._sandbox.prepare(checked.compile_template(self._settings))
+            self._sandbox.prepare(checked.run_template(self._settings, most_steps=EVERYDAY.most_steps))
         for module in LATE:
             importlib.import_module(module)
         problems.all_problems()
@@ -80,6 +85,8 @@ class Workshop:
                 yield from self._judge.judge(submission_of(attempt, problem), turn=turn, stop=stop)
         except WarmfrontError as error:
             yield cancelled() if stop.is_requested else Failed.of(error)
+        finally:
+            self._sandbox.refill()
 
     def _problem(self, attempt: Attempt, stop: Stop) -> AbstractContextManager[Problem]:
         if attempt.problem_def is None:
