@@ -1,4 +1,4 @@
-"""Compiling a tiled matmul with the precompiled header, over compiling it without."""
+"""Compiling a tiled matmul as a submission is, with the precompiled header, over compiling it without."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import tempfile
 from pathlib import Path
 
 from bench.timing import medians_s, print_bars
-from warmfront import settings
+from warmfront import problems, settings
+from warmfront.hip import cpu
 from warmfront.hip.cpu.compilers import run_compiler
-from warmfront.hip.cpu.rewrite import rewrite
+from warmfront.hip.cpu.parts import MAIN_HEADER
 from warmfront.hip.cpu.toolchain import CpuToolchain
+from warmfront.submissions import Endpoint, Submission
 
 ROUNDS = 11
 
@@ -20,15 +22,21 @@ def main() -> None:
     toolchain = CpuToolchain(settings.load().cache_dir)
     built = toolchain.built
     example = Path(__file__).parent.parent / "examples" / "matmul.hip"
+    problem = problems.get("matmul")
+    submission = Submission(
+        source=example.read_text(), problem=problem, dtype=problem.dtypes[0], endpoint=Endpoint.CHECKER
+    )
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "matmul.cpp"
-        source.write_text(rewrite(example.read_text()).text)
+        source.write_text(toolchain.translate(submission).text)
         bare = Path(folder) / "include"
         shutil.copytree(built / "include", bare, ignore=shutil.ignore_patterns("*.gch", "*.pch"))
 
         def compile_with(include: Path) -> None:
-            flags = [*toolchain.submission_flags, "-I", str(include), "-include", "hip/hip_runtime.h"]
-            run_compiler(["g++", *flags, "-c", source, "-o", Path(folder) / "matmul.o"])
+            flags = [*toolchain.submission_flags, *cpu.WHOLE_FLAGS, "-I", str(include)]
+            run_compiler(
+                ["g++", *flags, "-include", MAIN_HEADER, "-c", source, "-o", Path(folder) / "matmul.o"]
+            )
 
         seconds = medians_s(
             {
