@@ -37,6 +37,7 @@ class InQueue(Event):
     """It is stored, and will get its verdict."""
 
     status = "IN_QUEUE"
+    submission_id: str  #: by which it is asked for
     position: int  #: how many go before it
     quote: dict[str, Any]  #: vm_state, wait_s, cost_usd: what it looks like now
 

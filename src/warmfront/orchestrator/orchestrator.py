@@ -181,7 +181,7 @@ class VMOrchestrator:
     async def _submit(self, new: NewSubmission) -> SubmissionRecord:
         quote = self.quote(new.gpu, new.owner)
         position = self._admissions.position(new.owner) + quote.position
-        event = InQueue(position=position, quote=quote.fields())
+        event = InQueue(submission_id=new.id, position=position, quote=quote.fields())
         record, first = await self._store.write(submissions.create, new, event.fields())
         if first is None:
             return record  # the same request came before
