@@ -95,5 +95,7 @@ def _announced_bytes(scope: Scope) -> int:
 
 async def _too_large(scope: Scope, receive: Receive, send: Send) -> None:
     # The connection is closed after it: what is still coming is not read.
-    response = failures.problem(413, "BODY_TOO_LARGE", _TOO_LARGE, headers={"Connection": "close"})
+    response = failures.problem(
+        413, "BODY_TOO_LARGE", _TOO_LARGE, hint=failures.SMALLER, headers={"Connection": "close"}
+    )
     await response(scope, receive, send)

@@ -53,6 +53,9 @@ _HTTP_CODES = {
     415: "UNSUPPORTED_MEDIA_TYPE",
 }
 
+#: What to do about a body that is too large.
+SMALLER = "A kernel is a page or two of text: leave data and generated tables out."
+
 #: Of a value that is refused, this much is shown.
 _SHOWN_CHARS = 80
 
@@ -163,9 +166,10 @@ async def _on_error(_request: Request, error: errors.WarmfrontError) -> Response
 async def _on_http(request: Request, error: HTTPException) -> Response:
     where = f"{request.method} {request.url.path}"
     details = {
-        400: ("The body cannot be read as JSON in UTF-8.", "field names and text go in double quotes"),
+        400: ("The body cannot be read as JSON in UTF-8.", "Let a JSON library write it."),
         404: (f"There is nothing at {shown(where)}.", "GET /openapi.json lists what there is."),
         405: (f"{request.method} is not for {shown(request.url.path)}.", "The Allow header has what is."),
+        413: (str(error.detail), SMALLER),
     }
     detail, hint = details.get(error.status_code, (str(error.detail), ""))
     code = _HTTP_CODES.get(error.status_code, "HTTP_ERROR")
