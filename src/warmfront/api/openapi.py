@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 _EVENT = (
     "id: 1\nevent: IN_QUEUE\n"
-    'data: {"id":1,"time":"2026-01-31T12:00:00.000Z","status":"IN_QUEUE","position":0,'
-    '"quote":{"vm_state":"WARM_REUSE","wait_s":0.0,"cost_usd":0.0006}}\n\n'
+    'data: {"id":1,"time":"2026-01-31T12:00:00.000Z","status":"IN_QUEUE","submission_id":"sub_1",'
+    '"position":0,"quote":{"vm_state":"WARM_REUSE","wait_s":0.0,"cost_usd":0.0006}}\n\n'
 )
 
 #: One event of a stream.
