@@ -6,13 +6,12 @@ import contextlib
 import json
 import os
 import queue
-import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,41 +25,59 @@ EXAMPLE = (ROOT / "examples" / "leaky_relu.hip").read_text()
 PROMPT_S = 120.0
 
 
-@dataclass(kw_only=True)
-class Service:
-    """One data directory, and the process that serves it, if one does."""
+#: A rehearsal with a boot of half a second: cold, warm and dollars are seen without waiting.
+REHEARSAL = {
+    "WARMFRONT_REHEARSE": "true",
+    "WARMFRONT_REHEARSE_BOOT": "0.5",
+    "WARMFRONT_BENCH_BUDGET": "0.1",
+}
 
-    data_dir: Path
-    environment: dict[str, str] = field(default_factory=dict)
-    url: str = ""
-    lines: list[str] = field(default_factory=list)
-    _process: subprocess.Popen[str] | None = None
+
+class Service:
+    """One data directory and one port, and the process that serves them, if one does."""
+
+    def __init__(self, data_dir: Path, **environment: str) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self._port = free.getsockname()[1]
+        self.data_dir = data_dir
+        self.url = f"http://127.0.0.1:{self._port}"
+        self.lines: list[str] = []  #: what it said
+        without = {"WARMFRONT_DATABASE_URL", "WARMFRONT_API_KEY"}
+        inherited = {name: value for name, value in os.environ.items() if name not in without}
+        #: For commands too.
+        self.environment = {
+            **inherited,
+            "WARMFRONT_PORT": str(self._port),
+            "WARMFRONT_DATA_DIR": str(data_dir),
+            "WARMFRONT_URL": self.url,
+            **environment,
+        }
+        self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        """Start it, and return when it says its address."""
+        """Start it, and return when it listens."""
         self._process = subprocess.Popen(
             [sys.executable, "-m", "warmfront", "serve"],
-            env=self._environment,
+            env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             cwd=self.data_dir,
         )
-        said: queue.Queue[str] = queue.Queue()
-        threading.Thread(target=self._listen, args=(self._process, said), daemon=True).start()
-        self.url = said.get(timeout=PROMPT_S)
-        assert self.url, self.lines
+        listens: queue.Queue[bool] = queue.Queue()
+        threading.Thread(target=self._listen, args=(self._process, listens), daemon=True).start()
+        assert listens.get(timeout=PROMPT_S), self.lines
 
-    def command(self, *words: str) -> str:
-        """What a command prints that works on the same data."""
-        done = subprocess.run(
-            [sys.executable, "-m", "warmfront", *words],
-            env={**self._environment, "WARMFRONT_URL": self.url or "http://127.0.0.1:9"},
+    def run(self, *words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+        """A command against it."""
+        return subprocess.run(
+            [sys.executable, "-m", "warmfront", *map(str, words)],
             capture_output=True,
             text=True,
-            check=True,
+            check=False,
+            timeout=PROMPT_S,
+            env={**self.environment, **environment},
         )
-        return done.stdout
 
     def kill(self) -> None:
         """`kill -9`."""
@@ -117,25 +134,21 @@ class Service:
             assert time.monotonic() < deadline, vms
             time.sleep(0.05)  # the end of a VM is nothing that the API can be asked to wait for
 
-    @property
-    def _environment(self) -> dict[str, str]:
-        own = {"WARMFRONT_PORT": "0", **self.environment, "WARMFRONT_DATA_DIR": str(self.data_dir)}
-        return {**os.environ, **own}
-
-    def _listen(self, process: subprocess.Popen[str], said: queue.Queue[str]) -> None:
+    def _listen(self, process: subprocess.Popen[str], listens: queue.Queue[bool]) -> None:
+        """Read on for as long as it runs: a full pipe would hold it up."""
         assert process.stdout is not None
-        for line in process.stdout:
-            self.lines.append(line.rstrip())
-            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
-                said.put(found[0])
-        process.stdout.close()
-        said.put("")
+        with process.stdout as output:
+            for line in output:
+                self.lines.append(line.rstrip())
+                if "listens on" in line:
+                    listens.put(True)  # noqa: FBT003 - that it does
+        listens.put(False)  # noqa: FBT003 - that it does not
 
 
 @contextlib.contextmanager
 def serving(data_dir: Path, **environment: str) -> Iterator[Service]:
     """A service that is up, and leaves no process behind."""
-    service = Service(data_dir=data_dir, environment=environment)
+    service = Service(data_dir, **environment)
     service.start()
     try:
         yield service

@@ -79,7 +79,9 @@ class Follower:
 
 def keys_of(service: Service) -> list[str]:
     """A key for each user, made as an operator makes them."""
-    return [service.command("keys", "create", "--user", f"user{number}").strip() for number in range(USERS)]
+    return [
+        service.run("keys", "create", "--user", f"user{number}").stdout.strip() for number in range(USERS)
+    ]
 
 
 async def crash_once(service: Service, keys: list[str], *, submissions: int, seed: int) -> list[Follower]:
@@ -114,15 +116,13 @@ def bill_usd(service: Service) -> Decimal:
 def survive(data_dir: Path, *, submissions: int, seed: int) -> None:
     """One whole life: serve, be killed, serve again, and be found in order."""
     service = Service(
-        data_dir=data_dir,
-        environment={
-            "AMD_VM_IDLE_TIMEOUT": "1",
-            "WARMFRONT_REHEARSE": "true",
-            "WARMFRONT_REHEARSE_BOOT": "0.5",
-            "AMD_VM_MAX_CONCURRENT": "2",
-            "AMD_MI300X_HOURLY_RATE": str(RATE),
-            "WARMFRONT_BUG_FINDER": "false",
-        },
+        data_dir,
+        AMD_VM_IDLE_TIMEOUT="1",
+        WARMFRONT_REHEARSE="true",
+        WARMFRONT_REHEARSE_BOOT="0.5",
+        AMD_VM_MAX_CONCURRENT="2",
+        AMD_MI300X_HOURLY_RATE=str(RATE),
+        WARMFRONT_BUG_FINDER="false",
     )
     keys = keys_of(service)
     service.start()

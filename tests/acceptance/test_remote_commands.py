@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.acceptance.service import ServiceProcess
+from tests.acceptance.services import REHEARSAL, Service, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,8 +30,8 @@ extern "C" void solution(const float*, float, float* output, size_t, size_t) { s
 
 
 @pytest.fixture(scope="module", name="service")
-def _service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    with ServiceProcess(tmp_path_factory.mktemp("state")) as service:
+def _service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with serving(tmp_path_factory.mktemp("state"), **REHEARSAL) as service:
         yield service
 
 
@@ -41,7 +40,7 @@ def events(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_the_second_submission_finds_the_vm_warm(service: ServiceProcess) -> None:
+def test_the_second_submission_finds_the_vm_warm(service: Service) -> None:
     """The first waits for a VM and pays for its start; the second reuses one."""
     first, second = service.run(*CHECK), service.run(*CHECK)
     assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
@@ -52,7 +51,7 @@ def test_the_second_submission_finds_the_vm_warm(service: ServiceProcess) -> Non
     assert re.search(r"^CHECKED, after .* s, cost simulated \$0\.0", second.stdout, re.MULTILINE)
 
 
-def test_a_detached_submission_is_followed_later(service: ServiceProcess) -> None:
+def test_a_detached_submission_is_followed_later(service: Service) -> None:
     """Its id, or the beginning of it, is all that is needed."""
     detached = service.run(*CHECK, "--detach")
     (submission_id,) = detached.stdout.split()
@@ -65,7 +64,7 @@ def test_a_detached_submission_is_followed_later(service: ServiceProcess) -> Non
     assert "CHECKED" in service.run("logs", submission_id).stdout
 
 
-def test_a_submission_that_never_ends_is_stopped(service: ServiceProcess, tmp_path: Path) -> None:
+def test_a_submission_that_never_ends_is_stopped(service: Service, tmp_path: Path) -> None:
     """`stop` returns with the verdict; a second time changes nothing."""
     (tmp_path / "endless.hip").write_text(ENDLESS)
     endless = service.run("submit", tmp_path / "endless.hip", "-p", "leaky-relu", "-d").stdout.strip()
@@ -77,7 +76,7 @@ def test_a_submission_that_never_ends_is_stopped(service: ServiceProcess, tmp_pa
     assert endless not in service.run("ps").stdout
 
 
-def test_a_compile_error_needs_no_vm(service: ServiceProcess, tmp_path: Path) -> None:
+def test_a_compile_error_needs_no_vm(service: Service, tmp_path: Path) -> None:
     """It ends at admission, with the author's own line, and exit code 1."""
     (tmp_path / "broken.hip").write_text("broken\n")
     done = service.run("submit", tmp_path / "broken.hip", "-p", "relu", "--json")
@@ -87,7 +86,7 @@ def test_a_compile_error_needs_no_vm(service: ServiceProcess, tmp_path: Path) ->
     assert "broken.hip:1" in events(done.stdout)[-1]["message"]
 
 
-def test_a_call_that_the_service_refuses_is_usage(service: ServiceProcess) -> None:
+def test_a_call_that_the_service_refuses_is_usage(service: Service) -> None:
     """An unknown problem, GPU or dtype is exit code 2, and says what is allowed."""
     for options, allowed in (
         (("-p", "nothing"), "leaky-relu"),
@@ -99,7 +98,7 @@ def test_a_call_that_the_service_refuses_is_usage(service: ServiceProcess) -> No
         assert allowed in refused.stderr
 
 
-def test_what_was_spent_is_told_in_three_ways(service: ServiceProcess) -> None:
+def test_what_was_spent_is_told_in_three_ways(service: Service) -> None:
     """VMs, costs and metrics are the same figures for people and for programs."""
     service.run(*CHECK)
     metrics = json.loads(service.run("metrics", "--json").stdout)
@@ -128,14 +127,14 @@ def test_a_follower_survives_the_death_of_the_service(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "warmfront", "submit", str(EXAMPLE), "-p", "leaky-relu", "--json"]
     seen = []
     with (
-        ServiceProcess(tmp_path, WARMFRONT_BENCH_BUDGET="2") as service,
+        serving(tmp_path, **{**REHEARSAL, "WARMFRONT_BENCH_BUDGET": "2"}) as service,
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=service.environment) as follower,
     ):
         assert follower.stdout is not None
         for line in follower.stdout:
             seen.append(json.loads(line))
             if seen[-1]["status"] == "VM_READY":
-                service.end(signal.SIGKILL)
+                service.kill()
                 service.start()
         assert follower.wait(timeout=60) == 0, seen[-1]
     assert seen[-1]["status"] == "ACCEPTED"
@@ -144,7 +143,7 @@ def test_a_follower_survives_the_death_of_the_service(tmp_path: Path) -> None:
 
 def test_keys_open_a_running_service_and_close_it(tmp_path: Path) -> None:
     """The first key ends the time without keys; a revoked one opens nothing; users see their own."""
-    with ServiceProcess(tmp_path) as service:
+    with serving(tmp_path, **REHEARSAL) as service:
         assert service.run("ps").returncode == 0
         made = json.loads(service.run("keys", "create", "--user", "ann", "--json").stdout)
         without = service.run("ps")
@@ -166,7 +165,7 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-def test_the_examples_of_the_sdks_page_run(service: ServiceProcess) -> None:
+def test_the_examples_of_the_sdks_page_run(service: Service) -> None:
     """All its Python, as one program, in the project's directory."""
     program = "\n".join(blocks("sdk.md", "python"))
     done = subprocess.run(
@@ -185,7 +184,7 @@ def test_the_examples_of_the_sdks_page_run(service: ServiceProcess) -> None:
 
 def test_the_commands_of_their_page_run(tmp_path: Path) -> None:
     """All its lines, one after the other, in one shell that stops at the first that fails."""
-    with ServiceProcess(tmp_path) as service:
+    with serving(tmp_path, **REHEARSAL) as service:
         script = "set -e\n" + "\n".join(blocks("command-line.md", "sh"))
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
         done = subprocess.run(

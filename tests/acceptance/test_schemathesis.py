@@ -42,5 +42,5 @@ def test_no_answer_is_a_crash_or_undocumented(tmp_path: Path, *, keyed: bool) ->
 
 
 def _new_key(service: Service) -> str:
-    words = service.command("keys", "create", "--user", "ada").split()
+    words = service.run("keys", "create", "--user", "ada").stdout.split()
     return next(word for word in words if word.startswith("wf_"))

@@ -139,7 +139,7 @@ def test_each_endpoint_ends_with_its_verdict(tmp_path: Path, endpoint: str) -> N
 def test_a_second_service_on_the_same_data_is_refused(tmp_path: Path) -> None:
     """Two services never share a pool: the second says who is there, and ends."""
     with serving(tmp_path):
-        second = Service(data_dir=tmp_path)
+        second = Service(tmp_path)
         with pytest.raises(AssertionError):
             second.start()
         assert second.stop() in {1, 2, 3}
