@@ -11,11 +11,11 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from warmfront.errors import UnknownAttempt, VMUnreachable
+from warmfront.errors import UnknownAttempt, UsageError, VMUnreachable
 from warmfront.events import VMReady
 from warmfront.listener.protocol import Attempt
 from warmfront.money import meter
-from warmfront.orchestrator.verdicts import cancelled
+from warmfront.orchestrator.verdicts import cancelled, refused
 from warmfront.store import attempts, ledger, submissions, vms
 from warmfront.store import log as stored
 from warmfront.store.records import AttemptRecord, LedgerEntry
@@ -93,6 +93,8 @@ class Runs:
         except Lost as lost:
             log.warning("attempt %s is lost: %s", turn.attempt.id, lost)
             await self._lose(turn, str(lost))
+        except UsageError as error:  # the listener will not take it, now or later
+            await self._finish(track, refused(Verdict.ERROR, error).fields())
         except Exception as error:  # the edge of an attempt: whatever happened, the submission goes on
             log.exception("attempt %s failed", turn.attempt.id)
             await self._break_off(turn, f"the orchestrator failed: {error!r}")
