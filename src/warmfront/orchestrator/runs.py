@@ -94,7 +94,7 @@ class Runs:
             log.warning("attempt %s is lost: %s", turn.attempt.id, lost)
             await self._lose(turn, str(lost))
         except UsageError as error:  # the listener will not take it, now or later
-            await self._finish(track, refused(Verdict.ERROR, error).fields())
+            await self._finish(turn, refused(Verdict.ERROR, error).fields())
         except Exception as error:  # the edge of an attempt: whatever happened, the submission goes on
             log.exception("attempt %s failed", turn.attempt.id)
             await self._break_off(turn, f"the orchestrator failed: {error!r}")
