@@ -37,7 +37,7 @@ bench: ## Every figure that the documentation quotes, each measured in one run
 	@set -e; for script in verdict compile kernels sandbox xray decisions service streams; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
 
 lock: ## Pin every dependency anew, with hashes
-	@set -e; for name in run dev; do \
+	@set -e; for name in run dev dstack-server; do \
 	  uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links requirements/$$name.in --output-file requirements/$$name.txt; \
 	done
