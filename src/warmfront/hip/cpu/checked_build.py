@@ -41,6 +41,7 @@ _TSAN = {
     "clang++": (
         *("-mllvm", "-tsan-distinguish-volatile=1"),
         *("-mllvm", "-tsan-instrument-func-entry-exit=0"),
+        "-gdwarf-4",  # binutils' addr2line takes one file for another in clang's newer lines
     ),
 }
 

@@ -159,6 +159,22 @@ void __tsan_atomic_signal_fence(int) {}
 void __tsan_read_range(void* p, unsigned long bytes) { look(p, bytes, kRead); }
 void __tsan_write_range(void* p, unsigned long bytes) { look(p, bytes, kWrite); }
 
+// Clang copies a float4 by these.
+void* __tsan_memcpy(void* to, const void* from, unsigned long bytes) {
+  look(from, bytes, kRead);
+  look(to, bytes, kWrite);
+  return std::memcpy(to, from, bytes);
+}
+void* __tsan_memmove(void* to, const void* from, unsigned long bytes) {
+  look(from, bytes, kRead);
+  look(to, bytes, kWrite);
+  return std::memmove(to, from, bytes);
+}
+void* __tsan_memset(void* to, int value, unsigned long bytes) {
+  look(to, bytes, kWrite);
+  return std::memset(to, value, bytes);
+}
+
 HIPCPU_PLAIN(1)
 HIPCPU_PLAIN(2)
 HIPCPU_PLAIN(4)
@@ -170,6 +186,9 @@ HIPCPU_ATOMICS(32, uint32_t)
 HIPCPU_ATOMICS(64, uint64_t)
 
 void hipcpu_checked_update(const void* address, size_t bytes) { look(address, bytes, kWrite | kAtomic); }
+
+// A promise of the C++ library's own, which the access behind it is held to as any other.
+void __ubsan_handle_alignment_assumption(void*, uintptr_t, uintptr_t, uintptr_t) {}
 
 void __ubsan_handle_out_of_bounds(OutOfBounds* data, uintptr_t index) {
   if (!watching) return;
