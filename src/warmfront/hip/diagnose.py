@@ -122,6 +122,8 @@ _REFUSED_ASSEMBLY = re.compile(r"in 'asm'|inline asm|invalid instruction|constra
 _REDEFINED = re.compile(
     r"(?:redefinition of|ambiguating new declaration of|conflicting declaration(?: of C function)?) "
     r"'(?P<what>[^']*)'"
+    # One of ours may be noexcept, and the author's is not.
+    r"|declaration of '(?P<other>[^']*)' has a different exception specifier"
 )
 _NO_SOLUTION = re.compile(r"'solution' was not declared|undeclared identifier 'solution'")
 _MEANT = re.compile(r"did you mean '(?P<name>\w+::solution)'")
@@ -180,7 +182,7 @@ class _Case:
             taken = _REDEFINED.search(message.text)
             elsewhere = any(note.place.file not in _AUTHORS for note in message.notes)
             if taken and elsewhere:
-                name = _name_of(taken["what"])
+                name = _name_of(taken["what"] or taken["other"])
                 diagnostic = self.diagnostic(message, f"'{name}' belongs to HIP's runtime")
                 return _reserved(name, (diagnostic,))
         return None
