@@ -106,7 +106,9 @@ class Author:
         while not self._has_verdict():
             service = await self.up()
             reading = service.life.spawn(self._read(service.log, submission_id))
-            patience_s = None if self.order.reads_s is None else self.order.reads_s * self.chance.random()
+            patience_s = (
+                None if self.order.reads_s is None else self.order.reads_s * (0.1 + self.chance.random())
+            )
             either: list[asyncio.Future[Any]] = [reading, service.life.died]
             await asyncio.wait(either, timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
             if reading.done():

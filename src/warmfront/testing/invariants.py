@@ -160,6 +160,8 @@ class Invariants:
         yield from self._of_events(record, author)
         yield from self._of_attempts(record, author)
         yield from self._of_verdict(record, author)
+        if author.answered_s > self._scenario.patience_s:
+            yield f"its author waited {author.answered_s:.1f} s to be told that it is taken"
 
     def _of_events(self, record: SubmissionRecord, author: Author) -> Iterator[str]:
         events = self._database.run(log.after, record.id, 0, 10_000)

@@ -19,6 +19,9 @@ from warmfront.testing.provider import CLEAR, Weather
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+#: The kinds of world, in the order in which seeds take turns.
+FAMILIES = ("calm", "crashing", "stormy", "worst", "poor")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
@@ -68,17 +71,17 @@ class Scenario:
     patience_s: float = 2.0
 
     @classmethod
-    def of(cls, seed: int) -> Scenario:
-        """The scenario of a seed: small worlds, a fifth of them without any fault."""
+    def of(cls, seed: int, *, size: int = 1) -> Scenario:
+        """The scenario of a seed: small worlds, a fifth of them without any fault; `size` times as large."""
         chance = random.Random(f"scenario {seed}")  # noqa: S311 - chance that can be had again
-        make = (_calm, _crashing, _stormy, _worst, _poor)[seed % 5]
-        return make(chance)
+        make = (_calm, _crashing, _stormy, _worst, _poor)[seed % len(FAMILIES)]
+        return make(chance, size)
 
 
-def _calm(chance: random.Random) -> Scenario:
+def _calm(chance: random.Random, size: int) -> Scenario:
     """Nothing goes wrong; one author floods."""
     flood = tuple(
-        _order(chance, "flood", number, at_s=chance.random()) for number in range(chance.randint(4, 7))
+        _order(chance, "flood", number, at_s=chance.random()) for number in range(size * chance.randint(4, 7))
     )
     single = tuple(
         replace(_order(chance, f"single{number}", number, at_s=5 + 60 * chance.random()), cancel_after_s=None)
@@ -92,12 +95,12 @@ def _calm(chance: random.Random) -> Scenario:
     )
 
 
-def _crashing(chance: random.Random) -> Scenario:
+def _crashing(chance: random.Random, size: int) -> Scenario:
     """The control plane dies, again and again; all else is well."""
     return replace(
-        _calm(chance),
+        _calm(chance, size),
         name="crashing",
-        orders=_orders(chance),
+        orders=_orders(chance, size),
         rates={
             "store": Rates(delay=0.1, delay_s=0.5, crash=0.01),
             "provider": Rates(delay=0.2, crash=0.04),
@@ -114,12 +117,12 @@ def _crashing(chance: random.Random) -> Scenario:
     )
 
 
-def _stormy(chance: random.Random) -> Scenario:
+def _stormy(chance: random.Random, size: int) -> Scenario:
     """Cloud, machines and store fail; the control plane lives."""
     return replace(
-        _calm(chance),
+        _calm(chance, size),
         name="stormy",
-        orders=_orders(chance),
+        orders=_orders(chance, size),
         weather=Weather(
             no_capacity=0.15,
             slow=0.2,
@@ -146,9 +149,9 @@ def _stormy(chance: random.Random) -> Scenario:
     )
 
 
-def _worst(chance: random.Random) -> Scenario:
+def _worst(chance: random.Random, size: int) -> Scenario:
     """Everything fails."""
-    stormy = _stormy(chance)
+    stormy = _stormy(chance, size)
     rates = {kind: replace(rates, crash=0.01) for kind, rates in stormy.rates.items() if kind != "timer"}
     return replace(
         stormy,
@@ -160,9 +163,9 @@ def _worst(chance: random.Random) -> Scenario:
     )
 
 
-def _poor(chance: random.Random) -> Scenario:
+def _poor(chance: random.Random, size: int) -> Scenario:
     """As bad, and with credits for a VM or two."""
-    worst = _worst(chance)
+    worst = _worst(chance, size)
     credits_usd = Decimal(chance.randint(30, 110)) / 100
     return replace(worst, name="poor", settings=replace(worst.settings, credits_usd=credits_usd))
 
@@ -180,10 +183,10 @@ def _settings(chance: random.Random) -> Settings:
     )
 
 
-def _orders(chance: random.Random) -> tuple[Order, ...]:
+def _orders(chance: random.Random, size: int) -> tuple[Order, ...]:
     return tuple(
         _order(chance, chance.choice(("ada", "bob", "eve")), number, at_s=120 * chance.random() ** 2)
-        for number in range(chance.randint(4, 8))
+        for number in range(size * chance.randint(4, 8))
     )
 
 
@@ -209,5 +212,5 @@ def _order(chance: random.Random, owner: str, number: int, *, at_s: float) -> Or
         endpoint=chance.choice(_ENDPOINTS),
         cancel_after_s=80 * chance.random() ** 2 if chance.random() < 0.2 else None,
         repeats=chance.random() < 0.8,
-        reads_s=30 * chance.random() if chance.random() < 0.5 else None,
+        reads_s=5 + 30 * chance.random() if chance.random() < 0.5 else None,
     )

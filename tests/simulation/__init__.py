@@ -1,0 +1,1 @@
+"""The control plane on virtual time: thousands of worlds, each with its own faults."""

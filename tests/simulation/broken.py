@@ -1,0 +1,91 @@
+"""Orchestrators with one well-known mistake each. The simulation must find every one of them."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import update
+
+from warmfront.money.book import Book
+from warmfront.orchestrator import VMOrchestrator
+from warmfront.store import schema
+from warmfront.store.records import SubmissionState
+from warmfront.vms import VMState
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from warmfront.orchestrator.state import Machine, Track
+    from warmfront.store.records import NewSubmission, SubmissionRecord
+
+
+class LockedWhileProvisioning(VMOrchestrator):
+    """Holds its lock from the decision to lease a VM until that VM is there."""
+
+    def __init__(self, **ports: Any) -> None:
+        super().__init__(**ports)
+        self._lock = asyncio.Lock()
+
+    async def submit(self, new: NewSubmission) -> SubmissionRecord:
+        """Take a submission, when the lock is free."""
+        async with self._lock:
+            return await super().submit(new)
+
+    async def _work(self) -> None:
+        while True:
+            await asyncio.sleep(0.1)
+            async with self._lock:
+                self._decide()
+                while any(vm.state is VMState.PROVISIONING for vm in self.pool()):  # noqa: ASYNC110 - a mistake on purpose
+                    await asyncio.sleep(0.1)
+
+
+class ForgetsEscrowOnRetry(VMOrchestrator):
+    """Reserves the worst case of a first VM, and nothing for the one that takes its place."""
+
+    def __init__(self, **ports: Any) -> None:
+        super().__init__(**ports)
+        self._retries = False
+
+    def _requeue(self, track: Track) -> None:
+        self._retries = True
+        super()._requeue(track)
+
+    def _scale_up(self, now: float) -> None:
+        book = self._book
+        if self._retries:
+            self._book = Book(credits_usd=Decimal(10**6))
+        try:
+            super()._scale_up(now)
+        finally:
+            self._book = book
+
+
+class RequeuesWithoutLease(VMOrchestrator):
+    """Takes a submission back from a VM that does not answer, and does not ask whose it is by then."""
+
+    def __init__(self, **ports: Any) -> None:
+        super().__init__(**ports)
+        self._release = self._fleet.release
+        self._fleet.release = self._release_at_once  # type: ignore[method-assign]  # the mistake is put in here
+
+    def _release_at_once(self, machine: Machine, reason: str, *, failed: bool = False) -> None:
+        tracks = list(machine.running.values()) if failed and not machine.going else []
+        self._release(machine, reason, failed=failed)
+        for track in tracks:
+            if track.attempt is not None:
+                machine.running.pop(track.attempt.id, None)
+            self._spawn(self._take_back(track))
+
+    async def _take_back(self, track: Track) -> None:
+        await self._journal.write(_queue_again, track.id)
+        self._requeue(track)
+
+
+def _queue_again(c: Connection, submission_id: str) -> None:
+    rows = schema.submissions
+    c.execute(
+        update(rows).where(rows.c.id == submission_id).values(state=SubmissionState.QUEUED, attempt_id=None)
+    )

@@ -1,0 +1,240 @@
+"""The simulation's own parts: virtual time, the cloud, the machines, and what a crash leaves."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from warmfront.errors import ProviderError, UnknownAttempt, VMUnreachable
+from warmfront.listener.protocol import Attempt
+from warmfront.providers.base import Phase
+from warmfront.submissions import Verdict
+from warmfront.testing.faults import Incarnation
+from warmfront.testing.listeners import Kernel, SimulatedListeners
+from warmfront.testing.loop import Deadlock, VirtualClock, run_virtual
+from warmfront.testing.provider import CLEAR, SimulatedProvider, Weather
+from warmfront.vms import VMInstance, VMState
+
+if TYPE_CHECKING:
+    from warmfront.listener.protocol import Progress
+
+
+class TestVirtualTime:
+    """The loop."""
+
+    def test_an_hour_passes_in_order_and_at_once(self) -> None:
+        """Timers fire in the order of their time, and time is what the last one says."""
+        fired: list[float] = []
+
+        async def main() -> float:
+            await asyncio.gather(*(_note_after(seconds, fired) for seconds in (3600.0, 1.0, 60.0)))
+            return asyncio.get_running_loop().time()
+
+        assert run_virtual(main()) == pytest.approx(3600.0)
+        assert fired == [1.0, 60.0, 3600.0]
+
+    def test_a_wait_that_nothing_can_end_is_a_deadlock(self) -> None:
+        """A future that nobody holds raises instead of hanging."""
+
+        async def main() -> None:
+            await asyncio.get_running_loop().create_future()
+
+        with pytest.raises(Deadlock):
+            run_virtual(main())
+
+    def test_threads_are_refused(self) -> None:
+        """Work for a thread raises, since a thread has a time of its own."""
+        with pytest.raises(RuntimeError, match="no threads"):
+            run_virtual(asyncio.to_thread(print))
+
+    def test_the_dead_take_no_step(self) -> None:
+        """After a crash a task of that life never runs again, not even its `finally`, until the very end."""
+        steps: list[str] = []
+
+        async def work() -> None:
+            try:
+                for number in range(10):
+                    steps.append(str(number))
+                    await asyncio.sleep(1)
+            finally:
+                steps.append("finally")
+
+        async def main() -> list[str]:
+            life = Incarnation(0)
+            life.spawn(work())
+            await asyncio.sleep(2.5)
+            life.crash()
+            await asyncio.sleep(100)
+            return list(steps)
+
+        assert run_virtual(main()) == ["0", "1", "2"]
+
+    def test_one_who_asks_the_dead_is_told(self) -> None:
+        """A call to a control plane that dies meanwhile ends with a lost connection."""
+
+        async def main() -> None:
+            life = Incarnation(0)
+            asyncio.get_running_loop().call_later(5, life.crash)
+            await life.call(asyncio.sleep(10))
+
+        with pytest.raises(ConnectionError):
+            run_virtual(main())
+
+
+class TestCloud:
+    """The simulated provider."""
+
+    def test_a_vm_is_billed_from_its_boot_to_its_end(self) -> None:
+        """The bill covers boot, use and the time that the release takes, and no more."""
+
+        async def main() -> None:
+            cloud = _cloud()
+            phases = [lease.phase async for lease in cloud.provision("vm1", "MI300X", "")]
+            assert phases[0] is Phase.QUEUED
+            assert phases[-1] is Phase.READY
+            await asyncio.sleep(100)
+            lease = await cloud.release("vm1")
+            assert lease.started_at is not None
+            assert lease.ended_at is not None
+            expected = cloud.billing.cost_usd(lease.ended_at - lease.started_at)
+            await asyncio.sleep(1000)
+            assert cloud.bill_usd("vm1") == expected > Decimal(0)
+
+        run_virtual(main())
+
+    def test_every_call_may_be_made_again(self) -> None:
+        """Provisioning twice gives one VM, and releasing it twice confirms the same end."""
+
+        async def main() -> None:
+            cloud = _cloud()
+            for _ in range(2):
+                assert [lease async for lease in cloud.provision("vm1", "MI300X", "")][
+                    -1
+                ].phase is Phase.READY
+            assert len(cloud.vms) == 1
+            assert await cloud.release("vm1") == await cloud.release("vm1")
+
+        run_virtual(main())
+
+    def test_a_vm_that_vanishes_breaks_its_boot_off(self) -> None:
+        """One who waits for a VM that the cloud takes back is told so."""
+
+        async def main() -> None:
+            cloud = _cloud(Weather(stuck=1.0, vanish=1.0))
+            async for lease in cloud.provision("vm1", "MI300X", ""):
+                assert lease.phase is not Phase.READY
+
+        with pytest.raises(ProviderError, match="taken back"):
+            run_virtual(main())
+
+
+class TestMachines:
+    """The simulated listeners."""
+
+    def test_an_attempt_goes_on_when_nobody_listens(self) -> None:
+        """A stream that was left is taken up later, and nothing was run twice."""
+
+        async def main() -> None:
+            cloud, listeners, vm = await _ready()
+            async for line in listeners.execute(vm, _attempt("a1")):
+                if line.seq == 2:
+                    break
+            await asyncio.sleep(60)
+            rest = [line async for line in listeners.events(vm, "a1", 2)]
+            assert [line.seq for line in rest] == [3, 4, 5]
+            assert rest[-1].fields["status"] == Verdict.ACCEPTED
+            assert len(listeners.runs) == 1
+            assert cloud.alive()
+
+        run_virtual(main())
+
+    def test_a_cancelled_attempt_is_gone_when_cancel_returns(self) -> None:
+        """Cancel comes back only when nothing runs, and the stream ends with CANCELLED."""
+
+        async def main() -> None:
+            _, listeners, vm = await _ready()
+            lines: list[Progress] = []
+            reading = asyncio.create_task(_collect(listeners, vm, lines))
+            await asyncio.sleep(1)
+            await listeners.cancel(vm, "a1")
+            assert not list(listeners.running())
+            await reading
+            assert lines[-1].fields["status"] == Verdict.CANCELLED
+
+        run_virtual(main())
+
+    def test_a_machine_without_heartbeats_ends_itself(self) -> None:
+        """The dead-man ends the VM, and what ran on it; whoever calls it then is refused."""
+
+        async def main() -> None:
+            cloud, listeners, vm = await _ready()
+            await asyncio.sleep(100)
+            await listeners.heartbeat(vm)
+            await asyncio.sleep(179)
+            assert cloud.alive()
+            await asyncio.sleep(2)
+            assert not cloud.alive()
+            with pytest.raises(VMUnreachable):
+                await listeners.health(vm)
+
+        run_virtual(main())
+
+    def test_what_it_never_had_is_unknown(self) -> None:
+        """Re-attaching to an attempt that never came raises `UnknownAttempt`."""
+
+        async def main() -> None:
+            _, listeners, vm = await _ready()
+            async for _ in listeners.events(vm, "a1", 0):
+                pass
+
+        with pytest.raises(UnknownAttempt):
+            run_virtual(main())
+
+    def test_the_same_submission_twice_at_once_is_noted(self) -> None:
+        """Two attempts of one kernel at the same time are on record."""
+
+        async def main() -> list[str]:
+            _, listeners, vm = await _ready()
+            await anext(listeners.execute(vm, _attempt("a1")))
+            await anext(listeners.execute(vm, _attempt("a2")))
+            return listeners.overlaps
+
+        assert any("runs twice at once" in overlap for overlap in run_virtual(main()))
+
+
+async def _note_after(seconds: float, fired: list[float]) -> None:
+    await asyncio.sleep(seconds)
+    fired.append(seconds)
+
+
+def _cloud(weather: Weather = CLEAR) -> SimulatedProvider:
+    return SimulatedProvider(clock=VirtualClock(asyncio.get_running_loop()), weather=weather)
+
+
+async def _ready() -> tuple[SimulatedProvider, SimulatedListeners, VMInstance]:
+    """A cloud with one VM that is ready."""
+    cloud = _cloud()
+    listeners = SimulatedListeners(cloud, clock=VirtualClock(asyncio.get_running_loop()))
+    async for _ in cloud.provision("vm1", "MI300X", ""):
+        pass
+    vm = VMInstance(id="vm1", provider=cloud.name, gpu="MI300X", state=VMState.WARM, created_at=0.0)
+    return cloud, listeners, vm
+
+
+def _attempt(attempt_id: str) -> Attempt:
+    return Attempt(
+        id=attempt_id,
+        source=Kernel(key="k", work_s=8.0).source(),
+        file_name="k.hip",
+        problem="leaky-relu",
+        dtype="float32",
+        endpoint="submit",
+    )
+
+
+async def _collect(listeners: SimulatedListeners, vm: VMInstance, lines: list[Progress]) -> None:
+    async for line in listeners.execute(vm, _attempt("a1")):
+        lines.append(line)  # noqa: PERF401 - what came before an error is wanted too

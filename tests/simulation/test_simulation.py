@@ -1,0 +1,89 @@
+"""The real orchestrator in simulated worlds: whatever fails, its promises hold."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.simulation.broken import ForgetsEscrowOnRetry, LockedWhileProvisioning, RequeuesWithoutLease
+from tests.simulation.sweep import sweep, sweep_all
+from warmfront.submissions import Verdict
+from warmfront.testing.scenario import FAMILIES
+from warmfront.testing.world import Violation, simulate
+
+if TYPE_CHECKING:
+    from warmfront.orchestrator import VMOrchestrator
+
+#: Worlds of each family in the everyday run.
+_EVERYDAY = 50
+
+
+@pytest.mark.parametrize("family", range(len(FAMILIES)), ids=FAMILIES)
+def test_every_promise_holds_in_many_small_worlds(family: int) -> None:
+    """No invariant breaks, after any step, in the first worlds of each family."""
+    total = sweep(range(family, _EVERYDAY * len(FAMILIES), len(FAMILIES)))
+    assert total.broken == []
+    assert total.steps > 100 * _EVERYDAY
+
+
+@pytest.mark.parametrize("seed", range(len(FAMILIES)), ids=FAMILIES)
+def test_every_promise_holds_in_a_large_world(seed: int) -> None:
+    """No invariant breaks where authors submit dozens."""
+    assert sweep([seed], size=8).broken == []
+
+
+@pytest.mark.slow
+def test_every_promise_holds_in_ten_thousand_worlds() -> None:
+    """No invariant breaks in 10,000 worlds, which between them reach every verdict and many crashes."""
+    total = sweep_all(range(10_000))
+    assert total.broken == []
+    assert total.crashes > 5_000
+    assert total.verdicts >= set(Verdict) - {Verdict.MEMORY_LIMIT_EXCEEDED, Verdict.RATE_LIMIT_EXCEEDED}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_seed_replays_exactly(seed: int) -> None:
+    """The same seed gives the same trace, step by step."""
+    seed = seed * len(FAMILIES) + FAMILIES.index("worst")
+    assert simulate(seed).trace == simulate(seed).trace
+
+
+def test_a_seed_replays_exactly_in_another_process() -> None:
+    """A trace depends on nothing but the seed, not even on how Python hashes text."""
+    worst = FAMILIES.index("worst")
+    assert len({_replayed(worst, hash_seed) for hash_seed in ("1", "2", "3")}) == 1
+
+
+def _replayed(seed: int, hash_seed: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "warmfront.testing", str(seed)],
+        env={**os.environ, "PYTHONHASHSEED": hash_seed},
+        capture_output=True,
+        check=True,
+        timeout=120,
+    )
+    return hashlib.sha256(done.stdout).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("mistaken", "family", "word"),
+    [
+        (LockedWhileProvisioning, "calm", "waited|a VM is free"),
+        (ForgetsEscrowOnRetry, "poor", "are committed of|pass|reserved"),
+        (RequeuesWithoutLease, "stormy", "runs twice at once|was tried again"),
+    ],
+)
+def test_a_well_known_mistake_is_found(mistaken: type[VMOrchestrator], family: str, word: str) -> None:
+    """An orchestrator with one mistake breaks the invariant that the mistake is against."""
+    with pytest.raises(Violation, match=word):
+        _run_worlds_of(family, mistaken)
+
+
+def _run_worlds_of(family: str, orchestrator: type[VMOrchestrator]) -> None:
+    for seed in range(FAMILIES.index(family), 100 * len(FAMILIES), len(FAMILIES)):
+        simulate(seed, build=lambda ports: orchestrator(**vars(ports)))
