@@ -42,5 +42,10 @@ async def test_every_route_has_a_line(lab: Lab) -> None:
     """No route is left out of the page, and each is asked for once at least."""
     paths = (await lab.client.get("/openapi.json")).json()["paths"]
     for path in paths:
-        asked = re.escape(path).replace(r"\{submission_id\}", r"\$ID").replace(r"\{slug\}", "leaky-relu")
+        asked = (
+            re.escape(path)
+            .replace(r"\{submission_id\}", r"\$ID")
+            .replace(r"\{slug\}", "leaky-relu")
+            .replace(r"\{vm_id\}", r"\$VM")
+        )
         assert re.search(rf"127\.0\.0\.1:3000{asked}['?\s]", LINES), path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,8 @@ from tests.acceptance.services import Service, serving, statuses
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.integration.databases import PostgresServer
 
 COLD = [
     "IN_QUEUE",
@@ -52,8 +55,19 @@ def test_the_first_is_cold_the_second_is_warm_and_then_the_vm_goes(tmp_path: Pat
         assert [event["id"] for event in first] == list(range(1, len(first) + 1))
         (vm,) = service.wait_until_no_vm_is_alive()
         assert (vm["state"], vm["tasks_done"]) == ("TERMINATED", 2)
-        (cost,) = service.get("costs")["by_vm"]
-        assert set(intervals(cost)) == {"PROVISIONING", "WORK", "IDLE"}
+        ledger = service.get(f"vms/{vm['id']}")["intervals"]
+        # Between its boot and its first task, and between the tasks, it idled for some milliseconds.
+        assert [entry["meter"] for entry in ledger] == [
+            "PROVISIONING",
+            "IDLE",
+            "WORK",
+            "IDLE",
+            "WORK",
+            "IDLE",
+        ]
+        assert [ledger[0]["started_at"], ledger[-1]["ended_at"]] == [vm["started_at"], vm["ended_at"]]
+        assert all(one["ended_at"] == next_one["started_at"] for one, next_one in itertools.pairwise(ledger))
+        assert ledger[-1]["submission_id"] is None
         metrics = service.get("metrics")
         assert metrics == {
             "total_cost_usd": 0.0,
@@ -144,3 +158,14 @@ def test_a_second_service_on_the_same_data_is_refused(tmp_path: Path) -> None:
             second.start()
         assert second.stop() in {1, 2, 3}
         assert any("in use" in line or "holds" in line for line in second.lines), second.lines
+
+
+def test_the_same_on_postgresql(tmp_path: Path, postgres: PostgresServer) -> None:
+    """With WARMFRONT_DATABASE_URL a killed service goes on from PostgreSQL, and no SQLite file is made."""
+    with serving(tmp_path, WARMFRONT_DATABASE_URL=postgres.new_database(tables=False)) as service:
+        first = service.submit(endpoint="checker")
+        service.kill()
+        service.start()
+        assert statuses(service.events(first))[-1] == "CHECKED"
+        assert service.judged(endpoint="checker")[-1]["status"] == "CHECKED"
+        assert not list(tmp_path.glob("*.db"))

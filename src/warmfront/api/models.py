@@ -205,6 +205,24 @@ class Vms(_Answer):
     items: list[Vm]
 
 
+class Interval(_Answer):
+    """One billed interval of a VM, as the ledger has it."""
+
+    meter: str = Field(description="PROVISIONING, WORK or IDLE.")
+    started_at: str
+    ended_at: str
+    cost_usd: float
+    submission_id: str | None = Field(
+        description="Whose cost it is. Boot and idle time are those of the submission that is served next."
+    )
+
+
+class VmDetail(Vm):
+    """One VM, with its part of the ledger."""
+
+    intervals: list[Interval] = Field(description="Closed ones: what is under way is added when it ends.")
+
+
 class MeterCost(_Answer):
     """What was billed while VMs did one thing."""
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
 from warmfront.api import models, prometheus, views
@@ -15,6 +15,7 @@ from warmfront.api.admission import DAY_S
 from warmfront.api.auth import Who
 from warmfront.api.openapi import refusals
 from warmfront.api.parts import Parts
+from warmfront.errors import NotFound
 from warmfront.store import counts, ledger, vms
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from warmfront.api.service import Service
     from warmfront.store.counts import Totals
-    from warmfront.store.records import Meter
+    from warmfront.store.records import LedgerEntry, Meter
     from warmfront.vms import VMInstance
 
 router = APIRouter(tags=["figures"])
@@ -65,6 +66,16 @@ async def machines(parts: Parts) -> models.Vms:
     """The VMs of late, the newest first, with what each came to so far."""
     found = await parts.store.read(_recent_with_costs)
     return models.Vms(items=[_vm(vm, sum(by_meter.values(), Decimal(0))) for vm, by_meter in found])
+
+
+@router.get("/vms/{vm_id}", responses=refusals(404, 422))
+async def machine(parts: Parts, vm_id: Annotated[str, Path(max_length=100)]) -> models.VmDetail:
+    """One VM, with every interval that was billed for it."""
+    vm, entries = await parts.store.read(_one_with_ledger, vm_id)
+    total_usd = sum((entry.amount_usd for entry in entries), Decimal(0))
+    return models.VmDetail(
+        **_vm(vm, total_usd).model_dump(), intervals=[_interval(entry) for entry in entries]
+    )
 
 
 @router.get("/costs", responses=refusals())
@@ -125,6 +136,23 @@ def _recent_with_costs(c: Connection) -> list[tuple[VMInstance, dict[Meter, Deci
     recent = vms.recent(c, _SHOWN_VMS)
     spent = ledger.by_vm(c, [vm.id for vm in recent])
     return [(vm, spent.get(vm.id, {})) for vm in recent]
+
+
+def _one_with_ledger(c: Connection, vm_id: str) -> tuple[VMInstance, list[LedgerEntry]]:
+    vm = vms.get(c, vm_id)
+    if vm is None:
+        raise NotFound(f"There is no VM {vm_id!r}.", hint="`warmfront vms --all` lists those of late.")
+    return vm, ledger.entries(c, vm_id)
+
+
+def _interval(entry: LedgerEntry) -> models.Interval:
+    return models.Interval(
+        meter=entry.meter.value,
+        started_at=views.iso(entry.started_at),
+        ended_at=views.iso(entry.ended_at),
+        cost_usd=views.dollars(entry.amount_usd),
+        submission_id=entry.submission_id,
+    )
 
 
 def _costs(c: Connection, now: float, user: str) -> dict[str, Any]:
