@@ -214,6 +214,7 @@ class Fleet:
                 lease = await self.provider.describe(machine.vm.id)
                 if lease is None or lease.phase is Phase.ENDED:
                     raise ProviderError("The VM ended before its listener answered.") from None
+                await self._follow_address(machine, lease)
                 await asyncio.sleep(_KNOCK_S)
             else:
                 return
@@ -240,7 +241,15 @@ class Fleet:
             lease = await self.provider.describe(machine.vm.id)
         except WarmfrontError:
             return False
-        return lease is None or lease.phase is Phase.ENDED
+        if lease is None or lease.phase is Phase.ENDED:
+            return True
+        await self._follow_address(machine, lease)
+        return False
+
+    async def _follow_address(self, machine: Machine, lease: Lease) -> None:
+        """Whoever is reached through a tunnel has another address when that is opened anew."""
+        if lease.address is not None and lease.address != machine.vm.address:
+            await self.move(machine, address=lease.address)
 
     # Its end.
 
@@ -326,12 +335,16 @@ class Fleet:
         except WarmfrontError as error:
             log.warning("the provider could not be asked for its VMs: %s", error.message)
             return
-        for lease in leases.values():
-            if lease.vm_id not in self.machines:
-                await self._meet(lease)
+        for found in leases.values():
+            if found.vm_id not in self.machines:
+                await self._meet(found)
         for machine in list(self.machines.values()):
-            usable = not machine.going and machine.vm.ready_at is not None
-            if usable and machine.vm.id not in leases and await self.has_ended(machine):
+            if machine.going or machine.vm.ready_at is None:
+                continue
+            lease = leases.get(machine.vm.id)
+            if lease is not None:
+                await self._follow_address(machine, lease)
+            elif await self.has_ended(machine):
                 self.release(machine, "its provider has it no more", failed=True)
 
     async def _meet(self, lease: Lease) -> None:
