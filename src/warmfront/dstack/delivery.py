@@ -1,0 +1,77 @@
+"""What goes to a VM: the part of this package that judges, as it is here, in a folder that dstack uploads.
+
+So the listener is always of the control plane's own version, whatever image it runs in. No secret, no
+setting and nothing of the control plane goes along.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import warmfront
+from warmfront.errors import InfrastructureError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: The rooms that the listener imports, and the modules beside them.
+_ROOMS = ("hip", "judge", "listener", "problems", "sandbox")
+_MODULES = ("__init__", "errors", "events", "gpus", "logs", "settings", "submissions", "vms")
+#: Of those rooms, what only the control plane uses.
+_LEFT_OUT = ("hip/xray", "listener/client.py")
+#: What dstack takes as one entry of a task's `files`, packed.
+MOST_BYTES = 2 << 20
+
+_PACKAGE = Path(warmfront.__file__).parent
+
+
+def pack(cache_dir: Path) -> Path:
+    """The folder to put on PYTHONPATH; made once for each state of the sources."""
+    files = sorted(_files())
+    size = sum(path.stat().st_size for path in files)
+    if size > MOST_BYTES:
+        raise InfrastructureError(f"The listener's part is {size:,} bytes; dstack takes {MOST_BYTES:,}.")
+    packed = cache_dir / f"listener-{_digest(files)}"
+    if not packed.is_dir():
+        _copy(files, packed)
+    return packed
+
+
+def _files() -> Iterator[Path]:
+    for name in _MODULES:
+        yield _PACKAGE / f"{name}.py"
+    for room in _ROOMS:
+        for path in (_PACKAGE / room).rglob("*"):
+            inside = path.relative_to(_PACKAGE).as_posix()
+            if path.is_file() and "__pycache__" not in path.parts and not inside.startswith(_LEFT_OUT):
+                yield path
+
+
+def _digest(files: list[Path]) -> str:
+    state = hashlib.sha256()
+    for path in files:
+        data = path.read_bytes()
+        state.update(f"{path.relative_to(_PACKAGE)} {len(data)}\n".encode() + data)
+    return state.hexdigest()[:16]
+
+
+def _copy(files: list[Path], packed: Path) -> None:
+    """It appears whole or not at all, also when two processes make it at once."""
+    packed.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=".listener-", dir=packed.parent))
+    try:
+        for path in files:
+            target = draft / "warmfront" / path.relative_to(_PACKAGE)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+        draft.chmod(0o755)
+        draft.rename(packed)
+    except OSError:
+        if not packed.is_dir():  # else another process was faster
+            raise
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
