@@ -73,14 +73,17 @@ class Author:
                 group.create_task(self._cancel(self.submission_id, self.order.cancel_after_s))
 
     async def _submit(self) -> str | None:
+        patience_s = self.order.gives_up_s
         while True:
             service = await self.up()
             asked_at = self.clock.now()
             try:
-                record = await service.life.call(service.orchestrator.submit(self._new()))
-            except (ConnectionError, StoreUnavailable):
+                async with asyncio.timeout(patience_s):
+                    record = await service.life.call(service.orchestrator.submit(self._new()))
+            except (ConnectionError, StoreUnavailable, TimeoutError):
                 if not self.order.repeats:
                     return None  # it may be stored or not: nobody will ask
+                patience_s = None
                 await asyncio.sleep(_PAUSE_S)
             else:
                 self.answered_s = self.clock.now() - asked_at

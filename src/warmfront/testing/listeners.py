@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _CLIENT_TIMEOUT_S = 5.0
 _TESTS = 2
 
+#: Why a machine ended whose dead-man acted.
+UNHEARD = "no heartbeat came"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Kernel:
@@ -272,7 +275,7 @@ class SimulatedListeners:
         while machine.vm.ended_at is None:
             left_s = machine.heard_at + self._dead_man_s - self._clock.now()
             if left_s <= 0:
-                self._provider.end(machine.vm, "no heartbeat came")
+                self._provider.end(machine.vm, UNHEARD)
                 return
             await asyncio.sleep(left_s)
 

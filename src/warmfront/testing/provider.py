@@ -146,6 +146,13 @@ class SimulatedProvider:
     async def close(self) -> None:
         """Nothing to let go of."""
 
+    def plant(self, vm_id: str) -> None:
+        """A VM that is ready, and that nobody asked for in this life."""
+        vm = SimulatedVM(id=vm_id, token="", started_at=self._clock.now())
+        self.vms[vm_id] = vm
+        self._enter(vm, Phase.READY)
+        self.on_ready(vm)
+
     def alive(self) -> list[SimulatedVM]:
         """The machines that are not ENDED."""
         return [vm for vm in self.vms.values() if vm.phase is not Phase.ENDED]

@@ -33,6 +33,7 @@ class Order:
     endpoint: Endpoint
     cancel_after_s: float | None = None
     repeats: bool = True  #: with an idempotency key: asked again until an answer comes
+    gives_up_s: float | None = None  #: at first it waits no longer than this for the answer
     reads_s: float | None = None  #: the follower reconnects about this often; None: never by itself
 
     @property
@@ -65,6 +66,8 @@ class Scenario:
     crashes: int = 0
     kills_at_s: tuple[float, ...] = ()  #: the control plane is killed, whatever it does
     restarts_at_s: tuple[float, ...] = ()  #: it is stopped in good order, and started again
+    zombies: int = 0  #: VMs of ours that the cloud has at the start, and nobody remembers
+    skew_s: float = 0.0  #: by how much the cloud's clock is ahead of ours
     #: Nothing but the control plane fails: every verdict is known, and nothing may run twice.
     is_sound: bool = True
     #: Seconds that a free VM and one who waits for it may be there at the same time.
@@ -113,6 +116,8 @@ def _crashing(chance: random.Random, size: int) -> Scenario:
         crashes=chance.randint(1, 3),
         kills_at_s=tuple(200 * chance.random() for _ in range(chance.randint(0, 1))),
         restarts_at_s=tuple(200 * chance.random() for _ in range(chance.randint(0, 1))),
+        zombies=int(chance.random() < 0.1),
+        skew_s=chance.choice((0.0, 0.0, 3.0, -3.0)),
         patience_s=15.0,
     )
 
@@ -144,6 +149,8 @@ def _stormy(chance: random.Random, size: int) -> Scenario:
             "timer": Rates(delay=0.1, delay_s=0.5),
         },
         faulty_s=600.0,
+        zombies=int(chance.random() < 0.1),
+        skew_s=chance.choice((0.0, 0.0, 3.0, -3.0)),
         is_sound=False,
         patience_s=120.0,
     )
@@ -164,10 +171,11 @@ def _worst(chance: random.Random, size: int) -> Scenario:
 
 
 def _poor(chance: random.Random, size: int) -> Scenario:
-    """As bad, and with credits for a VM or two."""
+    """As bad, and with credits for a VM or two; none is there already, for which nothing was reserved."""
     worst = _worst(chance, size)
     credits_usd = Decimal(chance.randint(30, 110)) / 100
-    return replace(worst, name="poor", settings=replace(worst.settings, credits_usd=credits_usd))
+    settings = replace(worst.settings, credits_usd=credits_usd)
+    return replace(worst, name="poor", settings=settings, zombies=0)
 
 
 def _settings(chance: random.Random) -> Settings:
@@ -212,5 +220,6 @@ def _order(chance: random.Random, owner: str, number: int, *, at_s: float) -> Or
         endpoint=chance.choice(_ENDPOINTS),
         cancel_after_s=80 * chance.random() ** 2 if chance.random() < 0.2 else None,
         repeats=chance.random() < 0.8,
+        gives_up_s=0.5 * chance.random() if chance.random() < 0.15 else None,
         reads_s=5 + 30 * chance.random() if chance.random() < 0.5 else None,
     )

@@ -128,8 +128,9 @@ class World:
             seed, scenario.rates, clock=self.clock, until_s=scenario.faulty_s, crashes=scenario.crashes
         )
         self.database = MemoryDatabase()
+        clouds_clock = VirtualClock(loop, self.clock.now() + scenario.skew_s)
         self.provider = SimulatedProvider(
-            clock=self.clock, seed=seed, weather=scenario.weather, slots=scenario.slots
+            clock=clouds_clock, seed=seed, weather=scenario.weather, slots=scenario.slots
         )
         self.listeners = SimulatedListeners(
             self.provider,
@@ -188,6 +189,8 @@ class World:
         )
 
     async def _everything(self) -> None:
+        for number in range(self.scenario.zombies):
+            self.provider.plant(f"zombie{number}")
         keeper = asyncio.ensure_future(self._keep_up())
         killer = asyncio.ensure_future(self._kill())
         await asyncio.gather(*(author.live() for author in self.authors))
