@@ -14,7 +14,13 @@
     │   ├── NotFound                HTTP 404
     │   ├── Conflict                HTTP 409
     │   ├── RateLimitExceeded       HTTP 429
-    │   └── BudgetExceeded          HTTP 402
+    │   ├── BudgetExceeded          HTTP 402
+    │   ├── DstackMissing           the extra is not installed, or too old
+    │   ├── DstackDenied            the token or the project is not right
+    │   ├── DstackRefused           the server does not take what was asked
+    │   ├── FleetNotFound
+    │   ├── FleetDiffers            it exists, and is not what was asked for
+    │   └── NotConfirmed            it can cost money, and nobody said yes
     └── InfrastructureError         the machine cannot do it, or broke: exit code 3
         ├── NoSandbox
         ├── NoToolchain
@@ -25,7 +31,16 @@
         ├── ProviderError
         ├── NoVM
         ├── VMUnreachable
-        └── UnknownAttempt
+        ├── UnknownAttempt
+        ├── DstackUnreachable
+        ├── DstackFailed            it answered, and could not
+        └── FleetFailed
+            ├── NoBackend           the dstack project has no such backend
+            ├── NoOffers            no backend sells what was asked for
+            ├── NoCapacity          it is sold, and there is none now
+            ├── NoQuota             the account may not have more
+            ├── NoCredits           the account has no money left
+            └── FleetFull           every node that the fleet may have is in use
 
 A class's docstring is its message when it is raised without one. `code` is stable: programs may
 match on it. `hint` is the next step, in one line.
@@ -131,6 +146,42 @@ class BudgetExceeded(UsageError):
     code = "BUDGET_EXCEEDED"
 
 
+class DstackMissing(UsageError):
+    """dstack's client is not installed."""
+
+    code = "DSTACK_MISSING"
+
+
+class DstackDenied(UsageError):
+    """The dstack server does not take this token for this project."""
+
+    code = "DSTACK_DENIED"
+
+
+class DstackRefused(UsageError):
+    """The dstack server does not take what was asked."""
+
+    code = "DSTACK_REFUSED"
+
+
+class FleetNotFound(UsageError):
+    """The dstack project has no fleet of that name."""
+
+    code = "FLEET_NOT_FOUND"
+
+
+class FleetDiffers(UsageError):
+    """The fleet is not what was asked for."""
+
+    code = "FLEET_DIFFERS"
+
+
+class NotConfirmed(UsageError):
+    """This can cost money, and nobody has confirmed it."""
+
+    code = "NOT_CONFIRMED"
+
+
 class InfrastructureError(WarmfrontError):
     """The machine could not do its part; the kernel is not to blame."""
 
@@ -195,3 +246,57 @@ class UnknownAttempt(InfrastructureError):
     """The listener has no attempt of that id."""
 
     code = "UNKNOWN_ATTEMPT"
+
+
+class DstackUnreachable(InfrastructureError):
+    """No dstack server answers at this address."""
+
+    code = "DSTACK_UNREACHABLE"
+
+
+class DstackFailed(InfrastructureError):
+    """The dstack server could not do what it was asked."""
+
+    code = "DSTACK_FAILED"
+
+
+class FleetFailed(InfrastructureError):
+    """The fleet cannot give a VM."""
+
+    code = "FLEET_FAILED"
+
+
+class NoBackend(FleetFailed):
+    """The dstack project has no such backend."""
+
+    code = "NO_BACKEND"
+
+
+class NoOffers(FleetFailed):
+    """No backend sells what was asked for."""
+
+    code = "NO_OFFERS"
+
+
+class NoCapacity(FleetFailed):
+    """The cloud has none of these VMs now."""
+
+    code = "NO_CAPACITY"
+
+
+class NoQuota(FleetFailed):
+    """The cloud account may not have one more VM."""
+
+    code = "NO_QUOTA"
+
+
+class NoCredits(FleetFailed):
+    """The cloud account has no money left."""
+
+    code = "NO_CREDITS"
+
+
+class FleetFull(FleetFailed):
+    """Every VM that the fleet may have is in use."""
+
+    code = "FLEET_FULL"

@@ -5,6 +5,7 @@ Plain dataclasses: the command line reads this before each run, and must start i
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from dataclasses import dataclass, field
@@ -17,6 +18,8 @@ from warmfront.sandbox.base import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+_log = logging.getLogger(__name__)
 
 GIB = 1024**3
 MIB = 1024**2
@@ -110,6 +113,37 @@ class Settings:
     #: WARMFRONT_DAILY_BUDGET: dollars a day by one user; empty: as many as the credits have.
     daily_budget_usd: Decimal | None = None
 
+    #: DSTACK_SERVER_URL: the dstack server; empty: the one in dstack's own configuration file.
+    dstack_url: str | None = None
+    #: DSTACK_TOKEN: who we are there; empty: as above.
+    dstack_token: str | None = field(default=None, repr=False)
+    #: DSTACK_PROJECT: the project there; empty: as above.
+    dstack_project: str | None = None
+    #: WARMFRONT_DSTACK_MODE: a resident worker on each VM, or a dstack run for each submission.
+    dstack_mode: str = "pool"
+    #: DSTACK_AMDDEVCLOUD_API_KEY: for a dstack server of one's own; is never sent to a VM.
+    devcloud_api_key: str | None = field(default=None, repr=False)
+    #: AMD_BACKEND: dstack's name of the cloud. DSTACK_BACKEND is the same.
+    backend: str = "amddevcloud"
+    #: AMD_FLEET_NAME: the fleet that VMs belong to.
+    fleet_name: str = "amd-mi300x-fleet"
+    #: AMD_FLEET_MAX_NODES: the most VMs that dstack lets the fleet have; the least is always 0.
+    fleet_max_nodes: int = 1
+    #: AMD_FLEET_IDLE_DURATION: after which dstack itself ends an idle VM.
+    fleet_idle_s: int = 600
+    #: AMD_FLEET_DRY_RUN: `warmfront fleet create` stops after the plan.
+    fleet_dry_run: bool = False
+    #: AMD_GPU_TYPE: the GPU of the fleet's VMs.
+    gpu_type: str = "MI300X"
+    #: AMD_GPU_MEMORY: its memory.
+    gpu_memory: str = "192GB"
+    #: AMD_SPOT_POLICY: whether VMs may be ones that the cloud can take back.
+    spot_policy: str = "auto"
+    #: AMD_VM_MAX_DURATION: after which dstack ends a VM's worker, whatever it does.
+    vm_max_s: int = 86400
+    #: WARMFRONT_WORKER_IMAGE: the image in which a VM's listener runs.
+    worker_image: str = "rocm/dev-ubuntu-24.04:6.4.2"
+
     def compile_limits(self) -> Limits:
         """The limits of the sandbox that compiles."""
         return self._limits(memory_bytes=self.compile_memory_bytes, wall_s=self.compile_timeout_s)
@@ -139,7 +173,9 @@ class Settings:
 
 def load(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Settings:
     """The settings of this process: the environment goes before `.env`, `.env` before the defaults."""
-    values = {**_read_env_file(env_file), **(os.environ if environ is None else environ)}
+    values = _renamed({**_read_env_file(env_file), **(os.environ if environ is None else environ)})
+    for variable in sorted(_OF_SSH_FLEETS & {name for name, value in values.items() if value.strip()}):
+        _log.warning("%s does nothing: VMs come from a fleet, not from hosts of yours. Unset it.", variable)
     given = {
         name: _parse(variable, values[variable], parse, allowed)
         for name, (variable, parse, allowed) in _VARIABLES.items()
@@ -165,6 +201,19 @@ def default_data_dir() -> Path:
 def physical_memory_bytes() -> int:
     """The memory of this machine."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _renamed(values: dict[str, str]) -> dict[str, str]:
+    """The values under the names that we read; two names with two values are one too many."""
+    for other, ours in _OTHER_NAMES.items():
+        given, text = values.get(ours, "").strip(), values.get(other, "").strip()
+        if given and text and given != text:
+            raise BadSetting(
+                f"{ours} is {given!r} and {other} is {text!r}, and they mean the same.",
+                hint=f"Unset {other}.",
+            )
+        values[ours] = given or text
+    return values
 
 
 def _parse(variable: str, text: str, parse: Callable[[str], object], allowed: str) -> object:
@@ -257,6 +306,40 @@ def _share(text: str) -> Decimal:
     return Decimal(text)
 
 
+def parse_duration_s(text: str) -> int:
+    """Seconds, written as dstack writes them: 45s, 10m, 2h, 1d; a bare number is seconds."""
+    match = re.fullmatch(r"(\d{1,9})\s*([smhd]?)", text)
+    if match is None:
+        raise ValueError(text)
+    return int(match[1]) * {"s": 1, "": 1, "m": 60, "h": 3600, "d": 86400}[match[2]]
+
+
+def _duration(low_s: int, high_s: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        seconds = parse_duration_s(text)
+        if not low_s <= seconds <= high_s:
+            raise ValueError(text)
+        return seconds
+
+    return parse
+
+
+def _nodes(text: str) -> int:
+    value = int(text)
+    if not 1 <= value <= MOST_NODES:
+        raise ValueError(text)
+    return value
+
+
+def _matching(pattern: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(text)
+        return text
+
+    return parse
+
+
 def _url(*schemes: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
         scheme, separator, rest = text.partition("://")
@@ -270,6 +353,13 @@ def _url(*schemes: str) -> Callable[[str], str]:
 _SIZE = "a size such as 512MB or 16GB"
 _SECONDS = "a number of seconds above 0"
 _DOLLARS = "dollars such as 1.99"
+
+#: More VMs than anyone rents by mistake.
+MOST_NODES = 32
+#: The variables of fleets of one's own hosts, which we no longer have.
+_OF_SSH_FLEETS = frozenset({"AMD_DEVCLOUD_SSH_USER", "AMD_DEVCLOUD_SSH_KEY_PATH", "AMD_DEVCLOUD_HOSTS"})
+#: A second name for a variable, which others use.
+_OTHER_NAMES = {"DSTACK_BACKEND": "AMD_BACKEND"}
 
 #: Field → its variable, how to read it, and what is allowed, in words.
 _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
@@ -290,7 +380,7 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "box_dir": ("WARMFRONT_BOX_DIR", _directory, "a directory"),
     "docker_image": ("WARMFRONT_DOCKER_IMAGE", str, "an image name"),
     "sandbox": ("WARMFRONT_SANDBOX", _one_of("bubblewrap", "docker"), "bubblewrap or docker"),
-    "provider": ("WARMFRONT_PROVIDER", _one_of("local"), "local"),
+    "provider": ("WARMFRONT_PROVIDER", _one_of("local", "dstack"), "local or dstack"),
     "host": ("WARMFRONT_HOST", str, "an address of this machine"),
     "port": ("WARMFRONT_PORT", _port, "a port from 0 to 65535"),
     "data_dir": ("WARMFRONT_DATA_DIR", _directory, "a directory"),
@@ -317,6 +407,41 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "rate_limit_per_min": ("WARMFRONT_RATE_LIMIT", _count, "a whole number from 1"),
     "daily_submissions": ("WARMFRONT_DAILY_SUBMISSIONS", _count, "a whole number from 1"),
     "daily_budget_usd": ("WARMFRONT_DAILY_BUDGET", _dollars, _DOLLARS),
+    "dstack_url": ("DSTACK_SERVER_URL", _url("http", "https"), "an http:// or https:// address"),
+    "dstack_token": ("DSTACK_TOKEN", str, "a token of the dstack server"),
+    "dstack_project": ("DSTACK_PROJECT", _matching(r"[A-Za-z0-9_-]{1,50}"), "the name of a dstack project"),
+    "dstack_mode": ("WARMFRONT_DSTACK_MODE", _one_of("pool", "direct"), "pool or direct"),
+    "devcloud_api_key": ("DSTACK_AMDDEVCLOUD_API_KEY", str, "a key of AMD Developer Cloud"),
+    "backend": ("AMD_BACKEND", _matching(r"[a-z][a-z0-9-]{1,30}"), "a backend of dstack's, such as hotaisle"),
+    "fleet_name": (
+        "AMD_FLEET_NAME",
+        _matching(r"[a-z][a-z0-9-]{1,40}"),
+        "a name of 2 to 41 small letters, digits and -, a letter first",
+    ),
+    "fleet_max_nodes": ("AMD_FLEET_MAX_NODES", _nodes, f"a whole number from 1 to {MOST_NODES}"),
+    "fleet_idle_s": (
+        "AMD_FLEET_IDLE_DURATION",
+        _duration(0, 86400),
+        "a duration from 0s to 1d, such as 90s, 10m or 2h",
+    ),
+    "fleet_dry_run": ("AMD_FLEET_DRY_RUN", _boolean, "true or false"),
+    "gpu_type": ("AMD_GPU_TYPE", _matching(r"[A-Za-z0-9][A-Za-z0-9_-]{1,30}"), "a GPU such as MI300X"),
+    "gpu_memory": ("AMD_GPU_MEMORY", _matching(r"[1-9]\d{0,3}GB"), "a memory in GB, such as 192GB"),
+    "spot_policy": (
+        "AMD_SPOT_POLICY",
+        _one_of("auto", "spot", "on-demand"),
+        "auto, spot or on-demand",
+    ),
+    "vm_max_s": (
+        "AMD_VM_MAX_DURATION",
+        _duration(300, 30 * 86400),
+        "a duration from 5m to 30d, such as 12h",
+    ),
+    "worker_image": (
+        "WARMFRONT_WORKER_IMAGE",
+        _matching(r"[^\s:]+(:\d+/[^\s:]+)?(:(?!latest$)[\w.-]+|@sha256:[0-9a-f]{64})"),
+        "an image with a tag that is not latest, such as rocm/dev-ubuntu-24.04:6.4.2",
+    ),
 }
 
 #: The fields that a judge reads: what goes along to a VM.
