@@ -174,7 +174,8 @@ def _poor(chance: random.Random, size: int) -> Scenario:
     """As bad, and with credits for a VM or two; none is there already, for which nothing was reserved."""
     worst = _worst(chance, size)
     credits_usd = Decimal(chance.randint(30, 110)) / 100
-    settings = replace(worst.settings, credits_usd=credits_usd)
+    # Far more is reserved than spent: a low threshold is one that is reached.
+    settings = replace(worst.settings, credits_usd=credits_usd, alert_threshold=Decimal("0.1"))
     return replace(worst, name="poor", settings=settings, zombies=0)
 
 
