@@ -26,11 +26,21 @@ _LEFT_OUT = ("hip/xray", "listener/client.py")
 #: What dstack takes as one entry of a task's `files`, packed.
 MOST_BYTES = 2 << 20
 
+#: Its name on the VM, below the folder in which a task's commands run; Python starts a folder by its name.
+FOLDER = "warmfront-listener"
+LISTENER = ("python3", FOLDER)
+
+_START = """\
+import os.path, runpy, sys
+
+sys.path[0] = os.path.abspath(sys.path[0])
+runpy.run_module("warmfront.listener", run_name="__main__", alter_sys=True)
+"""
 _PACKAGE = Path(warmfront.__file__).parent
 
 
 def pack(cache_dir: Path) -> Path:
-    """The folder to put on PYTHONPATH; made once for each state of the sources."""
+    """The folder that goes; made once for each state of the sources."""
     files = sorted(_files())
     size = sum(path.stat().st_size for path in files)
     if size > MOST_BYTES:
@@ -52,7 +62,7 @@ def _files() -> Iterator[Path]:
 
 
 def _digest(files: list[Path]) -> str:
-    state = hashlib.sha256()
+    state = hashlib.sha256(_START.encode())
     for path in files:
         data = path.read_bytes()
         state.update(f"{path.relative_to(_PACKAGE)} {len(data)}\n".encode() + data)
@@ -68,6 +78,7 @@ def _copy(files: list[Path], packed: Path) -> None:
             target = draft / "warmfront" / path.relative_to(_PACKAGE)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
+        (draft / "__main__.py").write_text(_START)
         draft.chmod(0o755)
         draft.rename(packed)
     except OSError:

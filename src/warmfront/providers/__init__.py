@@ -18,4 +18,11 @@ def open_provider(settings: Settings, clock: Clock) -> Provider:
         from warmfront.providers.local import LocalProvider  # noqa: PLC0415 - only the one that is used
 
         return LocalProvider(settings, clock=clock)
-    raise BadSetting(f"There is no provider {settings.provider!r}.", hint="Set WARMFRONT_PROVIDER to local.")
+    if settings.provider == "dstack":
+        from warmfront.dstack.client import DstackClient  # noqa: PLC0415 - as above
+        from warmfront.providers.dstack import DstackProvider  # noqa: PLC0415 - as above
+
+        return DstackProvider(settings, DstackClient.open(settings), clock=clock)
+    raise BadSetting(
+        f"There is no provider {settings.provider!r}.", hint="Set WARMFRONT_PROVIDER to local or dstack."
+    )

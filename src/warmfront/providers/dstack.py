@@ -1,0 +1,281 @@
+"""The `dstack` provider: a VM is a worker task on a fleet, reached through dstack's tunnel.
+
+The task is named after the VM's id, so that it is found again and never asked for twice. When a VM is
+billed is told by dstack's record of the instance, never by what it says a run has cost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from warmfront.clock import SystemClock
+from warmfront.dstack import delivery
+from warmfront.dstack.configuration import id_of, run_name, worker_task
+from warmfront.dstack.status import Outcome, outcome_of, why_no_capacity
+from warmfront.errors import DstackFailed, DstackUnreachable, ProviderError, WarmfrontError
+from warmfront.money.billing import Billing
+from warmfront.providers.base import Lease, Phase
+from warmfront.providers.dstack_places import Places, Stay
+from warmfront.providers.dstack_tunnels import Tunnels
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from warmfront.clock import Clock
+    from warmfront.dstack.client import DstackClient
+    from warmfront.dstack.records import Run
+    from warmfront.settings import Settings
+
+#: Pauses between two looks at a run: dstack tells nobody when something changes.
+_LOOK_S = 0.2
+_LONGEST_LOOK_S = 1.0
+#: An MI300X of AMD Developer Cloud boots, installs Docker and pulls the image in about this time.
+_TYPICAL_BOOT_S = 300.0
+
+_PHASES = {
+    Outcome.QUEUED: Phase.QUEUED,
+    Outcome.BOOTING: Phase.BOOTING,
+    Outcome.PULLING: Phase.PULLING,
+    Outcome.RUNNING: Phase.STARTING,
+}
+#: The names of the runs that are VMs.
+_VM_PREFIX = run_name("vm_")
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Seen:
+    """A VM as dstack has it this moment."""
+
+    run: Run
+    outcome: Outcome
+    stay: Stay | None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has ended, and the VM too or another run has it."""
+        return self.outcome.is_final and (self.stay is None or self.stay.until is not None)
+
+
+class DstackProvider:
+    """VMs of a dstack fleet."""
+
+    name = "dstack"
+    simulated = False
+    slots = 1
+
+    def __init__(self, settings: Settings, client: DstackClient, *, clock: Clock | None = None) -> None:
+        self.billing = Billing(rate_usd_per_h=settings.rate_usd_per_h)
+        self.typical_boot_s = _TYPICAL_BOOT_S
+        self._settings = settings
+        self._client = client
+        self._now = (clock or SystemClock()).now
+        self._places = Places(client)
+        self._tunnels = Tunnels(client)
+        self._asking: dict[str, asyncio.Task[Run]] = {}
+        self._priced: set[str] = set()
+
+    async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+        """Start a worker task, or go on with the one of this id."""
+        del gpu  # the fleet has one kind
+        told: Lease | None = None
+        pauses = _pauses()
+        while True:
+            lease = await self._boot_step(vm_id, token)
+            if lease is not None and lease != told:
+                told, pauses = lease, _pauses()
+                yield lease
+                if lease.phase is Phase.READY:
+                    return
+            await asyncio.sleep(next(pauses))
+
+    async def release(self, vm_id: str) -> Lease:
+        """Stop the run, then have the VM deleted from the fleet, until dstack has its end on record."""
+        await self._asked(vm_id)
+        await self._tunnels.close(run_name(vm_id))
+        pauses = _pauses()
+        while True:
+            seen = await self._look(vm_id)
+            if seen is None:
+                return _never(vm_id, self._now())
+            if seen.is_over:
+                return self._lease(vm_id, seen)
+            await self._push_to_end(seen)
+            await asyncio.sleep(next(pauses))
+
+    async def describe(self, vm_id: str) -> Lease | None:
+        """The VM as it is now; who asks has doubts, so the tunnel is tried too."""
+        seen = await self._look(vm_id)
+        if seen is None:
+            return None
+        if seen.outcome is Outcome.RUNNING:
+            await self._tunnels.address(seen.run.name, doubt=True)
+        return self._lease(vm_id, seen)
+
+    async def leases(self) -> list[Lease]:
+        """Every run of ours that goes on, and every VM of the fleet that such a run has left."""
+        active = [run.name for run in await self._client.runs(_VM_PREFIX)]
+        living = [
+            instance
+            for instance in await self._client.instances(only_active=True)
+            if instance.fleet == self._settings.fleet_name
+        ]
+        names = {*active, *await self._places.last_tenants(living)}
+        vm_ids = sorted(id_of(name) or "" for name in names if name.startswith(_VM_PREFIX))
+        found = await asyncio.gather(*(self._find(vm_id) for vm_id in vm_ids))
+        return [lease for lease in found if lease is not None and lease.phase is not Phase.ENDED]
+
+    async def close(self) -> None:
+        """Let go of the tunnels; the VMs live on."""
+        await self._tunnels.close_all()
+        await self._client.close()
+
+    async def _find(self, vm_id: str) -> Lease | None:
+        seen = await self._look(vm_id)
+        if seen is None:
+            return None
+        if seen.outcome is Outcome.RUNNING:
+            await self._tunnels.address(seen.run.name)
+        return self._lease(vm_id, seen)
+
+    async def _boot_step(self, vm_id: str, token: str) -> Lease | None:
+        """How far it is; None while dstack cannot be asked: it may be restarting, and the VM boots on."""
+        try:
+            seen = await self._look(vm_id)
+            if seen is None:
+                await self._ask(vm_id, token)
+                return Lease(vm_id=vm_id, phase=Phase.QUEUED)
+            if seen.outcome.is_final or seen.outcome is Outcome.STOPPING:
+                raise ProviderError(await self._why(seen.run, seen.outcome))
+            lease = self._lease(vm_id, seen)
+            if seen.outcome is Outcome.RUNNING and lease.address is None:
+                # Who waits sees that it starts before the tunnel is there.
+                self._open_soon(seen.run.name)
+        except (DstackUnreachable, DstackFailed) as error:
+            _log.warning("VM %s: %s", vm_id, error.message)
+            return None
+        return lease
+
+    def _open_soon(self, run: str) -> None:
+        task = asyncio.ensure_future(self._tunnels.address(run))
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    async def _ask(self, vm_id: str, token: str) -> None:
+        """Apply the task. Who gives up waiting leaves it on its way, and a release waits for it."""
+        asking = self._asking.get(vm_id)
+        if asking is None:
+            packed = await asyncio.to_thread(delivery.pack, self._settings.cache_dir)
+            task = worker_task(
+                self._settings,
+                vm_id=vm_id,
+                token=token,
+                listener=delivery.LISTENER,
+                files=[f"{packed}:{delivery.FOLDER}"],
+            )
+            asking = self._asking[vm_id] = asyncio.create_task(self._client.apply_task(task))
+        try:
+            await asyncio.shield(asking)
+        finally:
+            if asking.done():
+                self._asking.pop(vm_id, None)
+
+    async def _asked(self, vm_id: str) -> None:
+        """Wait for what is on its way."""
+        asking = self._asking.pop(vm_id, None)
+        if asking is not None:
+            await asyncio.wait([asking])
+
+    async def _look(self, vm_id: str) -> _Seen | None:
+        run = await self._client.run(run_name(vm_id))
+        if run is None:
+            return None
+        outcome = outcome_of(run)
+        queued = outcome is Outcome.QUEUED
+        stay = None if queued else await self._places.stay(run, is_over=outcome.is_final)
+        if stay is not None:
+            self._note_price(vm_id, stay)
+        return _Seen(run=run, outcome=outcome, stay=stay)
+
+    async def _push_to_end(self, seen: _Seen) -> None:
+        """The next step: a run is aborted, for its VM may not answer; then the VM is free to be deleted."""
+        if not seen.outcome.is_final:
+            if seen.outcome is not Outcome.STOPPING:
+                await self._client.stop(seen.run.name, abort=True)
+        elif seen.stay is not None and seen.stay.instance.status != "terminating":
+            instance = seen.stay.instance
+            try:
+                await self._client.delete_instances(self._settings.fleet_name, [instance.num])
+            except WarmfrontError as error:  # dstack is at work on it: the next look will tell
+                _log.info("%s could not be deleted yet: %s", instance.name, error.message)
+
+    def _lease(self, vm_id: str, seen: _Seen) -> Lease:
+        stay = seen.stay
+        since = stay.since if stay else None
+        if seen.is_over:
+            ended_at = stay.until if stay else seen.run.finished_at
+            return Lease(
+                vm_id=vm_id,
+                phase=Phase.ENDED,
+                started_at=since,
+                ended_at=ended_at or self._now(),
+                detail=seen.run.job_termination_message or seen.outcome.value,
+            )
+        address = self._tunnels.known(seen.run.name) if seen.outcome is Outcome.RUNNING else None
+        if address is not None:
+            return Lease(vm_id=vm_id, phase=Phase.READY, started_at=since, address=address)
+        # A VM whose run is over idles on, and is billed, until it is deleted.
+        return Lease(vm_id=vm_id, phase=_PHASES.get(seen.outcome, Phase.STARTING), started_at=since)
+
+    def _note_price(self, vm_id: str, stay: Stay) -> None:
+        """The ledger counts by the rate that is set: say so where the cloud asks for another."""
+        price = stay.instance.price_usd_per_h
+        if price is None or vm_id in self._priced:
+            return
+        self._priced.add(vm_id)
+        if price != self.billing.rate_usd_per_h:
+            _log.warning(
+                "VM %s costs $%s an hour and is counted at $%s: set AMD_MI300X_HOURLY_RATE=%s",
+                vm_id,
+                price,
+                self.billing.rate_usd_per_h,
+                price,
+            )
+
+    async def _why(self, run: Run, outcome: Outcome) -> str:
+        if outcome is Outcome.NO_CAPACITY:
+            outcome = why_no_capacity(await self._client.fleet(self._settings.fleet_name))
+        said = run.job_termination_message or run.error or run.status_message
+        return f"{_WORDS.get(outcome, 'dstack ended it')}{f' ({said})' if said else ''}."
+
+
+#: Why there is no VM, and what to do, in words for whoever waits for one.
+_WORDS = {
+    Outcome.DONE: "Its worker ended by itself",
+    Outcome.EXITED: "Its worker failed: `dstack logs` has its last words",
+    Outcome.TIMED_OUT: "Its worker ran past AMD_VM_MAX_DURATION",
+    Outcome.STOPPED: "Someone stopped its run",
+    Outcome.STOPPING: "Its run is being stopped",
+    Outcome.LOST: "The cloud took the VM away, or it can no longer be reached",
+    Outcome.NO_CAPACITY: "The cloud has no such VM now",
+    Outcome.NO_OFFERS: "No backend of the fleet sells such a VM at this price: see AMD_MI300X_HOURLY_RATE",
+    Outcome.NO_FLEET: "There is no such fleet: `warmfront fleet create` makes it",
+    Outcome.FLEET_FULL: "The fleet has as many VMs as it may: see AMD_FLEET_MAX_NODES",
+    Outcome.BAD_IMAGE: "Its container could not be made: see WARMFRONT_WORKER_IMAGE",
+    Outcome.BOOT_FAILED: "The VM came, and dstack's agent on it did not",
+    Outcome.BROKEN: "dstack failed",
+}
+
+
+def _never(vm_id: str, now: float) -> Lease:
+    return Lease(vm_id=vm_id, phase=Phase.ENDED, ended_at=now, detail="There never was such a VM.")
+
+
+def _pauses() -> Iterator[float]:
+    """Short ones first, then ever longer up to a bound."""
+    pause_s = _LOOK_S
+    while True:
+        yield pause_s
+        pause_s = min(1.5 * pause_s, _LONGEST_LOOK_S)
