@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -182,6 +182,16 @@ def load(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(
         if values.get(variable, "").strip()
     }
     return Settings(**given)  # type: ignore[arg-type]  # each parser gives its field's type
+
+
+def with_options(settings: Settings, options: Mapping[str, tuple[str, str | None]]) -> Settings:
+    """The settings with what was typed on top: field → the option's name and its text, if it was given."""
+    given = {
+        name: _parse(option, text, *_VARIABLES[name][1:])
+        for name, (option, text) in options.items()
+        if text is not None
+    }
+    return replace(settings, **given)  # type: ignore[arg-type]  # each parser gives its field's type
 
 
 def default_cache_dir() -> Path:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from warmfront import __version__
+from warmfront.cli.fleet_commands import fleet_app
 
 app = typer.Typer(
     help="Prove whether a HIP kernel is right, and measure how fast it is.",
@@ -20,6 +21,7 @@ problems_app = typer.Typer(help="The problems that a kernel can solve.", no_args
 app.add_typer(problems_app, name="problems")
 keys_app = typer.Typer(help="Who may use the service of this machine.", no_args_is_help=True)
 app.add_typer(keys_app, name="keys")
+app.add_typer(fleet_app, name="fleet")
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 DtypeOption = Annotated[str | None, typer.Option(help="float32 or float16, where the problem has it.")]

@@ -8,10 +8,10 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from warmfront.errors import BadSetting
+from warmfront.errors import BadSetting, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from warmfront.settings import Settings
 
@@ -103,6 +103,24 @@ def server_configuration(settings: Settings) -> dict[str, Any]:
     creds = {"type": "api_key", "api_key": settings.devcloud_api_key}
     backend = {"type": settings.backend, "creds": creds}
     return {"projects": [{"name": settings.dstack_project or "main", "backends": [backend]}]}
+
+
+def of_kind(kind: str, settings: Settings) -> dict[str, Any]:
+    """The configuration of that name, as a file for `dstack apply`."""
+    kinds: dict[str, Callable[[], dict[str, Any]]] = {
+        "fleet": lambda: fleet_configuration(settings),
+        "worker": lambda: _as_file(worker_task(settings, vm_id="vm_example", token="")),
+        "direct": lambda: _as_file(submission_task(settings, name="wf-sub-example", commands=["true"])),
+        "server": lambda: server_configuration(settings),
+    }
+    if kind not in kinds:
+        raise UsageError(f"There is no configuration {kind!r}.", hint=f"Use one of: {', '.join(kinds)}.")
+    return kinds[kind]()
+
+
+def _as_file(task: dict[str, Any]) -> dict[str, Any]:
+    """With no secret in it: a variable that is only named comes from the environment of `dstack apply`."""
+    return {**task, "env": [f"{name}={value}" if value else name for name, value in task["env"].items()]}
 
 
 def judge_environ(settings: Settings) -> dict[str, str]:
