@@ -1,7 +1,7 @@
 """The way from a dstack server to the simulated APIs: an HTTP proxy that knows only the hosts of the cloud.
 
-A server that has it as HTTPS_PROXY believes that it talks to the real hosts; every other host is refused, so that no
-test depends on the internet.
+A server that has it as HTTPS_PROXY believes that it talks to the real hosts; every other host is refused, so
+that no test depends on the internet.
 """
 
 from __future__ import annotations

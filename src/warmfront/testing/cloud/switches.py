@@ -1,6 +1,7 @@
 """How a simulated cloud behaves: how long things take, and what goes wrong.
 
-A test changes the fields of a running cloud at will; whoever reads one reads it when it matters. Nothing is done here.
+A test changes the fields of a running cloud at will; whoever reads one reads it when it matters. Nothing is
+done here.
 """
 
 from __future__ import annotations

@@ -1,0 +1,190 @@
+"""The API of dstack's runner, which every container has: it takes a job, runs it, tells what becomes of it.
+
+It speaks the protocol; what runs, and where, is the job's business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import web
+
+from warmfront.testing.cloud import api
+from warmfront.testing.cloud.job import Job
+from warmfront.testing.cloud.places import Places
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+VERSION = "0.22.5"
+_UPLOAD_LIMIT_BYTES = 1 << 30
+
+
+class Runner:
+    """Of one task."""
+
+    def __init__(self, *, root: Path, host: Path, mounts: Sequence[Mapping[str, Any]]) -> None:
+        self._root = root
+        self._host = host
+        self._mounts = mounts
+        self._submission: dict[str, Any] | None = None
+        self._archives: dict[str, bytes] = {}
+        self._job: Job | None = None
+        self._work: asyncio.Task[None] | None = None
+        self._states: list[dict[str, Any]] = []
+        self._logs: list[dict[str, Any]] = []
+        self._last_ms = 0
+        self._ended = False
+        self._changed = asyncio.Event()
+        self._server: web.AppRunner | None = None
+        self.port = 0
+
+    async def start(self) -> None:
+        """Listen on `port`."""
+        app = web.Application(client_max_size=_UPLOAD_LIMIT_BYTES)
+        app.add_routes(
+            [
+                web.get("/api/healthcheck", self._health),
+                web.get("/api/metrics", self._metrics),
+                web.post("/api/submit", self._submit),
+                web.post("/api/upload_archive", self._upload_archive),
+                web.post("/api/upload_code", self._upload_code),
+                web.post("/api/run", self._run),
+                web.get("/api/pull", self._pull),
+                web.post("/api/stop", self._stop),
+                web.get("/logs_ws", self._stream_logs),
+            ]
+        )
+        self._server, self.port = await api.serve(app)
+
+    async def close(self) -> None:
+        """End what it runs, and return when that is gone."""
+        if self._work is not None:
+            self._work.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._work
+        if self._server is not None:
+            await self._server.cleanup()
+
+    async def connect(self, port: int) -> socket.socket:
+        """A connection to a port of the job."""
+        if self._job is None:
+            raise ConnectionRefusedError("Nothing runs.")
+        return await self._job.connect(port)
+
+    async def _health(self, _: web.Request) -> web.Response:
+        return web.json_response({"service": "dstack-runner", "version": VERSION})
+
+    async def _metrics(self, _: web.Request) -> web.Response:
+        return web.Response(status=404)
+
+    async def _submit(self, request: web.Request) -> web.Response:
+        if self._work is not None:
+            return web.Response(status=409)
+        self._submission = await request.json()
+        return web.json_response(None)
+
+    async def _upload_archive(self, request: web.Request) -> web.Response:
+        form = await request.post()
+        archive = form["archive"]
+        if not isinstance(archive, web.FileField):
+            return web.Response(status=400)
+        self._archives[archive.filename] = archive.file.read()
+        archive.file.close()
+        return web.json_response(None)
+
+    async def _upload_code(self, request: web.Request) -> web.Response:
+        await request.read()
+        return web.json_response(None)
+
+    async def _run(self, _: web.Request) -> web.Response:
+        if self._submission is None or self._work is not None:
+            return web.Response(status=409)
+        places = Places(
+            root=self._root, host=self._host, spec=self._submission["job_spec"], mounts=self._mounts
+        )
+        self._job = Job(submission=self._submission, archives=self._archives, places=places, emit=self._emit)
+        self._work = asyncio.create_task(self._follow(self._job))
+        return web.json_response({"working_dir": str(places.working_dir), "username": "root"})
+
+    async def _follow(self, job: Job) -> None:
+        self._say(state="running")
+        try:
+            end = await job.run()
+        except (OSError, KeyError) as error:
+            self._say(state="failed", reason="executor_error", message=str(error))
+        else:
+            self._say(
+                state=end.state,
+                reason=end.termination_reason,
+                message=end.termination_message,
+                exit_status=end.exit_status,
+            )
+        self._ended = True
+        self._tell()
+
+    async def _pull(self, request: web.Request) -> web.Response:
+        after = int(request.query.get("timestamp", 0))
+        return web.json_response(
+            {
+                "job_states": [event for event in self._states if event["timestamp"] > after],
+                "job_logs": [event for event in self._logs if event["timestamp"] > after],
+                "runner_logs": [],
+                "last_updated": self._last_ms,
+                "no_connections_secs": 0,
+                "has_more": not self._ended,
+            }
+        )
+
+    async def _stop(self, _: web.Request) -> web.Response:
+        if self._job is not None:
+            self._job.stop()
+        return web.json_response(None)
+
+    async def _stream_logs(self, request: web.Request) -> web.WebSocketResponse:
+        """Every line so far, and each that comes, until the job has ended."""
+        stream = web.WebSocketResponse()
+        await stream.prepare(request)
+        sent = 0
+        while True:
+            changed, ended = self._changed, self._ended
+            for event in self._logs[sent:]:
+                await stream.send_bytes(base64.b64decode(event["message"]))
+                sent += 1
+            if ended:
+                break
+            await changed.wait()
+        await stream.close()
+        return stream
+
+    def _emit(self, data: bytes) -> None:
+        self._logs.append({"timestamp": self._now_ms(), "message": base64.b64encode(data).decode()})
+        self._tell()
+
+    def _say(
+        self, *, state: str, reason: str = "", message: str = "", exit_status: int | None = None
+    ) -> None:
+        self._states.append(
+            {
+                "timestamp": self._now_ms(),
+                "state": state,
+                "termination_reason": reason,
+                "termination_message": message,
+                "exit_status": exit_status,
+            }
+        )
+
+    def _tell(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def _now_ms(self) -> int:
+        """No two events have the same time: whoever asks for what came after one would miss the other."""
+        self._last_ms = max(self._last_ms + 1, int(time.time() * 1000))
+        return self._last_ms

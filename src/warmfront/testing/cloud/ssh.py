@@ -1,0 +1,116 @@
+"""The SSH servers of a VM and of its container: keys are checked, ports are forwarded, commands are noted.
+
+What a port leads to is for their owner to say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, cast
+
+import asyncssh
+from asyncssh.forward import SSHForwarder
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+    from socket import socket
+
+    Keys = Callable[[], Iterable[str]]
+    Connect = Callable[[int], Awaitable[socket]]
+
+
+class SSH:
+    """One server."""
+
+    def __init__(
+        self,
+        *,
+        host_key: asyncssh.SSHKey,
+        keys: Keys,
+        connect: Connect,
+        command: Callable[[str], None] | None = None,
+    ) -> None:
+        """`keys` has who may enter now, `connect` leads to a port; `command` is told what is to be run."""
+        self._host_key = host_key
+        self._keys = keys
+        self._connect = connect
+        self._command = command
+        self._listener: asyncssh.SSHAcceptor | None = None
+        self._open: set[asyncssh.SSHServerConnection] = set()
+
+    async def start(self, address: str, port: int) -> int:
+        """Listen; the port."""
+        self._listener = await asyncssh.listen(
+            address,
+            port,
+            server_host_keys=[self._host_key],
+            server_factory=lambda: _Session(self._keys, self._connect, self._open),
+            process_factory=self._run if self._command else None,
+        )
+        return self._listener.get_port()
+
+    async def close(self) -> None:
+        """Cut every connection, as a machine does that is gone."""
+        if self._listener is None:
+            return
+        self._listener.close()
+        for connection in list(self._open):
+            connection.abort()
+        await self._listener.wait_closed()
+
+    def _run(self, process: asyncssh.SSHServerProcess[str]) -> None:
+        if self._command is not None:
+            self._command(process.command or "")
+        process.exit(0)
+
+
+class _Session(asyncssh.SSHServer):
+    def __init__(self, keys: Keys, connect: Connect, open_: set[asyncssh.SSHServerConnection]) -> None:
+        self._keys = keys
+        self._connect = connect
+        self._open = open_
+        self._connection: asyncssh.SSHServerConnection | None = None
+
+    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+        self._connection = conn
+        self._open.add(conn)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        del exc
+        if self._connection is not None:
+            self._open.discard(self._connection)
+
+    def begin_auth(self, username: str) -> bool:
+        del username
+        return True
+
+    def public_key_auth_supported(self) -> bool:
+        return True
+
+    def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
+        del username
+        return key.public_data in _public_data(self._keys())
+
+    def connection_requested(
+        self, dest_host: str, dest_port: int, orig_host: str, orig_port: int
+    ) -> Awaitable[asyncssh.SSHTCPSession[bytes]]:
+        del dest_host, orig_host, orig_port
+        return cast("Awaitable[asyncssh.SSHTCPSession[bytes]]", self._forward(dest_port))
+
+    async def _forward(self, port: int) -> SSHForwarder:
+        try:
+            connection = await self._connect(port)
+        except OSError as error:
+            raise asyncssh.ChannelOpenError(asyncssh.OPEN_CONNECT_FAILED, str(error)) from error
+        loop = asyncio.get_running_loop()
+        _, peer = await loop.create_connection(SSHForwarder, sock=connection)
+        return SSHForwarder(peer)
+
+
+def _public_data(lines: Iterable[str]) -> set[bytes]:
+    found = set()
+    for line in lines:
+        with suppress(asyncssh.KeyImportError):
+            found.add(asyncssh.import_public_key(line).public_data)
+    return found

@@ -1,0 +1,132 @@
+"""A simulated VM: it boots, has an address with SSH on it, a shim behind that, and ends with all it runs.
+
+It decides nothing: the data centre makes it and ends it, dstack tells it what to run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from warmfront.testing.cloud.shim import CONTAINER_SSH_PORT, RUNNER_PORT, Shim
+from warmfront.testing.cloud.ssh import SSH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import asyncssh
+
+    from warmfront.testing.cloud.switches import Switches
+
+SSH_PORT = 22
+SHIM_PORT = 10998
+
+
+class VM:
+    """One machine."""
+
+    def __init__(
+        self,
+        *,
+        vm_id: str,
+        name: str,
+        backend: str,
+        address: str,
+        folder: Path,
+        keys: Sequence[str],
+        host_key: asyncssh.SSHKey,
+        switches: Switches,
+        shim_by_command: bool,
+    ) -> None:
+        """`shim_by_command`: dstack starts the shim by SSH; else the machine does it as it boots."""
+        self.id = vm_id
+        self.name = name
+        self.backend = backend
+        self.address = address
+        self.folder = folder
+        self.is_active = False
+        self._keys = keys
+        self._switches = switches
+        self._never_boots = switches.never_boots
+        self._shim_by_command = shim_by_command
+        self._shim_wanted = asyncio.Event()
+        self._shim = Shim(folder, switches)
+        self._ssh = SSH(
+            host_key=host_key, keys=self._host_keys, connect=self._host_port, command=self._commanded
+        )
+        self._container_ssh = SSH(host_key=host_key, keys=self._container_keys, connect=self._container_port)
+        self._container_ssh_port = 0
+        self._boot = asyncio.create_task(self._boots())
+
+    @property
+    def containers(self) -> list[dict[str, Any]]:
+        """What its shim was asked to run, in dstack's own words."""
+        return list(self._shim.requests)
+
+    async def end(self) -> None:
+        """Stop existing."""
+        self.is_active = False
+        self._boot.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._boot
+        await self._ssh.close()
+        await self._container_ssh.close()
+        await self._shim.close()
+
+    async def _boots(self) -> None:
+        if self._never_boots:
+            await asyncio.Event().wait()
+        await asyncio.sleep(self._switches.boot_s)
+        self._container_ssh_port = await self._container_ssh.start("127.0.0.1", 0)
+        await self._ssh.start(self.address, SSH_PORT)
+        self.is_active = True
+        if self._shim_by_command:
+            await self._shim_wanted.wait()
+        await asyncio.sleep(self._switches.install_s)
+        await self._shim.start()
+
+    def _commanded(self, command: str) -> None:
+        if "dstack-shim" in command:
+            self._shim_wanted.set()
+
+    def _host_keys(self) -> Iterator[str]:
+        yield from self._keys
+        for task in self._shim.tasks.values():
+            if task.status != "terminated":
+                yield from task.request["host_ssh_keys"]
+
+    def _container_keys(self) -> list[str]:
+        task = self._shim.running()
+        return [] if task is None else list(task.request["container_ssh_keys"])
+
+    async def _host_port(self, port: int) -> socket.socket:
+        if port == SHIM_PORT:
+            return await _connect(self._shim.port)
+        if port == CONTAINER_SSH_PORT:
+            return await _connect(self._container_ssh_port if self._shim.running() else None)
+        return await self._container_port(port)
+
+    async def _container_port(self, port: int) -> socket.socket:
+        task = self._shim.running()
+        if task is None:
+            raise ConnectionRefusedError("No container runs.")
+        if port == RUNNER_PORT:
+            return await _connect(task.runner.port)
+        return await task.runner.connect(port)
+
+
+async def _connect(port: int | None) -> socket.socket:
+    """A connection to what this process itself serves."""
+    if port is None:
+        raise ConnectionRefusedError("Nothing listens there yet.")
+    connection = socket.socket()
+    connection.setblocking(False)  # noqa: FBT003 - the library's own signature
+    try:
+        await asyncio.get_running_loop().sock_connect(connection, ("127.0.0.1", port))
+    except BaseException:
+        connection.close()
+        raise
+    return connection

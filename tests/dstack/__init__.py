@@ -1,0 +1,1 @@
+"""Tests against the real dstack server, with the simulated cloud behind it."""
