@@ -16,10 +16,12 @@ serve: ## Take submissions over HTTP on http://127.0.0.1:3000
 
 test: ## All tests but the slow ones
 	@PYTHON=$(PYTHON) scripts/setup dev
+	@PYTHON=$(PYTHON) scripts/setup dstack
 	@$(BIN)/pytest -n auto -m "not slow"
 
 test-slow: ## The proofs that take minutes
 	@PYTHON=$(PYTHON) scripts/setup dev
+	@PYTHON=$(PYTHON) scripts/setup dstack
 	@$(BIN)/pytest -m slow
 
 check: ## Formatting, lint and types
@@ -43,4 +45,4 @@ lock: ## Pin every dependency anew, with hashes
 	done
 
 clean: ## Remove what the commands above made here
-	@rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) $(VENV)-dstack .pytest_cache .mypy_cache .ruff_cache .hypothesis
