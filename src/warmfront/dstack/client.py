@@ -166,7 +166,7 @@ class DstackClient:
         tunnel = self._tunnels.pop(name, None)
         if tunnel is not None:
             async with self._ssh:
-                await self._call(lambda _: tunnel.detach())
+                await self._call(lambda _: connection.detach(tunnel))
 
     async def _call(
         self, work: Callable[[Any], Any], *, timeout_s: float = CALL_TIMEOUT_S, **default: Any

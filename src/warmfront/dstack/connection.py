@@ -189,6 +189,14 @@ def attach(api: Any, *, project: str, name: str) -> Any:
     return run
 
 
+def detach(run: Any) -> None:
+    """Close the tunnel, also one that an earlier process of ours opened, which dstack would leave."""
+    attached = run._ssh_attach  # noqa: SLF001 - as above
+    run.detach()
+    if attached is not None:
+        attached.tunnel.close()
+
+
 def read_logs(api: Any, *, project: str, name: str) -> bytes:
     """All that dstack has of the output of a run's latest job."""
     from dstack._internal.server.schemas.logs import PollLogsRequest
