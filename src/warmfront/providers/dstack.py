@@ -200,10 +200,13 @@ class DstackProvider:
         return _Seen(run=run, outcome=outcome, stay=stay)
 
     async def _push_to_end(self, seen: _Seen) -> None:
-        """The next step: a run is aborted, for its VM may not answer; then the VM is free to be deleted."""
+        """The next step: a run is stopped, and then its VM is free to be deleted.
+
+        Not aborted: dstack would not tell the worker to end, and wait half a minute for its last words.
+        """
         if not seen.outcome.is_final:
             if seen.outcome is not Outcome.STOPPING:
-                await self._client.stop(seen.run.name, abort=True)
+                await self._client.stop(seen.run.name)
         elif seen.stay is not None and seen.stay.instance.status != "terminating":
             instance = seen.stay.instance
             try:
