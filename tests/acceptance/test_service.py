@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.acceptance.services import Service, serving, statuses
+from tests.integration.test_writing_a_problem import block
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -169,3 +170,12 @@ def test_the_same_on_postgresql(tmp_path: Path, postgres: PostgresServer) -> Non
         assert statuses(service.events(first))[-1] == "CHECKED"
         assert service.judged(endpoint="checker")[-1]["status"] == "CHECKED"
         assert not list(tmp_path.glob("*.db"))
+
+
+def test_an_operator_brings_a_problem_along(tmp_path: Path) -> None:
+    """A problem's source that comes with a submission is judged by, once, and known to nobody else."""
+    fields = {"code": block("cpp"), "problem": "dot-product", "endpoint": "checker"}
+    with serving(tmp_path) as service:
+        last = service.judged(**fields, problem_def=block("python"))[-1]
+        assert (last["status"], last["total_tests"]) == ("CHECKED", 6)
+        assert "dot-product" not in {problem["slug"] for problem in service.get("problems")["items"]}
