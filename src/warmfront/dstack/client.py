@@ -61,6 +61,7 @@ class DstackClient:
         for name in [*self._tunnels]:
             await self.detach(name)
         self._threads.shutdown(wait=False, cancel_futures=True)
+        self._session.close()
 
     # --- fleets
 

@@ -46,6 +46,7 @@ class Session:
     project: str
     token: str = field(repr=False)
     _local: threading.local = field(default_factory=threading.local, repr=False)
+    _opened: list[Any] = field(default_factory=list, repr=False)
 
     def call(self, work: Callable[[Any], Any], default: Mapping[str, Any]) -> Any:
         """Do it; with `missing` in `default`, that is the answer where there is no such thing."""
@@ -73,6 +74,11 @@ class Session:
         except requests.RequestException as error:
             raise unreachable(self.url, error) from None
 
+    def close(self) -> None:
+        """Close every thread's connection."""
+        while self._opened:
+            self._opened.pop().close()
+
     def _api(self) -> Any:
         if not hasattr(self._local, "api"):
             self._local.api = self._connect()
@@ -83,17 +89,26 @@ class Session:
 
         api = APIClient(self.url, self.token)
         http = api._s  # noqa: SLF001 - dstack's client has neither time-outs nor the status of a refusal
+        self._opened.append(http)
         http.hooks["response"].append(self._look)
         http.request = _with_defaults(http.request, url=self.url)
         return api
 
     def _look(self, response: Any, **_: object) -> None:
         """Dstack's client turns every status into one error; what a person must do differs."""
+        if response.status_code in {401, 403, 404} or response.status_code >= 500:
+            response.close()  # what is raised below leaves it unread, and the connection open
         if response.status_code in {401, 403}:
             raise DstackDenied(
                 f"The dstack server at {self.url} denies this token the project {self.project!r}.",
                 hint="Set DSTACK_TOKEN and DSTACK_PROJECT to those of the server's page of projects, "
                 "or run `dstack project add`.",
+            )
+        if response.status_code == 404:
+            raise DstackRefused(
+                f"The dstack server at {self.url} has no project {self.project!r}, or is too old.",
+                hint="Set DSTACK_PROJECT to one that the server has; a new server has `main`. "
+                "The server must be 0.21 or newer.",
             )
         if response.status_code >= 500:
             raise DstackFailed(
@@ -106,12 +121,12 @@ def open_session(settings: Settings) -> Session:
     """A session that works: the server answers, and the token opens the project."""
     check_installed()
     session = _configured(settings)
-    session.call(lambda api: api.users.get_my_user(), {})
-    if session.call(lambda api: api.projects.get(session.project), {"missing": None}) is None:
-        raise DstackDenied(
-            f"The dstack server at {session.url} has no project {session.project!r}.",
-            hint="Set DSTACK_PROJECT to one that the server has; a new server has `main`.",
-        )
+    try:
+        session.call(lambda api: api.users.get_my_user(), {})
+        session.call(lambda api: api.projects.get(session.project), {})
+    except BaseException:
+        session.close()
+        raise
     return session
 
 

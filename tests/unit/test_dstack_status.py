@@ -1,0 +1,129 @@
+"""The table from dstack's statuses and reasons to ours is total, and says what each means."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from dstack._internal.core.models.instances import (
+    InstanceAvailability,
+    InstanceStatus,
+    InstanceTerminationReason,
+)
+from dstack._internal.core.models.runs import (
+    JobStatus,
+    JobTerminationReason,
+    RunStatus,
+    RunTerminationReason,
+)
+
+from warmfront.dstack import status
+from warmfront.dstack.records import Fleet, FleetPlan
+from warmfront.dstack.status import Outcome, outcome, why_no_capacity
+
+FLEET = Fleet(
+    id="1",
+    name="f",
+    status="active",
+    status_message=None,
+    created_at=0.0,
+    min_nodes=0,
+    max_nodes=1,
+    idle_s=600,
+    spot_policy="auto",
+    backends=("amddevcloud",),
+    max_price_usd_per_h=None,
+    gpu_names=("MI300X",),
+    instances=(),
+)
+
+
+@pytest.mark.parametrize(
+    ("enum", "table"),
+    [
+        (RunStatus, status.RUN_STATUSES),
+        (JobStatus, status.JOB_STATUSES),
+        (JobTerminationReason, status.JOB_REASONS),
+        (RunTerminationReason, status.RUN_REASONS),
+        (InstanceStatus, status.INSTANCE_STATUSES),
+        (InstanceTerminationReason, status.INSTANCE_REASONS),
+        (InstanceAvailability, status.AVAILABILITIES),
+    ],
+)
+def test_every_value_of_dstacks_enums_is_in_its_table(enum: Any, table: dict[str, object]) -> None:
+    """A value that dstack adds or drops is a failing test, not a surprise at night."""
+    assert {member.value for member in enum} == set(table)
+
+
+def test_what_dstack_calls_finished_is_final_and_nothing_else() -> None:
+    """Whatever the job and its reason say, a finished run is final, and one that goes on is not."""
+    reasons = [None, *(reason.value for reason in JobTerminationReason)]
+    for run in RunStatus:
+        for job in JobStatus:
+            for reason in reasons:
+                for exit_status in (None, 0, 3):
+                    found = outcome(run.value, job.value, reason, exit_status)
+                    assert found.is_final == run.is_finished(), (run, job, reason, exit_status)
+
+
+def test_only_done_is_success() -> None:
+    """No other status, whatever its job or reason, is taken for success."""
+    reasons = [None, *(reason.value for reason in JobTerminationReason)]
+    for run in set(RunStatus) - {RunStatus.DONE}:
+        for job in JobStatus:
+            for reason in reasons:
+                assert outcome(run.value, job.value, reason, 0) is not Outcome.DONE
+
+
+@pytest.mark.parametrize(
+    ("run", "job", "reason", "exit_status", "expected"),
+    [
+        ("done", "done", "done_by_runner", 0, Outcome.DONE),
+        ("failed", "failed", "container_exited_with_error", 3, Outcome.EXITED),
+        ("failed", "terminated", "max_duration_exceeded", None, Outcome.TIMED_OUT),
+        ("terminated", "terminated", "terminated_by_user", None, Outcome.STOPPED),
+        ("terminated", "aborted", "aborted_by_user", None, Outcome.STOPPED),
+        ("terminated", "done", "done_by_runner", 0, Outcome.STOPPED),
+        ("failed", "failed", "failed_to_start_due_to_no_capacity", None, Outcome.NO_CAPACITY),
+        ("failed", "failed", "instance_unreachable", None, Outcome.LOST),
+        ("failed", "failed", "interrupted_by_no_capacity", None, Outcome.LOST),
+        ("failed", "failed", "creating_container_error", None, Outcome.BAD_IMAGE),
+        ("failed", "failed", None, None, Outcome.BROKEN),
+        ("failed", "failed", "something_new", None, Outcome.BROKEN),
+        ("something_new", "done", "done_by_runner", 0, Outcome.BROKEN),
+        ("running", "pulling", None, None, Outcome.PULLING),
+        ("provisioning", "provisioning", None, None, Outcome.BOOTING),
+        ("running", "running", None, None, Outcome.RUNNING),
+        ("running", "something_new", None, None, Outcome.BROKEN),
+        ("pending", "failed", "failed_to_start_due_to_no_capacity", None, Outcome.QUEUED),
+        ("terminating", "running", None, None, Outcome.STOPPING),
+        ("submitted", None, None, None, Outcome.QUEUED),
+    ],
+)
+def test_each_way_that_a_run_goes(
+    run: str, job: str | None, reason: str | None, exit_status: int | None, expected: Outcome
+) -> None:
+    """What was seen on a real server has the outcome that it should."""
+    assert outcome(run, job, reason, exit_status) is expected
+
+
+def test_what_is_tried_again_is_not_the_kernels_fault() -> None:
+    """A lost VM is tried again; an exit code, a time-out and a stop are not."""
+    again = {found for found in Outcome if found.is_infrastructure}
+    assert {Outcome.LOST, Outcome.NO_CAPACITY, Outcome.FLEET_FULL, Outcome.BOOT_FAILED} <= again
+    assert not again & {Outcome.DONE, Outcome.EXITED, Outcome.TIMED_OUT, Outcome.STOPPED, Outcome.RUNNING}
+
+
+def test_no_capacity_is_told_apart_by_the_fleet_itself() -> None:
+    """No fleet, a full fleet, no offer and a full cloud have one reason in dstack, and four here."""
+    nothing = FleetPlan(offers=(), total_offers=0, max_price_usd_per_h=None, current=FLEET, model=None)
+    assert why_no_capacity(None) is Outcome.NO_FLEET
+    assert why_no_capacity(_fleet(status="terminating")) is Outcome.NO_FLEET
+    assert why_no_capacity(_fleet(max_nodes=0)) is Outcome.FLEET_FULL
+    assert why_no_capacity(FLEET, nothing) is Outcome.NO_OFFERS
+    assert why_no_capacity(FLEET) is Outcome.NO_CAPACITY
+
+
+def _fleet(**changes: Any) -> Fleet:
+    return replace(FLEET, **changes)
