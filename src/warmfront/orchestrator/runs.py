@@ -23,7 +23,7 @@ from warmfront.submissions import Endpoint, Verdict, is_terminal
 from warmfront.vms import VMInstance, VMState
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Coroutine
 
     from sqlalchemy import Connection
 
@@ -71,19 +71,26 @@ class Runs:
         track.machine = machine
         machine.running[track.attempt.id] = track
 
-    async def begin(self, track: Track) -> None:
+    # Both look at the track now, and not when their work begins: by then it may be on its next VM.
+
+    def begin(self, track: Track) -> Coroutine[object, object, None]:
         """Carry out what was reserved."""
-        turn = _turn(track)
-        if not await self._store_beginning(track, turn.machine, turn.attempt):
-            return  # it has its verdict already: it was cancelled in this very moment
-        if track.cancel:
+        return self._begin(_turn(track))
+
+    def follow(self, track: Track) -> Coroutine[object, object, None]:
+        """See an attempt to its end that was begun before a restart."""
+        return self._see_through(_turn(track), fresh=False)
+
+    async def _begin(self, turn: _Turn) -> None:
+        if not await self._store_beginning(turn):
+            return
+        if turn.track.cancel:
             await self._finish(turn, cancelled().fields())
             return
-        await self.follow(track, fresh=True)
+        await self._see_through(turn, fresh=True)
 
-    async def follow(self, track: Track, *, fresh: bool = False) -> None:
-        """See an attempt to its end; `fresh` if the listener cannot know it yet."""
-        turn = _turn(track)
+    async def _see_through(self, turn: _Turn, *, fresh: bool) -> None:
+        """To its verdict or its loss; `fresh` if the listener cannot know it yet."""
         left_s = turn.attempt.started_at + self.settings.task_timeout_s - self.clock.now()
         try:
             async with asyncio.timeout(max(0.0, left_s)):
@@ -99,8 +106,12 @@ class Runs:
             log.exception("attempt %s failed", turn.attempt.id)
             await self._break_off(turn, f"the orchestrator failed: {error!r}")
 
-    async def _store_beginning(self, track: Track, machine: Machine, attempt: AttemptRecord) -> bool:
+    async def _store_beginning(self, turn: _Turn) -> bool:
+        """Whether it has begun; if not, someone else sees to its submission."""
+        track, machine, attempt = turn.track, turn.machine, turn.attempt
         async with machine.writing:
+            if turn.is_over or machine.going:
+                return False  # the end of the VM came first, and gives the submission back
             vm, entries = machine.vm, list[LedgerEntry]()
             cold = vm.state is VMState.WARM
             if vm.state is not VMState.BUSY:
@@ -119,7 +130,7 @@ class Runs:
             )
             if begun:
                 machine.vm = vm
-        if not begun:
+        if not begun:  # it has its verdict already: it was cancelled in this very moment
             machine.running.pop(attempt.id, None)
             self.fleet.offer(machine)
             self.finished(track, "")
