@@ -86,9 +86,11 @@ class Invariants:
             self._broken(f"the cloud's bill is {spent_usd}, the credits are {self._settings.credits_usd}")
         if self.alerts > 1:
             self._broken("the budget's alert came twice")
-        if orchestrator is not None:
-            self._look_at_the_book(orchestrator)
-            self._look_for_waste(orchestrator)
+        if orchestrator is None:
+            self._wasted_since = None  # while it starts, nothing is decided
+            return
+        self._look_at_the_book(orchestrator)
+        self._look_for_waste(orchestrator)
 
     def _look_at_the_book(self, orchestrator: Watched) -> None:
         money = orchestrator.money()
