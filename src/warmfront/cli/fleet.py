@@ -160,10 +160,18 @@ def print_configuration(kind: str) -> int:
 
 
 def to_yaml(value: Mapping[str, Any]) -> str:
-    """As YAML, in the order in which it was written."""
+    """As YAML, in the order in which it was written; text of several lines as such."""
     import yaml  # noqa: PLC0415 - it comes with dstack
 
-    return str(yaml.safe_dump(dict(value), sort_keys=False, allow_unicode=True, width=110))
+    def text(dumper: Any, data: str) -> Any:  # noqa: ANN401 - PyYAML has no types
+        style = "|" if "\n" in data else None
+        return dumper.represent_scalar("tag:yaml.org,2002:str", data, style=style)
+
+    class Dumper(yaml.SafeDumper):  # type: ignore[misc]  # PyYAML has no types
+        """One of our own: a representer is added to a class."""
+
+    Dumper.add_representer(str, text)
+    return str(yaml.dump(dict(value), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=110))
 
 
 async def _agreed(client: DstackClient, proposal: Proposal, settings: Settings, asked: Asked) -> Proposal:

@@ -6,6 +6,7 @@ Plain dictionaries, as their YAML would be, made from the settings alone: nothin
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import BadSetting, UsageError
@@ -24,6 +25,9 @@ VM_FOLDER = "/opt/warmfront"
 DOCKER_SOCKET = "/var/run/docker.sock"
 #: How a run of ours is told from others in the same project.
 PREFIX = "wf-"
+
+#: What every task does first.
+PREPARE = Path(__file__).with_name("prepare.sh")
 
 #: More dollars an hour than any single MI300X costs: a slip of the keyboard.
 _MOST_USD_PER_H = 100
@@ -61,7 +65,7 @@ def worker_task(
     options = ("--port", str(LISTENER_PORT), "--dead-man", f"{settings.dead_man_s:g}")
     return {
         **_task(settings, name=run_name(vm_id), files=files),
-        "commands": [f"exec {shlex.join((*listener, *options))}"],
+        "commands": [_prepare(), f"exec {shlex.join((*listener, *options))}"],
         "ports": [f"*:{LISTENER_PORT}"],
         "env": {**judge_environ(settings), **(environ or {}), "WARMFRONT_LISTENER_TOKEN": token},
         # The worker ends when the VM is no longer wanted, so that nobody pays for what comes after it.
@@ -82,7 +86,7 @@ def submission_task(
     """A run for one submission, on a VM that an earlier one left warm, or on a new one."""
     task = {
         **_task(settings, name=name, files=files),
-        "commands": list(commands),
+        "commands": [_prepare(), *commands],
         "env": {**judge_environ(settings), **(environ or {})},
         "idle_duration": duration(settings.fleet_idle_s),
         # dstack counts from the start of the command: the VM's boot and the image are not in it.
@@ -124,8 +128,9 @@ def _as_file(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def judge_environ(settings: Settings) -> dict[str, str]:
-    """The judge's limits as they are set here, and no path of this machine."""
-    return {name: value for name, value in settings.judge_environ().items() if name not in _OURS_ALONE}
+    """The judge's limits as they are set here, no path of this machine, and the image that it runs in."""
+    limits = {name: value for name, value in settings.judge_environ().items() if name not in _OURS_ALONE}
+    return {**limits, "WARMFRONT_WORKER_IMAGE": settings.worker_image}
 
 
 def run_name(our_id: str) -> str:
@@ -185,3 +190,9 @@ def _resources(settings: Settings, *, cpu: str) -> dict[str, Any]:
         "memory": "8GB..",
         "disk": "100GB..",
     }
+
+
+def _prepare() -> str:
+    """The script without its comments: dstack shows a task's commands to people."""
+    lines = PREPARE.read_text().splitlines()
+    return "\n".join(line for line in lines if not line.lstrip().startswith("#"))

@@ -1,0 +1,20 @@
+# What a listener needs on a VM and the image may lack. On a machine without ROCm there is nothing to do.
+if [ -d /opt/rocm ]; then
+  shared=/opt/warmfront
+  if ! python3 -c 'import docker, httpx, numpy, starlette, uvicorn' 2>/dev/null; then
+    command -v pip3 >/dev/null || { apt-get -qq update && apt-get -qq install -y python3-pip; } || exit 1
+    pip3 install --quiet --break-system-packages 'docker>=7.1' 'httpx>=0.28' 'numpy>=2.0' starlette 'uvicorn>=0.34' || exit 1
+  fi
+  # The host's Docker daemon mounts the compiler into each box, so that it must be where the host has it, too.
+  if [ ! -d "$shared/rocm" ]; then
+    cp -a "$(readlink -f /opt/rocm)" "$shared/rocm.$$" && mv "$shared/rocm.$$" "$shared/rocm" || exit 1
+  fi
+  export PATH="$shared/rocm/bin:$PATH" ROCM_PATH="$shared/rocm"
+  export WARMFRONT_SANDBOX=docker WARMFRONT_BOX_DIR="$shared/boxes" WARMFRONT_CACHE_DIR="$shared/cache"
+  # The worker's own image is on the VM already; another is pulled once.
+  export WARMFRONT_DOCKER_IMAGE="${WARMFRONT_DOCKER_IMAGE:-$WARMFRONT_WORKER_IMAGE}"
+  python3 -c 'import docker, os
+images, name = docker.from_env().images, os.environ["WARMFRONT_DOCKER_IMAGE"]
+try: images.get(name)
+except docker.errors.ImageNotFound: images.pull(name)' || exit 1
+fi
