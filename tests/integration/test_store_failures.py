@@ -10,12 +10,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
+from sqlalchemy import Connection
 
 from tests.integration.databases import KINDS
 from tests.integration.store_samples import IN_QUEUE, event_ids, new, queued
@@ -116,6 +118,41 @@ def test_a_server_that_restarts_is_found_again(postgres: PostgresServer) -> None
         assert [stored.status for stored in await store.read(log.after, "s1", 0, 10)] == ["IN_QUEUE", "KEPT"]
         with pytest.raises(StoreUnavailable, match="in use"):
             await open_store(here)
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("happened", [True, False])
+def test_a_commit_that_was_cut_is_told_as_it_was(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch, *, happened: bool
+) -> None:
+    """A connection that breaks within the commit: what is stored is a success, what is not is an error."""
+    here = Settings(database_url=postgres.new_database(tables=True))
+    commit, cuts = Connection.commit, iter([True])
+
+    def cut(connection: Connection) -> None:
+        raw = connection.connection.driver_connection
+        if threading.current_thread().name == "warmfront-writer" and next(cuts, False):
+            pid = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+            if happened:
+                raw.commit()  # type: ignore[union-attr]  # psycopg's connection
+                raw.execute("SELECT 1")  # type: ignore[union-attr]  # so that there is something left to commit
+            postgres.run(f"SELECT pg_terminate_backend({pid})")
+        commit(connection)
+
+    async def scenario() -> None:
+        store = await open_store(here)
+        await store.write(queued)
+        monkeypatch.setattr(Connection, "commit", cut)
+        writing = store.write(log.append, "s1", {"status": "ONCE"}, 1.0)
+        if happened:
+            event = await writing
+            assert event is not None
+        else:
+            with pytest.raises(StoreUnavailable, match="middle of a commit"):
+                await writing
+        assert await store.read(event_ids) == ([1, 2] if happened else [1])
         await store.close()
 
     asyncio.run(scenario())

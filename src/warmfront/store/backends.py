@@ -63,6 +63,12 @@ class Backend(Protocol):
     def let_go(self) -> None:
         """End the hold, where closing the connection does not."""
 
+    def ticket(self, connection: Connection) -> int | None:
+        """By what to ask later whether this transaction came through; None where a commit tells for sure."""
+
+    def came_through(self, connection: Connection, ticket: int) -> bool | None:
+        """Whether that transaction is committed; None if it is not decided yet."""
+
 
 def backend_of(settings: Settings) -> Backend:
     """The database that the settings name: SQLite in the data directory, if none."""
@@ -164,6 +170,15 @@ class Sqlite:
         lock.flush()
         self._lock = lock
 
+    def ticket(self, connection: Connection) -> int | None:
+        """A commit that failed here did not happen."""
+        del connection
+        return None
+
+    def came_through(self, connection: Connection, ticket: int) -> bool | None:
+        """Never asked."""
+        raise NotImplementedError(connection, ticket)
+
     def let_go(self) -> None:
         """Close the lock's file."""
         if self._lock is not None:
@@ -231,6 +246,15 @@ class Postgres:
         )
         event.listen(engine, "connect", _limit_session)
         return engine
+
+    def ticket(self, connection: Connection) -> int | None:
+        """The server's own number of the transaction."""
+        return connection.exec_driver_sql("SELECT txid_current()").scalar_one()  # type: ignore[no-any-return]  # bigint
+
+    def came_through(self, connection: Connection, ticket: int) -> bool | None:
+        """The server remembers for long enough."""
+        status = connection.execute(text("SELECT txid_status(:ticket)"), {"ticket": ticket}).scalar_one()
+        return None if status == "in progress" else status == "committed"
 
     def mark(self) -> object:
         """A connection that is not to the server any more says so itself."""

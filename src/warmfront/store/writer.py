@@ -1,7 +1,7 @@
 """The one thread that writes: it takes all writes that wait, and commits them together.
 
 Each write has a savepoint of its own, so that one that fails undoes itself alone. Nothing is answered
-before it is committed.
+before it is known to be committed, or known not to be.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from warmfront.store.backends import Backend
 
+#: How often a database that was lost in the middle of a commit is asked what became of it.
+_ASK_AGAIN_S = 0.5
 #: Writes in one transaction: enough to share a commit among, few enough that the first need not wait long.
 MAX_BATCH = 128
 
@@ -40,6 +42,14 @@ class _Answer:
     error: Exception | None = None
 
 
+class _InDoubt(Exception):
+    """The connection was cut after the commit was asked for and before it was confirmed."""
+
+    def __init__(self, ticket: int) -> None:
+        super().__init__(ticket)
+        self.ticket = ticket
+
+
 class Writer:
     """Runs writes in the order given."""
 
@@ -51,6 +61,7 @@ class Writer:
         self._opened: object = None  #: the backend's mark of the database that the connection leads to
         self._loop = asyncio.get_running_loop()
         self._waiting: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
+        self._doubt: tuple[int, list[_Answer]] | None = None  #: a commit of which nobody knows yet
         self._closed = False
         self._thread = threading.Thread(target=self._work, name="warmfront-writer", daemon=True)
         self._thread.start()
@@ -74,16 +85,39 @@ class Writer:
         is_open = True
         while is_open:
             batch, is_open = self._take()
-            answers = self._run(batch) if batch else []
+            answers = self._settle_doubt() if self._doubt else []
+            answers += self._run(batch) if batch else []
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 self._loop.call_soon_threadsafe(_settle, answers)
+        if self._doubt:
+            with contextlib.suppress(RuntimeError):  # as above
+                self._loop.call_soon_threadsafe(_settle, _refused(self._doubt[1]))
         self._disconnect()
         self._backend.let_go()
+
+    def _settle_doubt(self) -> list[_Answer]:
+        """Ask what became of a commit that was cut; nothing to tell yet if there is nobody to ask."""
+        assert self._doubt is not None  # noqa: S101 - the caller looked
+        ticket, answers = self._doubt
+        try:
+            self._connect()
+            came_through = self._backend.came_through(self._open_connection(), ticket)
+            self._open_connection().rollback()
+        except Exception as error:  # noqa: BLE001 - it is asked again
+            self._undo(error)
+            return []
+        if came_through is None:
+            return []
+        self._doubt = None
+        return answers if came_through else _refused(answers)
 
     def _take(self) -> tuple[list[_Write], bool]:
         """All that waits, and whether more may come."""
         batch: list[_Write] = []
-        write = self._waiting.get()
+        try:
+            write = self._waiting.get(timeout=_ASK_AGAIN_S if self._doubt else None)
+        except queue.Empty:
+            return batch, True
         while write is not None:
             batch.append(write)
             if len(batch) == MAX_BATCH:
@@ -96,6 +130,9 @@ class Writer:
 
     def _run(self, batch: list[_Write]) -> list[_Answer]:
         """Run the batch; again, once, if it turns out that the connection was cut while it lay idle."""
+        if self._doubt:
+            # In order: what comes after may build on what is in doubt.
+            return [_Answer(write, error=_unknown()) for write in batch]
         try:
             was_open = self._connect()
             try:
@@ -107,6 +144,10 @@ class Writer:
                 self._connect()
                 answers = self._attempt(batch)
             self._commit()
+        except _InDoubt as doubt:
+            self._disconnect()
+            self._doubt = doubt.ticket, answers
+            return []
         except Exception as error:  # noqa: BLE001 - the edge of the thread: every write gets an answer
             self._undo(error)
             told = explained(error, self._backend.url)
@@ -133,7 +174,14 @@ class Writer:
 
     def _commit(self) -> None:
         """Apart from the attempt: once a commit was asked for, nothing may be run a second time."""
-        self._open_connection().commit()
+        connection = self._open_connection()
+        ticket = self._backend.ticket(connection)
+        try:
+            connection.commit()
+        except Exception as error:
+            if ticket is not None and is_cut(error):
+                raise _InDoubt(ticket) from None
+            raise
 
     def _connect(self) -> bool:
         """Have a connection to the database that is there now; whether there was one already."""
@@ -176,6 +224,14 @@ class Writer:
                 connection.invalidate()
             with contextlib.suppress(Exception):
                 connection.close()
+
+
+def _refused(answers: list[_Answer]) -> list[_Answer]:
+    return [_Answer(answer.write, error=_unknown()) for answer in answers]
+
+
+def _unknown() -> StoreUnavailable:
+    return StoreUnavailable("The database went away in the middle of a commit.", hint="Try again.")
 
 
 def _settle(answers: list[_Answer]) -> None:
