@@ -328,13 +328,16 @@ class Fleet:
 
     # What the provider has.
 
-    async def reconcile(self) -> None:
-        """Compare with the provider: adopt or end what we do not know, give up what it does not."""
+    async def reconcile(self) -> bool:
+        """Compare with the provider: adopt or end what we do not know, give up what it does not.
+
+        Whether the provider could be asked.
+        """
         try:
             leases = {lease.vm_id: lease for lease in await self.provider.leases()}
         except WarmfrontError as error:
             log.warning("the provider could not be asked for its VMs: %s", error.message)
-            return
+            return False
         for found in leases.values():
             if found.vm_id not in self.machines:
                 await self._meet(found)
@@ -346,6 +349,7 @@ class Fleet:
                 await self._follow_address(machine, lease)
             elif await self.has_ended(machine):
                 self.release(machine, "its provider has it no more", failed=True)
+        return True
 
     async def _meet(self, lease: Lease) -> None:
         """A VM that the provider has and the store does not: ours if it takes our token."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from warmfront.errors import BudgetExceeded, Conflict, NotFound, WarmfrontError
 from warmfront.events import Failed, InQueue, Xray
 from warmfront.money.book import Book, Money
+from warmfront.orchestrator.admissions import Admissions, Examine
 from warmfront.orchestrator.estimates import Estimate, Estimates
 from warmfront.orchestrator.fleet import COLD_START, WARM_REUSE, Fleet
 from warmfront.orchestrator.journal import Journal
@@ -25,11 +26,11 @@ from warmfront.orchestrator.queue import FairQueue
 from warmfront.orchestrator.quote import Quote
 from warmfront.orchestrator.runs import Runs
 from warmfront.orchestrator.state import Machine, Track
-from warmfront.orchestrator.verdicts import cancelled, does_not_compile, given_up, no_vm, refused
+from warmfront.orchestrator.verdicts import cancelled, given_up, no_vm, refused
 from warmfront.store import attempts, ledger, marks, submissions
 from warmfront.store import log as stored
 from warmfront.store.records import AttemptRecord, NewSubmission, SubmissionRecord, SubmissionState
-from warmfront.submissions import Endpoint, Verdict
+from warmfront.submissions import Verdict
 from warmfront.vms import VMInstance, VMState
 
 if TYPE_CHECKING:
@@ -47,13 +48,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: The X-ray of a submission's source.
-Examine = Callable[[SubmissionRecord, str], Awaitable[Xray]]
 #: Is told once when the credits run low.
 Alert = Callable[[dict[str, Any]], Awaitable[None]]
 
-#: X-rays at once: each keeps a core busy.
-ADMISSIONS = 2
 #: An attempt lost to infrastructure is made again this often.
 RETRIES = 2
 #: VMs that fail to boot one after the other until those who wait are told.
@@ -61,6 +58,8 @@ BOOT_TRIES = 3
 #: Pause after a boot that failed, times the failures in a row.
 _BOOT_PAUSE_S = 2.0
 _RECONCILE_S = 60.0
+#: A provider that could not be asked is asked again sooner: a VM that nobody knows costs money.
+_RECONCILE_AGAIN_S = 5.0
 #: How often at most the credits are looked at.
 _LOOK_S = 1.0
 #: How long a submission takes on a VM, until some were seen.
@@ -88,7 +87,6 @@ class VMOrchestrator:
         alert: Alert | None = None,
     ) -> None:
         self._store = store
-        self._examine = examine
         self._settings = settings
         self._clock = clock
         self._new_id = new_id
@@ -101,8 +99,6 @@ class VMOrchestrator:
             boot=Estimate(seconds=provider.typical_boot_s), task=Estimate(seconds=_TASK_GUESS_S)
         )
         self._tracks: dict[str, Track] = {}
-        self._admissions = FairQueue()
-        self._admitting = 0
         self._queue = FairQueue()
         self._boot_failures = 0
         self._boot_after = 0.0
@@ -135,6 +131,14 @@ class VMOrchestrator:
             pool_metrics=self._pool_metrics,
         )
         self._listeners = listeners
+        self._admissions = Admissions(
+            examine=examine,
+            journal=self._journal,
+            clock=clock,
+            finish=self._finish,
+            admitted=self._enqueue,
+            changed=self._wake.set,
+        )
 
     # What may be asked at any time.
 
@@ -144,7 +148,7 @@ class VMOrchestrator:
 
     def queue_length(self) -> int:
         """How many wait for a VM or for their X-ray."""
-        return len(self._queue) + len(self._admissions)
+        return len(self._queue) + len(self._admissions.waiting)
 
     def money(self) -> Money:
         """Where the credits are, this moment."""
@@ -180,15 +184,14 @@ class VMOrchestrator:
 
     async def _submit(self, new: NewSubmission) -> SubmissionRecord:
         quote = self.quote(new.gpu, new.owner)
-        position = self._admissions.position(new.owner) + quote.position
+        position = self._admissions.waiting.position(new.owner) + quote.position
         event = InQueue(submission_id=new.id, position=position, quote=quote.fields())
         record, first = await self._store.write(submissions.create, new, event.fields())
         if first is None:
             return record  # the same request came before
         self._journal.publish(first)
-        self._tracks[record.id] = Track(record=record)
-        self._admissions.push(record.owner, record.id)
-        self._wake.set()
+        track = self._tracks[record.id] = Track(record=record)
+        self._admissions.add(track)
         return record
 
     async def cancel(self, submission_id: str) -> SubmissionRecord:
@@ -234,9 +237,9 @@ class VMOrchestrator:
         for record in past.unfinished:
             self._resume(record, past.attempts.get(record.id))
         self._free_the_deserted()
-        await self._fleet.reconcile()
+        compared = await self._fleet.reconcile()
         self._spawn(self._work())
-        self._spawn(self._reconcile())
+        self._spawn(self._reconcile(compared=compared))
         self._wake.set()
 
     async def stop(self) -> None:
@@ -263,7 +266,7 @@ class VMOrchestrator:
         self._tracks[record.id] = track
         machine = self._fleet.machines.get(attempt.vm_id) if attempt else None
         if record.state is SubmissionState.ADMITTING:
-            self._admissions.push(record.owner, record.id)
+            self._admissions.add(track)
         elif attempt is not None and machine is not None:
             track.attempt, track.machine = attempt, machine
             machine.running[attempt.id] = track
@@ -298,10 +301,10 @@ class VMOrchestrator:
             self._wake.clear()
             self._decide()
 
-    async def _reconcile(self) -> None:
+    async def _reconcile(self, *, compared: bool) -> None:
         while True:
-            await asyncio.sleep(_RECONCILE_S)
-            await self._fleet.reconcile()
+            await asyncio.sleep(_RECONCILE_S if compared else _RECONCILE_AGAIN_S)
+            compared = await self._fleet.reconcile()
             self._wake.set()
 
     # Decisions: no wait from here to the next heading.
@@ -309,9 +312,8 @@ class VMOrchestrator:
     def _decide(self) -> None:
         """Everything that can be decided now."""
         now = self._clock.now()
-        while self._admitting < ADMISSIONS and (submission_id := self._admissions.pop()):
-            self._admitting += 1
-            self._spawn(self._admit(self._tracks[submission_id]))
+        for work in self._admissions.due():
+            self._spawn(work)
         self._assign()
         self._scale_up(now)
         self._release_idle(now)
@@ -408,44 +410,9 @@ class VMOrchestrator:
 
     # What decisions lead to, and what comes back.
 
-    async def _admit(self, track: Track) -> None:
-        """X-ray it. What does not compile ends here, with no VM touched and nothing spent."""
-        try:
-            code, problem_def = await self._journal.read(submissions.source, track.id)
-            seen = await self._looked_into(track.record, code)
-        finally:
-            self._admitting -= 1
-            self._admissions.done(track.owner)
-            self._wake.set()
-        if track.record.endpoint == Endpoint.XRAY:
-            await self._finish(track, seen)
-            return
-        if seen.compiles is False and problem_def is None:
-            await self._journal.tell(track.id, seen)
-            await self._finish(track, does_not_compile(seen))
-            return
-        event = await self._journal.write(_store_admission, track.id, seen.fields(), self._clock.now())
-        self._journal.publish(event)
-        if track.cancel:
-            await self._finish(track, cancelled())
-            return
+    def _enqueue(self, track: Track) -> None:
         self._queue.push(track.owner, track.id)
         self._wake.set()
-
-    async def _looked_into(self, record: SubmissionRecord, code: str) -> Xray:
-        try:
-            return await self._examine(record, code)
-        except Exception as error:  # an X-ray that breaks must not cost anyone the verdict
-            log.exception("the X-ray of submission %s failed", record.id)
-            return Xray(
-                arch="",
-                gpu=record.gpu,
-                compiler="",
-                compiles=None,
-                kernels=[],
-                findings=[],
-                notes=[f"The X-ray failed: {error}"],
-            )
 
     async def _finish(self, track: Track, event: Failed | Xray) -> None:
         """A verdict without a VM."""
@@ -540,13 +507,6 @@ def _known(c: Connection, submission_id: str) -> SubmissionRecord:
     record = submissions.get(c, submission_id)
     assert record is not None  # noqa: S101 - records are never deleted
     return record
-
-
-def _store_admission(
-    c: Connection, submission_id: str, fields: dict[str, Any], now: float
-) -> StoredEvent | None:
-    submissions.queue(c, submission_id)
-    return stored.append(c, submission_id, fields, now)
 
 
 def _store_verdict(

@@ -29,8 +29,7 @@ class Store(Protocol):
     ) -> T:
         """Run the query in one transaction: all of it or nothing, and on disk when this returns.
 
-        An error of the query's own undoes it and is raised. After `StoreUnavailable` nothing was written,
-        but for a connection cut during the commit itself: then only reading tells.
+        An error of the query's own undoes it and is raised. After `StoreUnavailable` nothing was written.
         """
 
     async def close(self) -> None:
