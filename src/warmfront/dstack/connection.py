@@ -36,6 +36,8 @@ PIP_LINE = "pip install 'warmfront[dstack]'"
 #: For the connection, and for each answer.
 _HTTP_TIMEOUTS_S = (5.0, 50.0)
 _MOST_LOG_PAGES = 1000
+#: What the kernel takes as a socket's path, less what ssh appends while it makes one.
+_LONGEST_SOCKET = 107 - 17
 
 
 @dataclass(frozen=True)
@@ -199,9 +201,22 @@ def attach(api: Any, *, project: str, name: str) -> Any:
         raise DstackFailed(
             f"Run {name} is {run.status.value if run else 'unknown'}: there is nothing to attach to."
         )
+    _refuse_long_path(name)
     if not run.attach(bind_address="127.0.0.1"):
         raise DstackFailed(f"Run {name} has ended: there is nothing to attach to.")
     return run
+
+
+def _refuse_long_path(name: str) -> None:
+    """Say what is wrong: ssh would only say that it cannot connect."""
+    from dstack._internal.core.services.ssh.attach import SSHAttach
+
+    path = str(SSHAttach.get_control_sock_path(name))
+    if len(path) > _LONGEST_SOCKET:
+        raise DstackFailed(
+            f"ssh cannot make the socket {path}: its path has more than {_LONGEST_SOCKET} characters.",
+            hint="Set HOME to a shorter path.",
+        )
 
 
 def detach(run: Any) -> None:
