@@ -1,0 +1,143 @@
+"""The service on a dstack fleet, as an operator runs it: real processes, a real dstack server, a bill."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.acceptance.dstack_services import ENDLESS, User, at_home, serving_dstack, vm_of
+from tests.acceptance.services import statuses
+from tests.dstack.harness import open_stack, until
+from warmfront.money.billing import CENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.acceptance.services import Service
+    from tests.dstack.harness import Stack
+
+JUDGED = ["VM_READY", "COMPILING", "CHECKING", "TEST_RESULT", "CHECKED", "BENCHMARKING", "BENCHMARK_RESULT"]
+
+
+@pytest.fixture(scope="module", name="stack")
+def _stack() -> Iterator[Stack]:
+    """A server that the tests of this file kill and start again."""
+    with at_home() as folder, open_stack(folder) as stack:
+        yield stack
+
+
+def billed_usd(stack: Stack, since: int) -> Decimal:
+    """What the cloud asks for the VMs after so many others; each of them is over."""
+    records = stack.cloud.bill()[since:]
+    assert all(record.ended_at is not None for record in records), records
+    return Decimal(str(sum(record.cost_usd() for record in records)))
+
+
+def live_through(stack: Stack, service: Service) -> None:
+    """A day of a service, short: what may happen does, and at its end nothing is left but a right bill."""
+    before = len(stack.cloud.bill())
+    alice, bob = User(service, "alice"), User(service, "bob")
+    vm_id = cold_start(alice)
+    warm_reuse(bob, vm_id)
+    cancel(alice, vm_id)
+    killed_service(service, bob, vm_id)
+    lost_vm(stack, alice, vm_id)
+    vms = alice.wait_until_no_vm_is_alive()
+    assert {vm["id"]: vm["state"] for vm in vms}[vm_id] == "FAILED"
+    assert sum(vm["state"] == "TERMINATED" and vm["reason"].startswith("idle for") for vm in vms) == 1
+    assert len(stack.cloud.bill()) - before == 2
+    assert not stack.cloud.droplets
+    assert abs(alice.spent_usd() - billed_usd(stack, before)) < CENT
+
+
+def cold_start(user: User) -> str:
+    """The first submission sees its VM come, phase by phase; the VM."""
+    events = user.judged()
+    assert statuses(events) == ["IN_QUEUE", "XRAY", "PROVISIONING", *JUDGED, "ACCEPTED"]
+    phases = [event["phase"] for event in events if event["status"] == "PROVISIONING"]
+    assert phases == ["queued", "booting", "pulling", "starting", "ready"]
+    assert all(event["eta_s"] > 0 for event in events if event["status"] == "PROVISIONING")
+    return vm_of(events)[0]
+
+
+def warm_reuse(user: User, vm_id: str) -> None:
+    """Another user's submission is on the same VM, with no wait for one."""
+    events = user.judged()
+    assert statuses(events) == ["IN_QUEUE", "XRAY", *JUDGED, "ACCEPTED"]
+    ready = next(event for event in events if event["status"] == "VM_READY")
+    assert (ready["vm_id"], ready["vm_state"]) == (vm_id, "WARM_REUSE")
+
+
+def cancel(user: User, vm_id: str) -> None:
+    """What runs is stopped when its owner says so, and its VM lives on."""
+    submission_id = user.submit(solution_code=ENDLESS, problem="vector-addition")
+    for event in user.follow(submission_id):
+        if event["status"] == "CHECKING":
+            assert user.cancel(submission_id)["status"] == "CANCELLED"
+    assert [vm["id"] for vm in user.vms() if vm["state"] == "IDLE"] == [vm_id]
+
+
+def killed_service(service: Service, user: User, vm_id: str) -> None:
+    """A service that is killed in the middle goes on with the same attempt on the same VM."""
+    submission_id = user.submit()
+    for event in user.follow(submission_id):
+        if event["status"] == "CHECKING":
+            break
+    service.kill()
+    service.start()
+    events = list(user.follow(submission_id))
+    assert [event["id"] for event in events] == list(range(1, len(events) + 1))
+    assert events[-1]["status"] == "ACCEPTED"
+    assert vm_of(events) == [vm_id]
+
+
+def lost_vm(stack: Stack, user: User, vm_id: str) -> None:
+    """A VM that vanishes in mid-benchmark costs no verdict: another one gives it."""
+    events: list[dict[str, Any]] = []
+    for event in user.follow(user.submit()):
+        events.append(event)
+        if event["status"] == "BENCHMARKING" and len(vm_of(events)) == 1:
+            (droplet,) = stack.cloud.droplets
+            stack.cloud.vanish(droplet)
+    assert events[-1]["status"] == "ACCEPTED"
+    first, second = vm_of(events)
+    assert (first, second != vm_id) == (vm_id, True)
+
+
+def test_a_day_of_the_service(stack: Stack, tmp_path: Path) -> None:
+    """Cold, warm, cancelled, killed, lost: every submission gets its verdict, and the bill is right."""
+    with serving_dstack(stack, tmp_path, AMD_VM_IDLE_TIMEOUT="12") as service:
+        live_through(stack, service)
+
+
+def test_three_vms_at_once_and_a_dstack_server_that_is_killed(stack: Stack, tmp_path: Path) -> None:
+    """Several submissions get several VMs, and a dstack server that is killed meanwhile costs no verdict."""
+    before = len(stack.cloud.bill())
+    with serving_dstack(stack, tmp_path, AMD_VM_IDLE_TIMEOUT="6", WARMFRONT_CASE_TIMEOUT="5") as service:
+        user = User(service, "carol")
+        assert user.judged()[-1]["status"] == "ACCEPTED"
+        submitted = [user.submit(solution_code=ENDLESS, problem="vector-addition") for _ in range(6)]
+        until(lambda: len(stack.cloud.droplets) > 1)
+        stack.server.kill()
+        stack.server.start()
+        until(lambda: len(stack.cloud.droplets) == 3)
+        judged = [list(user.follow(submission_id)) for submission_id in submitted]
+        assert {events[-1]["status"] for events in judged} == {"TIME_LIMIT_EXCEEDED"}
+        assert len({vm_id for events in judged for vm_id in vm_of(events)}) == 3
+        user.wait_until_no_vm_is_alive()
+        assert not stack.cloud.droplets
+        assert abs(user.spent_usd() - billed_usd(stack, before)) < CENT
+
+
+@pytest.mark.slow
+def test_a_day_with_the_unmodified_server(tmp_path: Path) -> None:
+    """The same day with dstack's own intervals: nothing depends on their having been shortened."""
+    with (
+        at_home() as folder,
+        open_stack(folder, scale=None) as stack,
+        serving_dstack(stack, tmp_path, AMD_VM_IDLE_TIMEOUT="60") as service,
+    ):
+        live_through(stack, service)
