@@ -10,7 +10,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import datetime
 
 
@@ -110,24 +109,6 @@ class Run:
     hostname: str | None = None
     backend: str | None = None
     price_usd_per_h: Decimal | None = None
-
-
-def instance_of(run: Run, instances: Iterable[Instance]) -> Instance | None:
-    """The VM of a run: the one with its address that lived when the run did.
-
-    Addresses are given again to later VMs, so the address alone would not do.
-    """
-    if run.hostname is None:
-        return None
-    until = run.finished_at if run.finished_at is not None else float("inf")
-    fitting = [
-        instance
-        for instance in instances
-        if instance.hostname == run.hostname
-        and instance.created_at <= until
-        and (instance.finished_at is None or instance.finished_at >= run.submitted_at)
-    ]
-    return max(fitting, key=lambda instance: instance.created_at, default=None)
 
 
 def instance_from(model: Any) -> Instance:
