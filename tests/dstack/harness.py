@@ -23,6 +23,8 @@ from warmfront.testing.dstack_server import PROJECT, DstackServer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from warmfront.testing.cloud import Billed
+
 PYTHON = Path(__file__).parent.parent.parent / ".venv-dstack" / "bin" / "python"
 #: Rests of the server are a twentieth of what they are.
 SCALE = 0.05
@@ -40,8 +42,8 @@ class Stack:
     server: DstackServer
     client: Any
 
-    def apply_fleet(self, name: str, **changes: Any) -> Any:
-        """Create a fleet that may have one VM for ten minutes, unless told otherwise."""
+    def plan_fleet(self, name: str, **changes: Any) -> Any:
+        """What dstack would do for a fleet that may have one VM for ten minutes, unless told otherwise."""
         configuration = parse_apply_configuration(
             {
                 "type": "fleet",
@@ -54,13 +56,35 @@ class Stack:
             }
         )
         spec = FleetSpec(configuration=configuration, profile=Profile(name="default"))
-        fleets = self.client.client.fleets
-        return fleets.apply_plan(PROJECT, fleets.get_plan(PROJECT, spec))
+        return self.client.client.fleets.get_plan(PROJECT, spec)
+
+    def apply_fleet(self, name: str, **changes: Any) -> Any:
+        """Create a fleet."""
+        return self.client.client.fleets.apply_plan(PROJECT, self.plan_fleet(name, **changes))
 
     def delete_fleet(self, name: str) -> None:
         """Delete it, and return when it is gone."""
         self.client.client.fleets.delete(PROJECT, [name])
-        until(lambda: name not in {fleet.name for fleet in self.client.client.fleets.list(PROJECT)})
+        until(lambda: name not in self.fleets())
+
+    def remove_fleet(self, name: str) -> None:
+        """Delete it if it is there, whatever still runs on it."""
+        for run in self.client.runs.list():
+            asked = {getattr(fleet, "name", fleet) for fleet in run._run.run_spec.configuration.fleets or []}
+            if name in asked and not run.status.is_finished():
+                run.stop()
+                finished(run)
+        if name in self.fleets():
+            self.delete_fleet(name)
+
+    def fleets(self) -> set[str]:
+        """The names of all fleets."""
+        return {fleet.name for fleet in self.client.client.fleets.list(PROJECT)}
+
+    def billed(self, run: str) -> list[Billed]:
+        """What AMD's cloud bills for the VMs that dstack made for a run: it names them after it."""
+        prefix = f"dstack-{PROJECT}-{run}-"
+        return [billed for billed in self.cloud.bill() if billed.name.startswith(prefix)]
 
     def instances(self, fleet: str) -> list[Any]:
         """The VMs of a fleet, as dstack sees them."""
@@ -118,12 +142,14 @@ def until(holds: Callable[[], object]) -> None:
 
 def finished(run: Any) -> Any:
     """The run when it has ended."""
+    until(lambda: bool(_fresh(run).status.is_finished()))
+    return run
 
-    def is_finished() -> bool:
-        run.refresh()
-        return bool(run.status.is_finished())
 
-    until(is_finished)
+def running(run: Any) -> Any:
+    """The run when it has begun."""
+    until(lambda: _fresh(run).status.value == "running" or run.status.is_finished())
+    assert run.status.value == "running", job(run).termination_reason_message
     return run
 
 
@@ -135,3 +161,8 @@ def job(run: Any) -> Any:
 def logs(run: Any) -> str:
     """What its commands printed."""
     return b"".join(run.logs()).decode()
+
+
+def _fresh(run: Any) -> Any:
+    run.refresh()
+    return run

@@ -2,20 +2,132 @@
 
 from __future__ import annotations
 
+import socket
 from typing import TYPE_CHECKING
 
-from tests.dstack.harness import job, logs
+import httpx
+import pytest
+
+from tests.dstack.harness import finished, job, logs, open_stack, running, until
+from warmfront.testing.dstack_server import PROJECT
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.dstack.conftest import MakeFleet
     from tests.dstack.harness import Stack
 
+_SERVES = "exec python3 -m http.server 8000 --bind 127.0.0.1"
 
-def test_cold_then_warm(stack: Stack) -> None:
-    """The first task of a fleet gets a VM, and the second the same one."""
-    stack.apply_fleet("warm")
-    cold = stack.run("cold", "warm", "echo from the VM")
-    warm = stack.run("warm", "warm", "exit 3")
+
+def test_fleet_costs_nothing_by_itself(stack: Stack, fleet: MakeFleet) -> None:
+    """A fleet that was applied is there as asked for, has no VM, and is gone when it was deleted."""
+    billed = stack.cloud.bill()
+    name = fleet(nodes="0..2", idle_duration="5m")
+    found = stack.client.client.fleets.get(PROJECT, name=name)
+    assert (found.status.value, found.instances) == ("active", [])
+    assert (found.spec.configuration.nodes.max, found.spec.configuration.idle_duration) == (2, 300)
+    stack.delete_fleet(name)
+    assert name not in stack.fleets()
+    assert stack.cloud.bill() == billed
+
+
+def test_plan_has_the_offers_of_both_clouds(stack: Stack) -> None:
+    """An MI300X costs what each cloud's API says."""
+    plan = stack.plan_fleet("offers", backends=["amddevcloud", "hotaisle"])
+    offers = {(offer.backend.value, offer.instance.name, offer.price) for offer in plan.offers}
+    assert offers == {("amddevcloud", "gpu-mi300x1-192gb", 1.99), ("hotaisle", "vm-mi300x-1", 1.99)}
+
+
+def test_cold_warm_and_idle(stack: Stack, fleet: MakeFleet) -> None:
+    """The first task gets a VM, the second the same one; left idle it is deleted, and the bill ends."""
+    name = fleet(idle_duration="2s")
+    cold = stack.run("cold", name, "echo from the VM")
+    warm = stack.run("warm", name, "exit 3")
     assert (cold.status.value, logs(cold)) == ("done", "from the VM\r\n")
     assert (warm.status.value, job(warm).exit_status) == ("failed", 3)
-    assert job(warm).job_provisioning_data.instance_id == job(cold).job_provisioning_data.instance_id
-    stack.delete_fleet("warm")
+    assert job(warm).termination_reason == "container_exited_with_error"
+    vm_id = job(cold).job_provisioning_data.instance_id
+    assert job(warm).job_provisioning_data.instance_id == vm_id
+    until(lambda: vm_id not in stack.cloud.droplets)
+    [billed] = stack.billed("cold")
+    assert billed.ended_at is not None
+    assert billed.ended_at > job(warm).finished_at.timestamp()
+    assert billed.cost_usd() == pytest.approx((billed.ended_at - billed.started_at) * 1.99 / 3600)
+
+
+def test_three_vms_at_once(stack: Stack, fleet: MakeFleet) -> None:
+    """Tasks in parallel have VMs of their own, each with the same port of its own loopback."""
+    name = fleet(nodes="0..3")
+    runs = [stack.submit(f"three-{number}", name, _SERVES) for number in range(3)]
+    assert len({job(running(run)).job_provisioning_data.hostname for run in runs}) == 3
+    for run in runs:
+        run.stop()
+    assert [finished(run).status.value for run in runs] == ["terminated"] * 3
+    stack.delete_fleet(name)
+    assert [billed.ended_at is not None for billed in stack.billed("three")] == [True] * 3
+
+
+def test_attach(stack: Stack, fleet: MakeFleet) -> None:
+    """A port of a task is reached through dstack's own tunnel, and not without it."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    run = stack.submit("attach", fleet(), "echo hello > index.html", _SERVES, ports=[f"{port}:8000"])
+    running(run)
+    url = f"http://127.0.0.1:{port}"
+    assert not _answers(url)
+    assert run.attach()
+    until(lambda: _answers(url))
+    assert httpx.get(url, trust_env=False).text == "hello\n"
+    run.detach()
+
+
+def test_files_and_environment(stack: Stack, fleet: MakeFleet, tmp_path: Path) -> None:
+    """Files are where the task wants them, below the VM's folder, and the environment is the task's."""
+    (tmp_path / "tool").mkdir()
+    (tmp_path / "tool" / "words.txt").write_text("delivered\n")
+    run = stack.run(
+        "files",
+        fleet(),
+        'cat /opt/simulated/tool/words.txt "$PLACE/words.txt" relative/words.txt',
+        'echo "$COLOUR ${HTTPS_PROXY:-none}"',
+        files=[f"{tmp_path}/tool:/opt/simulated/tool", f"{tmp_path}/tool:relative"],
+        env={"PLACE": "/opt/simulated/tool", "COLOUR": "green"},
+    )
+    assert logs(run).splitlines() == ["delivered"] * 3 + ["green none"]
+
+
+def test_lost_vm(stack: Stack, fleet: MakeFleet) -> None:
+    """A VM that vanishes fails its job as unreachable, and has its place in the fleet until deleted."""
+    name = fleet()
+    run = running(stack.submit("lost", name, "sleep 600"))
+    stack.cloud.vanish(job(run).job_provisioning_data.instance_id)
+    [billed] = stack.billed("lost")
+    assert billed.ended_at is not None
+    assert finished(run).status.value == "failed"
+    assert job(run).termination_reason == "instance_unreachable"
+    [instance] = stack.instances(name)
+    stack.client.client.fleets.delete_instances(PROJECT, name, [instance.instance_num])
+    until(lambda: not stack.instances(name))
+
+
+@pytest.mark.slow
+def test_unmodified_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server as it is released, with no rest shortened, runs a task cold and the next one warm."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    with open_stack(tmp_path, scale=None) as stack:
+        stack.apply_fleet("released")
+        cold = stack.run("cold", "released", "echo cold")
+        warm = stack.run("warm", "released", "echo warm")
+        assert (cold.status.value, warm.status.value) == ("done", "done")
+        assert (logs(cold), logs(warm)) == ("cold\r\n", "warm\r\n")
+        assert len(stack.cloud.bill()) == 1
+        stack.delete_fleet("released")
+        assert not stack.cloud.droplets
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(url, trust_env=False).is_success
+    except httpx.TransportError:
+        return False

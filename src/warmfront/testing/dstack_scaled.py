@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import os
 import sys
+from datetime import timedelta
 from functools import wraps
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from datetime import timedelta
+from typing import Any
 
 #: A rest that is never shorter, or the server would do nothing else.
 _LEAST_S = 0.02
+_LEAST_TERMINATION = timedelta(seconds=5)
 
 
 def scale(factor: float) -> None:
     """Shorten the rests of pipelines, how long a job may be out of reach, and waits to be tried again."""
-    from dstack._internal.server.background.pipeline_tasks import base, jobs_running  # noqa: PLC0415 - see main
-    from dstack._internal.server.background.pipeline_tasks.runs import pending  # noqa: PLC0415 - see main
+    # Imported here: main has to prepare the environment first.
+    from dstack._internal.server.background.pipeline_tasks import (  # noqa: PLC0415 - see above
+        base,
+        jobs_running,
+        jobs_terminating,
+    )
+    from dstack._internal.server.background.pipeline_tasks.runs import pending  # noqa: PLC0415 - see above
 
     original = base.Pipeline.__init__
 
@@ -36,11 +40,16 @@ def scale(factor: float) -> None:
     jobs_running.JOB_DISCONNECTED_RETRY_TIMEOUT *= factor
     pauses = pending._PENDING_RETRY_DELAYS  # noqa: SLF001 - no setting exists
     pauses[:] = [pause * factor for pause in pauses]
+    # An abort waits this long for a command that nobody stopped; less would lose logs on a busy machine.
+    jobs_terminating.JOB_TERMINATION_DEADLINE = max(
+        jobs_terminating.JOB_TERMINATION_DEADLINE * factor, _LEAST_TERMINATION
+    )
 
 
 def main() -> None:
     """`dstack server`, scaled by the first argument."""
-    # Imported as late as dstack's own command does: the environment must be read first.
+    # dstack's own command does so before it imports anything; else its subprocesses may hang.
+    os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "false"
     scale(float(sys.argv[1]))
     from dstack._internal.cli.main import main as dstack  # noqa: PLC0415 - after it is scaled
 
@@ -49,5 +58,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("DSTACK_SERVER_LOG_FORMAT", "standard")
     main()

@@ -15,7 +15,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -104,23 +104,26 @@ class DstackServer:
 
     def stop(self) -> None:
         """Ask it to end, as an operator would."""
-        if self._process is None:
-            return
-        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
-        for child in children:
-            os.kill(int(child), signal.SIGTERM)
-        try:
-            self._process.wait(_STOP_S)
-        except subprocess.TimeoutExpired:
-            self.kill()
-        self._process = None
+        self._end(signal.SIGTERM)
 
     def kill(self) -> None:
         """End it without a word, and all that it started."""
-        if self._process is not None:
+        self._end(signal.SIGKILL)
+
+    def _end(self, sign: signal.Signals) -> None:
+        """By its own process, which ends after all others of its namespace, and before what contains it."""
+        if self._process is None:
+            return
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
+        with suppress(ProcessLookupError):
+            for child in children:
+                os.kill(int(child), sign)
+        try:
+            self._process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-            self._process = None
+        self._process = None
 
     def _command(self) -> list[str]:
         if self._scale is None:

@@ -54,7 +54,7 @@ class AmdDeveloperCloud:
 
     def app(self) -> web.Application:
         """What listens to HOST."""
-        app = web.Application(middlewares=[api.gate(self._centre.switches, f"Bearer {KEY}")])
+        app = web.Application(middlewares=[api.gate(self._centre, f"Bearer {KEY}")])
         app.add_routes(
             [
                 web.get("/v2/account", self._account),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from aiohttp.typedefs import Middleware
 
-    from warmfront.testing.cloud.switches import Switches
+    from warmfront.testing.cloud.datacentre import DataCentre
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -24,13 +24,18 @@ if TYPE_CHECKING:
 _LOOK_S = 0.05
 
 
-def gate(switches: Switches, authorization: str) -> Middleware:
+def gate(centre: DataCentre, authorization: str) -> Middleware:
     """Let a request through that has the key, unless a switch says what else happens to it."""
+    switches = centre.switches
 
     @web.middleware
     async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
-        while switches.is_silent(request.method):  # noqa: ASYNC110 - a test sets a plain field, from any thread
-            await asyncio.sleep(_LOOK_S)
+        centre.waiting += 1
+        try:
+            while switches.is_silent(request.method):  # noqa: ASYNC110 - a test sets it, from any thread
+                await asyncio.sleep(_LOOK_S)
+        finally:
+            centre.waiting -= 1
         if switches.rejects_key or request.headers.get("Authorization") != authorization:
             return failure(401, "Unable to authenticate you")
         if status := switches.status_of(request.method):

@@ -43,6 +43,10 @@ class Bill:
         """Until now it was."""
         self._records[vm_id] = replace(self._records[vm_id], ended_at=time.time())
 
+    def record(self, vm_id: str) -> Billed:
+        """Of one VM."""
+        return self._records[vm_id]
+
     def records(self) -> list[Billed]:
         """All records, the oldest first."""
         return list(self._records.values())

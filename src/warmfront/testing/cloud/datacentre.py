@@ -31,6 +31,7 @@ class DataCentre:
         self._host_key = asyncssh.generate_private_key("ssh-ed25519")
         self.switches = switches
         self.bill = Bill()
+        self.waiting = 0  #: requests that the APIs have not answered yet, because they are silent
         self.vms: dict[str, VM] = {}  #: those that exist, by id
 
     def is_full(self) -> bool:

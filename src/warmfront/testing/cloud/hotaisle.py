@@ -40,7 +40,7 @@ class HotAisle:
     def app(self) -> web.Application:
         """What listens to HOST."""
         machines = f"/api/teams/{TEAM}/virtual_machines"
-        app = web.Application(middlewares=[api.gate(self._centre.switches, f"Token {KEY}")])
+        app = web.Application(middlewares=[api.gate(self._centre, f"Token {KEY}")])
         app.add_routes(
             [
                 web.get("/api/user/", self._user),

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from warmfront.testing.cloud.places import Places
 
-#: As dstack's runner does: a command that was interrupted and goes on is killed.
-_KILL_DELAY_S = 10.0
+#: As dstack's runner does: a command that was interrupted and goes on is hung up on, then killed.
+_HANG_UP_DELAY_S, _KILL_DELAY_S = 5.0, 10.0
 #: Output that is still on its way when its process has ended.
 _DRAIN_S = 2.0
 #: Dies with whoever started it, however that ends, and takes all of its namespace along.
@@ -101,10 +101,10 @@ class Job:
         self._stops = True
         if self._process is None or self._process.returncode is not None:
             return
-        with suppress(OSError, ValueError):
-            first = _child_of(self._process.pid)
-            os.kill(_child_of(first), signal.SIGINT)
-        asyncio.get_running_loop().call_later(_KILL_DELAY_S, self._kill)
+        self._signal(signal.SIGINT)
+        loop = asyncio.get_running_loop()
+        loop.call_later(_HANG_UP_DELAY_S, self._signal, signal.SIGHUP)
+        loop.call_later(_KILL_DELAY_S, self._kill)
 
     async def kill(self) -> None:
         """End it, and all that came of it, and return when it is gone."""
@@ -118,8 +118,19 @@ class Job:
             raise ConnectionRefusedError("Nothing runs.")
         return await network.connect(self._process.pid, port)
 
-    def _kill(self) -> None:
+    def _signal(self, sign: signal.Signals) -> None:
+        """To the command itself, and not to what it started: that is how the runner does it."""
         if self._process is not None and self._process.returncode is None:
+            with suppress(OSError, IndexError):  # it has ended by itself, or has not yet begun
+                os.kill(_child_of(_child_of(self._process.pid)), sign)
+
+    def _kill(self) -> None:
+        """The first process of the namespace ends after all others: whoever waits for it knows them gone."""
+        if self._process is None or self._process.returncode is not None:
+            return
+        try:
+            os.kill(_child_of(self._process.pid), signal.SIGKILL)
+        except (OSError, IndexError):  # there is none yet
             self._process.kill()
 
     async def _follow(self, process: asyncio.subprocess.Process, terminal: int) -> End:
@@ -160,7 +171,7 @@ class Job:
             )
         if self._stops:
             return End(state="terminated")
-        return End(state="failed" if code else "done", exit_status=code)
+        return End(state="failed" if code else "done", exit_status=code if code >= 0 else 128 - code)
 
     def _environment(self) -> dict[str, str]:
         """The image's, which is this machine with our Python first, and what the task adds to it."""

@@ -66,6 +66,15 @@ class SimulatedCloud:
         """Every VM that there ever was, the oldest first."""
         return self._running().bill.records()
 
+    def billed(self, vm_id: str) -> Billed:
+        """The record of one VM."""
+        return self._running().bill.record(vm_id)
+
+    @property
+    def waiting(self) -> int:
+        """Requests that the silent API keeps waiting."""
+        return self._running().waiting
+
     async def vanish(self, vm_id: str) -> None:
         """Lose a VM: its processes are killed, its SSH is gone, and the API knows nothing of it."""
         if not await self._running().end(vm_id):

@@ -28,6 +28,10 @@ class Switches:
     silent: set[str] = field(default_factory=set)  #: HTTP methods, or ANY, that get no answer
     minimum_reservation_s: float = 0.0  #: what a VM of Hot Aisle is billed for at least
 
+    def reset(self) -> None:
+        """Be as new."""
+        vars(self).update(vars(Switches()))
+
     def status_of(self, method: str) -> int | None:
         """The failure that a request of this method gets."""
         return self.broken.get(method, self.broken.get(ANY))

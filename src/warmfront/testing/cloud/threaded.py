@@ -64,6 +64,15 @@ class CloudThread:
         """Every VM that there ever was."""
         return self._cloud.bill()
 
+    def billed(self, vm_id: str) -> Billed:
+        """The record of one VM."""
+        return self._cloud.billed(vm_id)
+
+    @property
+    def waiting(self) -> int:
+        """Requests that the silent API keeps waiting."""
+        return self._cloud.waiting
+
     def vanish(self, vm_id: str) -> None:
         """Lose a VM."""
         self._do(self._cloud.vanish(vm_id))
