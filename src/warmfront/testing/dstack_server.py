@@ -114,9 +114,9 @@ class DstackServer:
         """By its own process, which ends after all others of its namespace, and before what contains it."""
         if self._process is None:
             return
-        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
-        with suppress(ProcessLookupError):
-            for child in children:
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended by itself
+            for child in children.read_text().split():
                 os.kill(int(child), sign)
         try:
             self._process.wait(_STOP_S)
