@@ -83,8 +83,16 @@ class DstackProvider:
         del gpu  # the fleet has one kind
         told: Lease | None = None
         pauses = _pauses()
+        is_silent = False
         while True:
-            lease = await self._boot_step(vm_id, token)
+            lease = None
+            try:
+                lease = await self._boot_step(vm_id, token)
+                is_silent = False
+            except (DstackUnreachable, DstackFailed) as error:  # it may be restarting, and the VM boots on
+                if not is_silent:
+                    _log.warning("VM %s is waited for: %s", vm_id, error.message)
+                is_silent = True
             if lease is not None and lease != told:
                 told, pauses = lease, _pauses()
                 yield lease
@@ -141,22 +149,18 @@ class DstackProvider:
             await self._tunnels.address(seen.run.name)
         return self._lease(vm_id, seen)
 
-    async def _boot_step(self, vm_id: str, token: str) -> Lease | None:
-        """How far it is; None while dstack cannot be asked: it may be restarting, and the VM boots on."""
-        try:
-            seen = await self._look(vm_id)
-            if seen is None:
-                await self._ask(vm_id, token)
-                return Lease(vm_id=vm_id, phase=Phase.QUEUED)
-            if seen.outcome.is_final or seen.outcome is Outcome.STOPPING:
-                raise ProviderError(await self._why(seen.run, seen.outcome))
-            lease = self._lease(vm_id, seen)
-            if seen.outcome is Outcome.RUNNING and lease.address is None:
-                # Who waits sees that it starts before the tunnel is there.
-                self._open_soon(seen.run.name)
-        except (DstackUnreachable, DstackFailed) as error:
-            _log.warning("VM %s: %s", vm_id, error.message)
-            return None
+    async def _boot_step(self, vm_id: str, token: str) -> Lease:
+        """How far it is; it is asked for where dstack has nothing of it."""
+        seen = await self._look(vm_id)
+        if seen is None:
+            await self._ask(vm_id, token)
+            return Lease(vm_id=vm_id, phase=Phase.QUEUED)
+        if seen.outcome.is_final or seen.outcome is Outcome.STOPPING:
+            raise ProviderError(await self._why(seen.run, seen.outcome))
+        lease = self._lease(vm_id, seen)
+        if seen.outcome is Outcome.RUNNING and lease.address is None:
+            # Who waits sees that it starts before the tunnel is there.
+            self._open_soon(seen.run.name)
         return lease
 
     def _open_soon(self, run: str) -> None:
