@@ -118,12 +118,12 @@ def serving_dstack(stack: Stack, data_dir: Path, **environment: str) -> Iterator
     service.start()
     try:
         yield service
+        stack.delete_fleet(FLEET)
     except BaseException:
         print("\n".join(line for line in service.lines if "warmfront.access" not in line))
         raise
     finally:
         service.stop()
-        stack.delete_fleet(FLEET)
 
 
 def vm_of(events: list[dict[str, Any]]) -> list[str]:
