@@ -52,7 +52,7 @@ async def all_gpus(parts: Parts) -> models.Gpus:
 @router.get("/problems", responses=refusals())
 async def all_problems(names: Known) -> models.Problems:
     """What can be solved."""
-    return models.Problems(items=[models.ProblemSummary(**_summary(each)) for each in names.problems])
+    return models.Problems(items=[models.ProblemSummary(**each.summary()) for each in names.problems])
 
 
 @router.get("/problems/{slug}", responses=refusals(404, 422))
@@ -60,7 +60,7 @@ async def one_problem(slug: str, names: Known) -> models.ProblemDetail:
     """One problem: what is asked, the signature for each dtype, and code to begin with."""
     problem = _named(names, slug)
     return models.ProblemDetail(
-        **_summary(problem),
+        **problem.summary(),
         statement=problem.statement.strip(),
         declarations={dtype.value: problem.declaration(dtype) for dtype in problem.dtypes},
         starters={dtype.value: problem.starter(dtype) for dtype in problem.dtypes},
@@ -106,18 +106,6 @@ def _named(names: Names, slug: str) -> Problem:
             f"There is no problem called {shown(slug)}.", hint="GET /api/amd/problems lists what there is."
         )
     return problem
-
-
-def _summary(problem: Problem) -> dict[str, Any]:
-    return {
-        "slug": problem.slug,
-        "title": problem.title,
-        "difficulty": problem.difficulty.value,
-        "tags": list(problem.tags),
-        "dtypes": [dtype.value for dtype in problem.dtypes],
-        "aliases": list(problem.aliases),
-        "declaration": problem.declaration(problem.dtypes[0]),
-    }
 
 
 def _ranked(best: list[SubmissionRecord], caller: Caller) -> list[models.Best]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
 from warmfront import problems
 from warmfront.cli.failures import report_error
@@ -11,28 +10,12 @@ from warmfront.cli.run import choose_dtype
 from warmfront.errors import WarmfrontError
 from warmfront.problems.spec import Scale
 
-if TYPE_CHECKING:
-    from warmfront.problems.spec import Problem
-
-
-def summary(problem: Problem) -> dict[str, Any]:
-    """A problem in a few fields, for lists."""
-    return {
-        "slug": problem.slug,
-        "title": problem.title,
-        "difficulty": problem.difficulty.value,
-        "tags": list(problem.tags),
-        "dtypes": [dtype.value for dtype in problem.dtypes],
-        "aliases": list(problem.aliases),
-        "declaration": problem.declaration(problem.dtypes[0]),
-    }
-
 
 def print_list(*, as_json: bool) -> None:
     """All problems, the easiest first."""
     found = problems.all_problems()
     if as_json:
-        print(json.dumps([summary(problem) for problem in found], indent=2))
+        print(json.dumps([problem.summary() for problem in found], indent=2))
         return
     from rich.console import Console  # noqa: PLC0415 - for people only
     from rich.table import Table  # noqa: PLC0415 - as above
@@ -61,7 +44,9 @@ def print_problem(slug: str, *, as_json: bool) -> int:
     cases = {scale.value: [case.name for case in problem.cases(scale)] for scale in Scale}
     if as_json:
         print(
-            json.dumps({**summary(problem), "statement": problem.statement.strip(), "cases": cases}, indent=2)
+            json.dumps(
+                {**problem.summary(), "statement": problem.statement.strip(), "cases": cases}, indent=2
+            )
         )
         return 0
     from rich.console import Console  # noqa: PLC0415 - for people only

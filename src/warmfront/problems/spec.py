@@ -202,6 +202,18 @@ class Problem(ABC):
         inside = ", ".join(p.c_declaration(dtype) for p in self.signature)
         return f'extern "C" void solution({inside})'
 
+    def summary(self) -> dict[str, Any]:
+        """A few fields, for lists and programs."""
+        return {
+            "slug": self.slug,
+            "title": self.title,
+            "difficulty": self.difficulty.value,
+            "tags": list(self.tags),
+            "dtypes": [dtype.value for dtype in self.dtypes],
+            "aliases": list(self.aliases),
+            "declaration": self.declaration(self.dtypes[0]),
+        }
+
     def starter(self, dtype: Dtype) -> str:
         """Code to begin with: it compiles, launches a kernel that does nothing, and is wrong."""
         kernel = self.slug.replace("-", "_") + "_kernel"
