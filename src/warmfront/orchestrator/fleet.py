@@ -354,6 +354,9 @@ class Fleet:
     async def _meet(self, lease: Lease) -> None:
         """A VM that the provider has and the store does not: ours if it takes our token."""
         known = await self._journal.read(vms.get, lease.vm_id)
+        # The list may be older than the VM's end: what is met must be there still.
+        if await self._is_gone(lease.vm_id):
+            return
         if lease.vm_id in self.machines or (known is not None and not known.state.is_over):
             return
         now = self._clock.now()
@@ -376,16 +379,25 @@ class Fleet:
             reason="",
         )
         vm = replace(vm, escrow_usd=self.worst_case_usd(age_s=self.age_s(vm), boots=False))
-        if known is not None:
-            self._book.reopen(await self._journal.read(ledger.total_of_vm, vm.id))
+        settled_usd = await self._journal.read(ledger.total_of_vm, vm.id)
         ours = await self._answers(vm)
         log.warning("VM %s was not known here: %s", vm.id, "it is adopted" if ours else "it is ended")
         await self._journal.write(vms.save, vm)
+        if known is not None:
+            self._book.reopen(settled_usd)
         machine = self.resume(vm)
         if ours:
             self.offer(machine)
         else:
             self.release(machine, "nobody knew it", failed=True)
+
+    async def _is_gone(self, vm_id: str) -> bool:
+        """Whether nothing says that it is there; no answer is yes, until the next time."""
+        try:
+            lease = await self.provider.describe(vm_id)
+        except WarmfrontError:
+            return True
+        return lease is None or lease.phase is Phase.ENDED
 
     async def _answers(self, vm: VMInstance) -> bool:
         if vm.address is None:
