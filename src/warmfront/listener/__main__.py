@@ -11,6 +11,7 @@ from pathlib import Path
 
 from warmfront import settings
 from warmfront.errors import UsageError, WarmfrontError
+from warmfront.listener.once import judge_once
 from warmfront.listener.serve import Options, serve
 
 
@@ -22,9 +23,13 @@ def main() -> int:
     parser.add_argument("--dead-man", type=float, dest="dead_man_s")
     parser.add_argument("--announce", type=Path)
     parser.add_argument("--toolchain")
+    parser.add_argument("--once", type=Path, help="judge the attempt in this file, and end")
     typed = parser.parse_args()
     try:
         configured = settings.load(env_file=None)
+        if typed.once is not None:
+            judge_once(typed.once, typed.toolchain, configured)
+            return 0
         options = Options(
             host=typed.host,
             port=typed.port,
