@@ -27,12 +27,11 @@ from warmfront.clock import SystemClock
 from warmfront.errors import InfrastructureError, UsageError, WarmfrontError
 from warmfront.examiner import Examiner
 from warmfront.hip.toolchain import open_toolchain
-from warmfront.listener.client import HttpListeners
 from warmfront.logs import log_to_streams
 from warmfront.money.webhook import Webhook
 from warmfront.orchestrator.log import EventLog
 from warmfront.orchestrator.orchestrator import VMOrchestrator
-from warmfront.providers import open_provider
+from warmfront.providers import open_listeners, open_provider
 from warmfront.secret import open_secret
 from warmfront.store import keys
 from warmfront.store.engine import open_store
@@ -83,11 +82,11 @@ async def _serve(configured: Settings) -> None:
         stack.callback(examiner.close)
         await asyncio.to_thread(_build, configured)
         token_of = open_secret(configured.data_dir).token_of
-        listeners = HttpListeners(token_of)
-        stack.push_async_callback(listeners.close)
         clock = SystemClock()
         provider = open_provider(configured, clock)
         stack.push_async_callback(_leave, provider)
+        listeners = open_listeners(provider, token_of)
+        stack.push_async_callback(listeners.close)
         events = EventLog(store)
         orchestrator = VMOrchestrator(
             store=store,

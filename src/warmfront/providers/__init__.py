@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warmfront.errors import BadSetting
+from warmfront.listener.client import HttpListeners
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from warmfront.clock import Clock
+    from warmfront.listener.protocol import ListenerClient
     from warmfront.providers.base import Provider
     from warmfront.settings import Settings
 
@@ -21,8 +25,16 @@ def open_provider(settings: Settings, clock: Clock) -> Provider:
     if settings.provider == "dstack":
         from warmfront.dstack.client import DstackClient  # noqa: PLC0415 - as above
         from warmfront.providers.dstack import DstackProvider  # noqa: PLC0415 - as above
+        from warmfront.providers.dstack_direct import DirectProvider  # noqa: PLC0415 - as above
 
-        return DstackProvider(settings, DstackClient.open(settings), clock=clock)
+        kind = DirectProvider if settings.dstack_mode == "direct" else DstackProvider
+        return kind(settings, DstackClient.open(settings), clock=clock)
     raise BadSetting(
         f"There is no provider {settings.provider!r}.", hint="Set WARMFRONT_PROVIDER to local or dstack."
     )
+
+
+def open_listeners(provider: Provider, token_of: Callable[[str], str]) -> ListenerClient:
+    """What speaks to this provider's VMs: HTTP, where it has no way of its own."""
+    own: Callable[[Callable[[str], str]], ListenerClient] | None = getattr(provider, "listeners", None)
+    return own(token_of) if own is not None else HttpListeners(token_of)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from warmfront.clock import SystemClock
 from warmfront.dstack import delivery
@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Seen:
+class Seen:
     """A VM as dstack has it this moment."""
 
     run: Run
@@ -70,10 +70,10 @@ class DstackProvider:
     def __init__(self, settings: Settings, client: DstackClient, *, clock: Clock | None = None) -> None:
         self.billing = Billing(rate_usd_per_h=settings.rate_usd_per_h)
         self.typical_boot_s = _TYPICAL_BOOT_S
-        self._settings = settings
-        self._client = client
+        self.settings = settings
+        self.client = client
         self._now = (clock or SystemClock()).now
-        self._places = Places(client)
+        self._places = Places(client, _VM_PREFIX)
         self._tunnels = Tunnels(client)
         self._asking: dict[str, asyncio.Task[Run]] = {}
         self._priced: set[str] = set()
@@ -82,54 +82,53 @@ class DstackProvider:
         """Start a worker task, or go on with the one of this id."""
         del gpu  # the fleet has one kind
         told: Lease | None = None
-        pauses = _pauses()
+        waits = pauses()
         is_silent = False
         while True:
             lease = None
             try:
-                lease = await self._boot_step(vm_id, token)
+                lease = await self._boot_step(vm_id, token, told)
                 is_silent = False
             except (DstackUnreachable, DstackFailed) as error:  # it may be restarting, and the VM boots on
                 if not is_silent:
                     _log.warning("VM %s is waited for: %s", vm_id, error.message)
                 is_silent = True
             if lease is not None and lease != told:
-                told, pauses = lease, _pauses()
+                told, waits = lease, pauses()
                 yield lease
                 if lease.phase is Phase.READY:
                     return
-            await asyncio.sleep(next(pauses))
+            await asyncio.sleep(next(waits))
 
     async def release(self, vm_id: str) -> Lease:
         """Stop the run, then have the VM deleted from the fleet, until dstack has its end on record."""
         await self._asked(vm_id)
         await self._tunnels.close(run_name(vm_id))
-        pauses = _pauses()
+        waits = pauses()
         while True:
             seen = await self._look(vm_id)
             if seen is None:
                 return _never(vm_id, self._now())
             if seen.is_over:
-                return self._lease(vm_id, seen)
+                return self.lease(vm_id, seen)
             await self._push_to_end(seen)
-            await asyncio.sleep(next(pauses))
+            await asyncio.sleep(next(waits))
 
     async def describe(self, vm_id: str) -> Lease | None:
         """The VM as it is now; who asks has doubts, so the tunnel is tried too."""
         seen = await self._look(vm_id)
         if seen is None:
             return None
-        if seen.outcome is Outcome.RUNNING:
-            await self._tunnels.address(seen.run.name, doubt=True)
-        return self._lease(vm_id, seen)
+        await self.reach(seen, doubt=True)
+        return self.lease(vm_id, seen)
 
     async def leases(self) -> list[Lease]:
         """Every run of ours that goes on, and every VM of the fleet that such a run has left."""
-        active = [run.name for run in await self._client.runs(_VM_PREFIX)]
+        active = [run.name for run in await self.client.runs(_VM_PREFIX)]
         living = [
             instance
-            for instance in await self._client.instances(only_active=True)
-            if instance.fleet == self._settings.fleet_name
+            for instance in await self.client.instances(only_active=True)
+            if instance.fleet == self.settings.fleet_name
         ]
         names = {*active, *await self._places.last_tenants(living)}
         vm_ids = sorted(id_of(name) or "" for name in names if name.startswith(_VM_PREFIX))
@@ -139,86 +138,35 @@ class DstackProvider:
     async def close(self) -> None:
         """Let go of the tunnels; the VMs live on."""
         await self._tunnels.close_all()
-        await self._client.close()
+        await self.client.close()
 
-    async def _find(self, vm_id: str) -> Lease | None:
-        seen = await self._look(vm_id)
-        if seen is None:
-            return None
+    # What a VM is: in pool mode, one that a worker of ours runs on.
+
+    def task(self, vm_id: str, token: str) -> dict[str, Any]:
+        """The run that makes it."""
+        packed = delivery.pack(self.settings.cache_dir)
+        return worker_task(
+            self.settings,
+            vm_id=vm_id,
+            token=token,
+            listener=delivery.LISTENER,
+            files=[f"{packed}:{delivery.FOLDER}"],
+        )
+
+    def has_failed(self, seen: Seen) -> bool:
+        """Whether it will not come to be ready."""
+        return seen.outcome.is_final or seen.outcome is Outcome.STOPPING
+
+    async def reach(self, seen: Seen, *, doubt: bool) -> None:
+        """Open what leads to it; with doubt, see whether it still does."""
         if seen.outcome is Outcome.RUNNING:
-            await self._tunnels.address(seen.run.name)
-        return self._lease(vm_id, seen)
+            await self._tunnels.address(seen.run.name, doubt=doubt)
 
-    async def _boot_step(self, vm_id: str, token: str) -> Lease:
-        """How far it is; it is asked for where dstack has nothing of it."""
-        seen = await self._look(vm_id)
-        if seen is None:
-            await self._ask(vm_id, token)
-            return Lease(vm_id=vm_id, phase=Phase.QUEUED)
-        if seen.outcome.is_final or seen.outcome is Outcome.STOPPING:
-            raise ProviderError(await self._why(seen.run, seen.outcome))
-        lease = self._lease(vm_id, seen)
-        if seen.outcome is Outcome.RUNNING and lease.address is None:
-            # Who waits sees that it starts before the tunnel is there.
-            self._open_soon(seen.run.name)
-        return lease
+    async def clear(self, seen: Seen) -> None:
+        """End what else runs on it: nothing does."""
 
-    def _open_soon(self, run: str) -> None:
-        task = asyncio.ensure_future(self._tunnels.address(run))
-        task.add_done_callback(lambda done: done.cancelled() or done.exception())
-
-    async def _ask(self, vm_id: str, token: str) -> None:
-        """Apply the task. Who gives up waiting leaves it on its way, and a release waits for it."""
-        asking = self._asking.get(vm_id)
-        if asking is None:
-            packed = await asyncio.to_thread(delivery.pack, self._settings.cache_dir)
-            task = worker_task(
-                self._settings,
-                vm_id=vm_id,
-                token=token,
-                listener=delivery.LISTENER,
-                files=[f"{packed}:{delivery.FOLDER}"],
-            )
-            asking = self._asking[vm_id] = asyncio.create_task(self._client.apply_task(task))
-        try:
-            await asyncio.shield(asking)
-        finally:
-            if asking.done():
-                self._asking.pop(vm_id, None)
-
-    async def _asked(self, vm_id: str) -> None:
-        """Wait for what is on its way."""
-        asking = self._asking.pop(vm_id, None)
-        if asking is not None:
-            await asyncio.wait([asking])
-
-    async def _look(self, vm_id: str) -> _Seen | None:
-        run = await self._client.run(run_name(vm_id))
-        if run is None:
-            return None
-        outcome = outcome_of(run)
-        queued = outcome is Outcome.QUEUED
-        stay = None if queued else await self._places.stay(run, is_over=outcome.is_final)
-        if stay is not None:
-            self._note_price(vm_id, stay)
-        return _Seen(run=run, outcome=outcome, stay=stay)
-
-    async def _push_to_end(self, seen: _Seen) -> None:
-        """The next step: a run is stopped, and then its VM is free to be deleted.
-
-        Not aborted: dstack would not tell the worker to end, and wait half a minute for its last words.
-        """
-        if not seen.outcome.is_final:
-            if seen.outcome is not Outcome.STOPPING:
-                await self._client.stop(seen.run.name)
-        elif seen.stay is not None and seen.stay.instance.status != "terminating":
-            instance = seen.stay.instance
-            try:
-                await self._client.delete_instances(self._settings.fleet_name, [instance.num])
-            except WarmfrontError as error:  # dstack is at work on it: the next look will tell
-                _log.info("%s could not be deleted yet: %s", instance.name, error.message)
-
-    def _lease(self, vm_id: str, seen: _Seen) -> Lease:
+    def lease(self, vm_id: str, seen: Seen) -> Lease:
+        """What the rest of the program is told."""
         stay = seen.stay
         since = stay.since if stay else None
         if seen.is_over:
@@ -235,6 +183,72 @@ class DstackProvider:
             return Lease(vm_id=vm_id, phase=Phase.READY, started_at=since, address=address)
         # A VM whose run is over idles on, and is billed, until it is deleted.
         return Lease(vm_id=vm_id, phase=_PHASES.get(seen.outcome, Phase.STARTING), started_at=since)
+
+    async def _find(self, vm_id: str) -> Lease | None:
+        seen = await self._look(vm_id)
+        if seen is None:
+            return None
+        await self.reach(seen, doubt=False)
+        return self.lease(vm_id, seen)
+
+    async def _boot_step(self, vm_id: str, token: str, told: Lease | None) -> Lease:
+        """How far it is; it is asked for where dstack has nothing of it."""
+        seen = await self._look(vm_id)
+        if seen is None:
+            await self._ask(vm_id, token)
+            return Lease(vm_id=vm_id, phase=Phase.QUEUED)
+        if self.has_failed(seen):
+            raise ProviderError(await self._why(seen.run, seen.outcome))
+        lease = self.lease(vm_id, seen)
+        if lease != told:
+            return lease  # who waits sees that it starts before there is a way to it
+        await self.reach(seen, doubt=False)
+        return self.lease(vm_id, seen)
+
+    async def _ask(self, vm_id: str, token: str) -> None:
+        """Apply the task. Who gives up waiting leaves it on its way, and a release waits for it."""
+        asking = self._asking.get(vm_id)
+        if asking is None:
+            task = await asyncio.to_thread(self.task, vm_id, token)
+            asking = self._asking[vm_id] = asyncio.create_task(self.client.apply_task(task))
+        try:
+            await asyncio.shield(asking)
+        finally:
+            if asking.done():
+                self._asking.pop(vm_id, None)
+
+    async def _asked(self, vm_id: str) -> None:
+        """Wait for what is on its way."""
+        asking = self._asking.pop(vm_id, None)
+        if asking is not None:
+            await asyncio.wait([asking])
+
+    async def _look(self, vm_id: str) -> Seen | None:
+        run = await self.client.run(run_name(vm_id))
+        if run is None:
+            return None
+        outcome = outcome_of(run)
+        queued = outcome is Outcome.QUEUED
+        stay = None if queued else await self._places.stay(run, is_over=outcome.is_final)
+        if stay is not None:
+            self._note_price(vm_id, stay)
+        return Seen(run=run, outcome=outcome, stay=stay)
+
+    async def _push_to_end(self, seen: Seen) -> None:
+        """The next step: a run is stopped, and then its VM is free to be deleted.
+
+        Not aborted: dstack would not tell the worker to end, and wait half a minute for its last words.
+        """
+        if not seen.outcome.is_final:
+            if seen.outcome is not Outcome.STOPPING:
+                await self.client.stop(seen.run.name)
+        elif seen.stay is not None and seen.stay.instance.status != "terminating":
+            instance = seen.stay.instance
+            try:
+                await self.clear(seen)
+                await self.client.delete_instances(self.settings.fleet_name, [instance.num])
+            except WarmfrontError as error:  # dstack is at work on it: the next look will tell
+                _log.info("%s could not be deleted yet: %s", instance.name, error.message)
 
     def _note_price(self, vm_id: str, stay: Stay) -> None:
         """The ledger counts by the rate that is set: say so where the cloud asks for another."""
@@ -253,7 +267,7 @@ class DstackProvider:
 
     async def _why(self, run: Run, outcome: Outcome) -> str:
         if outcome is Outcome.NO_CAPACITY:
-            outcome = why_no_capacity(await self._client.fleet(self._settings.fleet_name))
+            outcome = why_no_capacity(await self.client.fleet(self.settings.fleet_name))
         said = run.job_termination_message or run.error or run.status_message
         return f"{_WORDS.get(outcome, 'dstack ended it')}{f' ({said})' if said else ''}."
 
@@ -280,7 +294,7 @@ def _never(vm_id: str, now: float) -> Lease:
     return Lease(vm_id=vm_id, phase=Phase.ENDED, ended_at=now, detail="There never was such a VM.")
 
 
-def _pauses() -> Iterator[float]:
+def pauses() -> Iterator[float]:
     """Short ones first, then ever longer up to a bound."""
     pause_s = _LOOK_S
     while True:

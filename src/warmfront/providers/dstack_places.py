@@ -31,8 +31,10 @@ class Stay:
 class Places:
     """Remembers where runs are: that does not change once it is known."""
 
-    def __init__(self, client: DstackClient) -> None:
+    def __init__(self, client: DstackClient, prefix: str) -> None:
+        """Runs are leases of VMs if their names begin with `prefix`; others only pass through."""
         self._client = client
+        self._prefix = prefix
         self._instance_ids: dict[str, str] = {}  # by the run's id
 
     async def stay(self, run: Run, *, is_over: bool) -> Stay | None:
@@ -45,15 +47,19 @@ class Places:
             return None
         if not is_over and instance.created_at >= run.submitted_at:
             return _cut(instance, run.name, [])  # made for it, and still its own
-        return _cut(instance, run.name, await self._client.assignments(instance=instance_id))
+        return _cut(instance, run.name, await self._leases_of(instance_id))
 
     async def last_tenants(self, instances: Sequence[Instance]) -> list[str]:
         """The names of the runs that were last on these VMs."""
         names = []
         for instance in instances:
-            found = await self._client.assignments(instance=instance.id)
+            found = await self._leases_of(instance.id)
             names += [max(found, key=lambda each: each.at).run] if found else []
         return names
+
+    async def _leases_of(self, instance_id: str) -> list[Assignment]:
+        found = await self._client.assignments(instance=instance_id)
+        return [each for each in found if each.run.startswith(self._prefix)]
 
     async def _find(self, run: Run) -> str | None:
         found = await self._client.assignments(run=run.id)
