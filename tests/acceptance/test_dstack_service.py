@@ -135,6 +135,26 @@ def test_three_vms_at_once_and_a_dstack_server_that_is_killed(stack: Stack, tmp_
         assert abs(user.spent_usd() - billed_usd(stack, before)) < CENT
 
 
+def test_direct_mode(stack: Stack, tmp_path: Path) -> None:
+    """With a dstack run for each submission, who submits sees the same events and verdicts."""
+    before = len(stack.cloud.bill())
+    with serving_dstack(stack, tmp_path, WARMFRONT_DSTACK_MODE="direct", AMD_VM_IDLE_TIMEOUT="5") as service:
+        user = User(service, "erin")
+        vm_id = cold_start(user)
+        warm_reuse(user, vm_id)
+        user.wait_until_no_vm_is_alive()
+        assert not stack.cloud.droplets
+        assert abs(user.spent_usd() - billed_usd(stack, before)) < CENT
+
+
+@pytest.mark.slow
+def test_a_day_in_direct_mode(stack: Stack, tmp_path: Path) -> None:
+    """With a dstack run for each submission, the same day brings the same events, verdicts and bill."""
+    settings = {"WARMFRONT_DSTACK_MODE": "direct", "AMD_VM_IDLE_TIMEOUT": "12"}
+    with serving_dstack(stack, tmp_path, **settings) as service:
+        live_through(stack, service)
+
+
 @pytest.mark.slow
 def test_a_dstack_server_that_is_killed_while_a_vm_boots(stack: Stack, tmp_path: Path) -> None:
     """The VM is waited for until dstack is back; it is asked for once, and gives the verdict."""
