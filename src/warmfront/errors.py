@@ -39,8 +39,7 @@
             ├── NoOffers            no backend sells what was asked for
             ├── NoCapacity          it is sold, and there is none now
             ├── NoQuota             the account may not have more
-            ├── NoCredits           the account has no money left
-            └── FleetFull           every node that the fleet may have is in use
+            └── NoCredits           the account has no money left
 
 A class's docstring is its message when it is raised without one. `code` is stable: programs may
 match on it. `hint` is the next step, in one line.
@@ -294,9 +293,3 @@ class NoCredits(FleetFailed):
     """The cloud account has no money left."""
 
     code = "NO_CREDITS"
-
-
-class FleetFull(FleetFailed):
-    """Every VM that the fleet may have is in use."""
-
-    code = "FLEET_FULL"

@@ -72,7 +72,11 @@ def create(asked: Asked) -> int:
             print_json({**_proposed(proposal), "created": not proposal.is_there, "fleet": _fields(made)})
         else:
             print(_summary(made))
-            print("  → set WARMFRONT_PROVIDER=dstack, then `warmfront serve`")
+            print(
+                "  → " + ("" if settings.provider == "dstack" else "set WARMFRONT_PROVIDER=dstack, then "),
+                end="",
+            )
+            print("`warmfront serve`")
         return 0
 
     return _with_client(work, over=asked.over, as_json=asked.as_json)
@@ -138,7 +142,10 @@ def delete(name: str | None, *, yes: bool, as_json: bool) -> int:
 
     async def work(client: DstackClient, settings: Settings) -> int:
         found = await _found(client, settings.fleet_name)
-        _confirm(f"Delete fleet {found.name} and end its VMs ({len(found.instances)})?", yes=yes)
+        _confirm(
+            f"Delete fleet {found.name} and end its VMs ({len(found.instances)}), whatever runs there?",
+            yes=yes,
+        )
         await fleet.delete(client, found.name, within_s=settings.stop_lag_s)
         if as_json:
             print_json({"name": found.name, "deleted": True})
@@ -252,7 +259,7 @@ def _print_proposal(client: DstackClient, proposal: Proposal, settings: Settings
     if proposal.plan.total_offers > len(rows):
         print(f"and {proposal.plan.total_offers - len(rows)} more")
     print(
-        f"\nNo VM starts now. In the worst case {settings.fleet_max_nodes} run all day: "
+        "\nNo VM starts now. In the worst case all that it may have run all day: "
         f"{settings.fleet_max_nodes} x ${proposal.hourly_usd} x 24 h = "
         f"${proposal.worst_case_usd_per_day:.2f} a day."
     )

@@ -9,7 +9,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warmfront.dstack.configuration import duration, fleet_configuration
+from warmfront.dstack.configuration import PREFIX, duration, fleet_configuration
 from warmfront.dstack.status import AVAILABILITIES
 from warmfront.errors import (
     DstackRefused,
@@ -147,10 +147,17 @@ async def verify(client: DstackClient, settings: Settings) -> tuple[Fleet, Fleet
 
 
 async def delete(client: DstackClient, name: str, *, within_s: float) -> None:
-    """Delete the fleet, and return when dstack has ended all of its VMs."""
-    await client.delete_fleet(name)
+    """Stop our runs on the fleet, delete it, and return when dstack has ended all of its VMs."""
     try:
         async with asyncio.timeout(within_s):
+            await _stop_ours(client, name)
+            try:
+                await client.delete_fleet(name)
+            except DstackRefused as error:
+                raise DstackRefused(
+                    error.message,
+                    hint="Runs of others are on it: `dstack ps` has them, `dstack stop` ends one.",
+                ) from None
             while await client.fleet(name) is not None:  # noqa: ASYNC110 - dstack tells nobody by itself
                 await asyncio.sleep(_LOOK_S)
     except TimeoutError:
@@ -158,6 +165,16 @@ async def delete(client: DstackClient, name: str, *, within_s: float) -> None:
             f"Fleet {name} is still being deleted after {within_s:g} s.",
             hint=f"`warmfront fleet show {name}` has its VMs; end in the cloud's own page what stays.",
         ) from None
+
+
+async def _stop_ours(client: DstackClient, name: str) -> None:
+    """End them: dstack deletes no fleet that is in use."""
+    asked: set[str] = set()
+    while ours := [run.name for run in await client.runs(PREFIX) if run.fleet == name]:
+        for run in {*ours} - asked:
+            await client.stop(run)
+            asked.add(run)
+        await asyncio.sleep(_LOOK_S)
 
 
 def differences(fleet: Fleet, settings: Settings) -> list[Difference]:
