@@ -13,6 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warmfront import values
 from warmfront.errors import BadSetting
 from warmfront.sandbox.base import Limits
 
@@ -23,8 +24,6 @@ _log = logging.getLogger(__name__)
 
 GIB = 1024**3
 MIB = 1024**2
-
-_UNITS = {"B": 1, "KB": 1024, "MB": MIB, "GB": GIB, "TB": 1024 * GIB}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,8 +153,8 @@ class Settings:
 
     def judge_environ(self) -> dict[str, str]:
         """The variables from which `load` reads what a judge needs, and nothing else, as it is set here."""
-        values = {_VARIABLES[name][0]: getattr(self, name) for name in _JUDGES}
-        return {variable: str(value) for variable, value in values.items() if value is not None}
+        texts = {_VARIABLES[name][0]: getattr(self, name) for name in _JUDGES}
+        return {variable: str(value) for variable, value in texts.items() if value is not None}
 
     def _limits(self, *, memory_bytes: int, wall_s: float) -> Limits:
         return Limits(
@@ -173,13 +172,13 @@ class Settings:
 
 def load(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Settings:
     """The settings of this process: the environment goes before `.env`, `.env` before the defaults."""
-    values = _renamed({**_read_env_file(env_file), **(os.environ if environ is None else environ)})
-    for variable in sorted(_OF_SSH_FLEETS & {name for name, value in values.items() if value.strip()}):
+    texts = _renamed({**_read_env_file(env_file), **(os.environ if environ is None else environ)})
+    for variable in sorted(_OF_SSH_FLEETS & {name for name, value in texts.items() if value.strip()}):
         _log.warning("%s does nothing: VMs come from a fleet, not from hosts of yours. Unset it.", variable)
     given = {
-        name: _parse(variable, values[variable], parse, allowed)
+        name: _parse(variable, texts[variable], parse, allowed)
         for name, (variable, parse, allowed) in _VARIABLES.items()
-        if values.get(variable, "").strip()
+        if texts.get(variable, "").strip()
     }
     return Settings(**given)  # type: ignore[arg-type]  # each parser gives its field's type
 
@@ -213,17 +212,17 @@ def physical_memory_bytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def _renamed(values: dict[str, str]) -> dict[str, str]:
+def _renamed(texts: dict[str, str]) -> dict[str, str]:
     """The values under the names that we read; two names with two values are one too many."""
     for other, ours in _OTHER_NAMES.items():
-        given, text = values.get(ours, "").strip(), values.get(other, "").strip()
+        given, text = texts.get(ours, "").strip(), texts.get(other, "").strip()
         if given and text and given != text:
             raise BadSetting(
                 f"{ours} is {given!r} and {other} is {text!r}, and they mean the same.",
                 hint=f"Unset {other}.",
             )
-        values[ours] = given or text
-    return values
+        texts[ours] = given or text
+    return texts
 
 
 def _parse(variable: str, text: str, parse: Callable[[str], object], allowed: str) -> object:
@@ -246,126 +245,10 @@ def _read_env_file(path: Path | None) -> dict[str, str]:
     return {name: value.strip("\"'") for name, value in pairs}
 
 
-def _boolean(text: str) -> bool:
-    words = {
-        "true": True,
-        "1": True,
-        "yes": True,
-        "on": True,
-        "false": False,
-        "0": False,
-        "no": False,
-        "off": False,
-    }
-    if text.lower() not in words:
-        raise ValueError(text)
-    return words[text.lower()]
-
-
-def _size(text: str) -> int:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text, re.IGNORECASE)
-    if match is None or float(match[1]) <= 0:
-        raise ValueError(text)
-    return int(float(match[1]) * _UNITS[f"{match[2].upper()}B"])
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise ValueError(text)
-    return value
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ValueError(text)
-    return value
-
-
-def _directory(text: str) -> Path:
-    return Path(text).expanduser().absolute()
-
-
-def _one_of(*names: str) -> Callable[[str], str]:
-    def parse(text: str) -> str:
-        if text not in names:
-            raise ValueError(text)
-        return text
-
-    return parse
-
-
-def _port(text: str) -> int:
-    value = int(text)
-    if not 0 <= value <= 65535:
-        raise ValueError(text)
-    return value
-
-
-def _dollars(text: str) -> Decimal:
-    """An exact amount: 1400 or 1400.00, also with a dollar sign."""
-    if not re.fullmatch(r"\$?\d{1,12}(\.\d{1,9})?", text):
-        raise ValueError(text)
-    return Decimal(text.removeprefix("$"))
-
-
-def _share(text: str) -> Decimal:
-    if not re.fullmatch(r"\d(\.\d{1,9})?", text) or not 0 < Decimal(text) <= 1:
-        raise ValueError(text)
-    return Decimal(text)
-
-
-def parse_duration_s(text: str) -> int:
-    """Seconds, written as dstack writes them: 45s, 10m, 2h, 1d; a bare number is seconds."""
-    match = re.fullmatch(r"(\d{1,9})\s*([smhd]?)", text)
-    if match is None:
-        raise ValueError(text)
-    return int(match[1]) * {"s": 1, "": 1, "m": 60, "h": 3600, "d": 86400}[match[2]]
-
-
-def _duration(low_s: int, high_s: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        seconds = parse_duration_s(text)
-        if not low_s <= seconds <= high_s:
-            raise ValueError(text)
-        return seconds
-
-    return parse
-
-
-def _nodes(text: str) -> int:
-    value = int(text)
-    if not 1 <= value <= MOST_NODES:
-        raise ValueError(text)
-    return value
-
-
-def _matching(pattern: str) -> Callable[[str], str]:
-    def parse(text: str) -> str:
-        if not re.fullmatch(pattern, text):
-            raise ValueError(text)
-        return text
-
-    return parse
-
-
-def _url(*schemes: str) -> Callable[[str], str]:
-    def parse(text: str) -> str:
-        scheme, separator, rest = text.partition("://")
-        if scheme not in schemes or not separator or not rest:
-            raise ValueError(text)
-        return text
-
-    return parse
-
-
 _SIZE = "a size such as 512MB or 16GB"
 _SECONDS = "a number of seconds above 0"
 _DOLLARS = "dollars such as 1.99"
 
-#: More VMs than anyone rents by mistake.
-MOST_NODES = 32
 #: The variables of fleets of one's own hosts, which we no longer have.
 _OF_SSH_FLEETS = frozenset({"AMD_DEVCLOUD_SSH_USER", "AMD_DEVCLOUD_SSH_KEY_PATH", "AMD_DEVCLOUD_HOSTS"})
 #: A second name for a variable, which others use.
@@ -373,83 +256,99 @@ _OTHER_NAMES = {"DSTACK_BACKEND": "AMD_BACKEND"}
 
 #: Field → its variable, how to read it, and what is allowed, in words.
 _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
-    "isolation": ("AMD_CONTAINER_ISOLATION", _boolean, "true or false"),
-    "memory_bytes": ("AMD_CONTAINER_MEMORY_LIMIT", _size, _SIZE),
-    "cpus": ("AMD_CONTAINER_CPU_LIMIT", _positive, "a number of CPUs above 0"),
-    "pids": ("WARMFRONT_PIDS_LIMIT", _count, "a whole number from 1"),
-    "file_bytes": ("WARMFRONT_FILE_SIZE_LIMIT", _size, _SIZE),
-    "output_bytes": ("WARMFRONT_OUTPUT_LIMIT", _size, _SIZE),
-    "compile_timeout_s": ("WARMFRONT_COMPILE_TIMEOUT", _positive, _SECONDS),
-    "compile_memory_bytes": ("WARMFRONT_COMPILE_MEMORY_LIMIT", _size, _SIZE),
-    "case_timeout_s": ("WARMFRONT_CASE_TIMEOUT", _positive, _SECONDS),
-    "run_timeout_s": ("WARMFRONT_RUN_TIMEOUT", _positive, _SECONDS),
-    "bench_budget_s": ("WARMFRONT_BENCH_BUDGET", _positive, _SECONDS),
-    "xray": ("WARMFRONT_XRAY", _boolean, "true or false"),
-    "bug_finder": ("WARMFRONT_BUG_FINDER", _boolean, "true or false"),
-    "cache_dir": ("WARMFRONT_CACHE_DIR", _directory, "a directory"),
-    "box_dir": ("WARMFRONT_BOX_DIR", _directory, "a directory"),
+    "isolation": ("AMD_CONTAINER_ISOLATION", values.boolean, "true or false"),
+    "memory_bytes": ("AMD_CONTAINER_MEMORY_LIMIT", values.size, _SIZE),
+    "cpus": ("AMD_CONTAINER_CPU_LIMIT", values.positive, "a number of CPUs above 0"),
+    "pids": ("WARMFRONT_PIDS_LIMIT", values.count, "a whole number from 1"),
+    "file_bytes": ("WARMFRONT_FILE_SIZE_LIMIT", values.size, _SIZE),
+    "output_bytes": ("WARMFRONT_OUTPUT_LIMIT", values.size, _SIZE),
+    "compile_timeout_s": ("WARMFRONT_COMPILE_TIMEOUT", values.positive, _SECONDS),
+    "compile_memory_bytes": ("WARMFRONT_COMPILE_MEMORY_LIMIT", values.size, _SIZE),
+    "case_timeout_s": ("WARMFRONT_CASE_TIMEOUT", values.positive, _SECONDS),
+    "run_timeout_s": ("WARMFRONT_RUN_TIMEOUT", values.positive, _SECONDS),
+    "bench_budget_s": ("WARMFRONT_BENCH_BUDGET", values.positive, _SECONDS),
+    "xray": ("WARMFRONT_XRAY", values.boolean, "true or false"),
+    "bug_finder": ("WARMFRONT_BUG_FINDER", values.boolean, "true or false"),
+    "cache_dir": ("WARMFRONT_CACHE_DIR", values.directory, "a directory"),
+    "box_dir": ("WARMFRONT_BOX_DIR", values.directory, "a directory"),
     "docker_image": ("WARMFRONT_DOCKER_IMAGE", str, "an image name"),
-    "sandbox": ("WARMFRONT_SANDBOX", _one_of("bubblewrap", "docker"), "bubblewrap or docker"),
-    "provider": ("WARMFRONT_PROVIDER", _one_of("local", "dstack"), "local or dstack"),
+    "sandbox": ("WARMFRONT_SANDBOX", values.one_of("bubblewrap", "docker"), "bubblewrap or docker"),
+    "provider": ("WARMFRONT_PROVIDER", values.one_of("local", "dstack"), "local or dstack"),
     "host": ("WARMFRONT_HOST", str, "an address of this machine"),
-    "port": ("WARMFRONT_PORT", _port, "a port from 0 to 65535"),
-    "data_dir": ("WARMFRONT_DATA_DIR", _directory, "a directory"),
+    "port": ("WARMFRONT_PORT", values.port, "a port from 0 to 65535"),
+    "data_dir": ("WARMFRONT_DATA_DIR", values.directory, "a directory"),
     "database_url": (
         "WARMFRONT_DATABASE_URL",
-        _url("postgresql", "sqlite"),
+        values.url("postgresql", "sqlite"),
         "an address such as postgresql://user@host/name or sqlite:////path/to/file.db",
     ),
-    "alert_webhook": ("WARMFRONT_ALERT_WEBHOOK", _url("http", "https"), "an http:// or https:// address"),
-    "rehearse": ("WARMFRONT_REHEARSE", _boolean, "true or false"),
-    "rehearse_boot_s": ("WARMFRONT_REHEARSE_BOOT", _positive, _SECONDS),
-    "idle_timeout_s": ("AMD_VM_IDLE_TIMEOUT", _positive, _SECONDS),
-    "max_vms": ("AMD_VM_MAX_CONCURRENT", _count, "a whole number from 1"),
-    "default_gpu": ("AMD_DEFAULT_GPU", _one_of("MI300X"), "MI300X"),
-    "rate_usd_per_h": ("AMD_MI300X_HOURLY_RATE", _dollars, _DOLLARS),
-    "credits_usd": ("AMD_GRANT_CREDITS_TOTAL", _dollars, _DOLLARS),
-    "alert_threshold": ("AMD_COST_ALERT_THRESHOLD", _share, "a share above 0 and at most 1, such as 0.8"),
-    "provision_timeout_s": ("WARMFRONT_PROVISION_TIMEOUT", _positive, _SECONDS),
-    "task_timeout_s": ("WARMFRONT_TASK_TIMEOUT", _positive, _SECONDS),
-    "stop_lag_s": ("WARMFRONT_STOP_LAG", _positive, _SECONDS),
-    "heartbeat_s": ("WARMFRONT_HEARTBEAT", _positive, _SECONDS),
-    "lost_after_s": ("WARMFRONT_LOST_AFTER", _positive, _SECONDS),
-    "dead_man_s": ("WARMFRONT_DEAD_MAN", _positive, _SECONDS),
-    "rate_limit_per_min": ("WARMFRONT_RATE_LIMIT", _count, "a whole number from 1"),
-    "daily_submissions": ("WARMFRONT_DAILY_SUBMISSIONS", _count, "a whole number from 1"),
-    "daily_budget_usd": ("WARMFRONT_DAILY_BUDGET", _dollars, _DOLLARS),
-    "dstack_url": ("DSTACK_SERVER_URL", _url("http", "https"), "an http:// or https:// address"),
+    "alert_webhook": (
+        "WARMFRONT_ALERT_WEBHOOK",
+        values.url("http", "https"),
+        "an http:// or https:// address",
+    ),
+    "rehearse": ("WARMFRONT_REHEARSE", values.boolean, "true or false"),
+    "rehearse_boot_s": ("WARMFRONT_REHEARSE_BOOT", values.positive, _SECONDS),
+    "idle_timeout_s": ("AMD_VM_IDLE_TIMEOUT", values.positive, _SECONDS),
+    "max_vms": ("AMD_VM_MAX_CONCURRENT", values.count, "a whole number from 1"),
+    "default_gpu": ("AMD_DEFAULT_GPU", values.one_of("MI300X"), "MI300X"),
+    "rate_usd_per_h": ("AMD_MI300X_HOURLY_RATE", values.dollars, _DOLLARS),
+    "credits_usd": ("AMD_GRANT_CREDITS_TOTAL", values.dollars, _DOLLARS),
+    "alert_threshold": (
+        "AMD_COST_ALERT_THRESHOLD",
+        values.share,
+        "a share above 0 and at most 1, such as 0.8",
+    ),
+    "provision_timeout_s": ("WARMFRONT_PROVISION_TIMEOUT", values.positive, _SECONDS),
+    "task_timeout_s": ("WARMFRONT_TASK_TIMEOUT", values.positive, _SECONDS),
+    "stop_lag_s": ("WARMFRONT_STOP_LAG", values.positive, _SECONDS),
+    "heartbeat_s": ("WARMFRONT_HEARTBEAT", values.positive, _SECONDS),
+    "lost_after_s": ("WARMFRONT_LOST_AFTER", values.positive, _SECONDS),
+    "dead_man_s": ("WARMFRONT_DEAD_MAN", values.positive, _SECONDS),
+    "rate_limit_per_min": ("WARMFRONT_RATE_LIMIT", values.count, "a whole number from 1"),
+    "daily_submissions": ("WARMFRONT_DAILY_SUBMISSIONS", values.count, "a whole number from 1"),
+    "daily_budget_usd": ("WARMFRONT_DAILY_BUDGET", values.dollars, _DOLLARS),
+    "dstack_url": ("DSTACK_SERVER_URL", values.url("http", "https"), "an http:// or https:// address"),
     "dstack_token": ("DSTACK_TOKEN", str, "a token of the dstack server"),
-    "dstack_project": ("DSTACK_PROJECT", _matching(r"[A-Za-z0-9_-]{1,50}"), "the name of a dstack project"),
-    "dstack_mode": ("WARMFRONT_DSTACK_MODE", _one_of("pool", "direct"), "pool or direct"),
+    "dstack_project": (
+        "DSTACK_PROJECT",
+        values.matching(r"[A-Za-z0-9_-]{1,50}"),
+        "the name of a dstack project",
+    ),
+    "dstack_mode": ("WARMFRONT_DSTACK_MODE", values.one_of("pool", "direct"), "pool or direct"),
     "devcloud_api_key": ("DSTACK_AMDDEVCLOUD_API_KEY", str, "a key of AMD Developer Cloud"),
-    "backend": ("AMD_BACKEND", _matching(r"[a-z][a-z0-9-]{1,30}"), "a backend of dstack's, such as hotaisle"),
+    "backend": (
+        "AMD_BACKEND",
+        values.matching(r"[a-z][a-z0-9-]{1,30}"),
+        "a backend of dstack's, such as hotaisle",
+    ),
     "fleet_name": (
         "AMD_FLEET_NAME",
-        _matching(r"[a-z][a-z0-9-]{1,40}"),
+        values.matching(r"[a-z][a-z0-9-]{1,40}"),
         "a name of 2 to 41 small letters, digits and -, a letter first",
     ),
-    "fleet_max_nodes": ("AMD_FLEET_MAX_NODES", _nodes, f"a whole number from 1 to {MOST_NODES}"),
+    "fleet_max_nodes": ("AMD_FLEET_MAX_NODES", values.nodes, f"a whole number from 1 to {values.MOST_NODES}"),
     "fleet_idle_s": (
         "AMD_FLEET_IDLE_DURATION",
-        _duration(0, 86400),
+        values.duration(0, 86400),
         "a duration from 0s to 1d, such as 90s, 10m or 2h",
     ),
-    "fleet_dry_run": ("AMD_FLEET_DRY_RUN", _boolean, "true or false"),
-    "gpu_type": ("AMD_GPU_TYPE", _matching(r"[A-Za-z0-9][A-Za-z0-9_-]{1,30}"), "a GPU such as MI300X"),
-    "gpu_memory": ("AMD_GPU_MEMORY", _matching(r"[1-9]\d{0,3}GB"), "a memory in GB, such as 192GB"),
+    "fleet_dry_run": ("AMD_FLEET_DRY_RUN", values.boolean, "true or false"),
+    "gpu_type": ("AMD_GPU_TYPE", values.matching(r"[A-Za-z0-9][A-Za-z0-9_-]{1,30}"), "a GPU such as MI300X"),
+    "gpu_memory": ("AMD_GPU_MEMORY", values.matching(r"[1-9]\d{0,3}GB"), "a memory in GB, such as 192GB"),
     "spot_policy": (
         "AMD_SPOT_POLICY",
-        _one_of("auto", "spot", "on-demand"),
+        values.one_of("auto", "spot", "on-demand"),
         "auto, spot or on-demand",
     ),
     "vm_max_s": (
         "AMD_VM_MAX_DURATION",
-        _duration(300, 30 * 86400),
+        values.duration(300, 30 * 86400),
         "a duration from 5m to 30d, such as 12h",
     ),
     "worker_image": (
         "WARMFRONT_WORKER_IMAGE",
-        _matching(r"[^\s:]+(:\d+/[^\s:]+)?(:(?!latest$)[\w.-]+|@sha256:[0-9a-f]{64})"),
+        values.matching(r"[^\s:]+(:\d+/[^\s:]+)?(:(?!latest$)[\w.-]+|@sha256:[0-9a-f]{64})"),
         "an image with a tag that is not latest, such as rocm/dev-ubuntu-24.04:6.4.2",
     ),
 }

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import BadSetting, UsageError
+from warmfront.listener.signed import KEY_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -114,7 +115,15 @@ def of_kind(kind: str, settings: Settings) -> dict[str, Any]:
     kinds: dict[str, Callable[[], dict[str, Any]]] = {
         "fleet": lambda: fleet_configuration(settings),
         "worker": lambda: _as_file(worker_task(settings, vm_id="vm_example", token="")),
-        "direct": lambda: _as_file(submission_task(settings, name="wf-sub-example", commands=["true"])),
+        "direct": lambda: _as_file(
+            submission_task(
+                settings,
+                name="wf-att-example",
+                commands=["exec python3 -m warmfront.listener --once attempt.json"],
+                environ={KEY_VARIABLE: ""},
+                files=["attempt.json:attempt.json"],
+            )
+        ),
         "server": lambda: server_configuration(settings),
     }
     if kind not in kinds:

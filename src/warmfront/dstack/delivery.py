@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: The rooms that the listener imports, and the modules beside them.
 _ROOMS = ("hip", "judge", "listener", "problems", "sandbox")
-_MODULES = ("__init__", "errors", "events", "gpus", "logs", "settings", "submissions", "vms")
+_MODULES = ("__init__", "errors", "events", "gpus", "logs", "settings", "submissions", "values", "vms")
 #: Of those rooms, what only the control plane uses.
 _LEFT_OUT = ("hip/xray", "listener/client.py")
 #: What dstack takes as one entry of a task's `files`, packed.
