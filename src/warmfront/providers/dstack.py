@@ -75,7 +75,7 @@ class DstackProvider:
         self._now = (clock or SystemClock()).now
         self._places = Places(client, _VM_PREFIX)
         self._tunnels = Tunnels(client)
-        self._asking: dict[str, asyncio.Task[Run]] = {}
+        self._asking: dict[str, asyncio.Task[None]] = {}
         self._priced: set[str] = set()
 
     async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
@@ -154,8 +154,8 @@ class DstackProvider:
         )
 
     def has_failed(self, seen: Seen) -> bool:
-        """Whether it will not come to be ready."""
-        return seen.outcome.is_final or seen.outcome is Outcome.STOPPING
+        """Whether it will not come to be ready. A run that is being stopped does not say why yet."""
+        return seen.outcome.is_final
 
     async def reach(self, seen: Seen, *, doubt: bool) -> None:
         """Open what leads to it; with doubt, see whether it still does."""
@@ -199,6 +199,8 @@ class DstackProvider:
             return Lease(vm_id=vm_id, phase=Phase.QUEUED)
         if self.has_failed(seen):
             raise ProviderError(await self._why(seen.run, seen.outcome))
+        if seen.outcome is Outcome.STOPPING and told is not None:
+            return told
         lease = self.lease(vm_id, seen)
         if lease != told:
             return lease  # who waits sees that it starts before there is a way to it
@@ -209,13 +211,15 @@ class DstackProvider:
         """Apply the task. Who gives up waiting leaves it on its way, and a release waits for it."""
         asking = self._asking.get(vm_id)
         if asking is None:
-            task = await asyncio.to_thread(self.task, vm_id, token)
-            asking = self._asking[vm_id] = asyncio.create_task(self.client.apply_task(task))
+            asking = self._asking[vm_id] = asyncio.create_task(self._apply(vm_id, token))
         try:
             await asyncio.shield(asking)
         finally:
             if asking.done():
                 self._asking.pop(vm_id, None)
+
+    async def _apply(self, vm_id: str, token: str) -> None:
+        await self.client.apply_task(await asyncio.to_thread(self.task, vm_id, token))
 
     async def _asked(self, vm_id: str) -> None:
         """Wait for what is on its way."""
@@ -268,7 +272,7 @@ class DstackProvider:
     async def _why(self, run: Run, outcome: Outcome) -> str:
         if outcome is Outcome.NO_CAPACITY:
             outcome = why_no_capacity(await self.client.fleet(self.settings.fleet_name))
-        said = run.job_termination_message or run.error or run.status_message
+        said = (run.job_termination_message or run.error or "").partition("\n")[0].rstrip(".")
         return f"{_WORDS.get(outcome, 'dstack ended it')}{f' ({said})' if said else ''}."
 
 

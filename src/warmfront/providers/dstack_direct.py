@@ -54,9 +54,7 @@ class DirectProvider(DstackProvider):
 
     def has_failed(self, seen: Seen) -> bool:
         """Its run is expected to end; what must not is the VM."""
-        if seen.outcome in {Outcome.DONE, Outcome.STOPPING}:
-            return seen.is_over
-        return seen.outcome.is_final
+        return seen.is_over if seen.outcome is Outcome.DONE else seen.outcome.is_final
 
     async def reach(self, seen: Seen, *, doubt: bool) -> None:
         """There is no tunnel to a VM, only to runs."""

@@ -46,8 +46,8 @@ class Places:
         if instance is None:
             return None
         if not is_over and instance.created_at >= run.submitted_at:
-            return _cut(instance, run.name, [])  # made for it, and still its own
-        return _cut(instance, run.name, await self._leases_of(instance_id))
+            return cut(instance, run.name, [])  # made for it, and still its own
+        return cut(instance, run.name, await self._leases_of(instance_id))
 
     async def last_tenants(self, instances: Sequence[Instance]) -> list[str]:
         """The names of the runs that were last on these VMs."""
@@ -70,7 +70,7 @@ class Places:
         return instance_id
 
 
-def _cut(instance: Instance, run: str, found: Sequence[Assignment]) -> Stay:
+def cut(instance: Instance, run: str, found: Sequence[Assignment]) -> Stay:
     """The first run has the VM from its beginning, and each until the next one came."""
     tenants = [
         next(group)
