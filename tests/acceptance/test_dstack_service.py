@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tests.acceptance.services import Service
     from tests.dstack.harness import Stack
 
+PHASES = ["queued", "booting", "pulling", "starting", "ready"]
 JUDGED = ["VM_READY", "COMPILING", "CHECKING", "TEST_RESULT", "CHECKED", "BENCHMARKING", "BENCHMARK_RESULT"]
 
 
@@ -58,7 +59,9 @@ def cold_start(user: User) -> str:
     events = user.judged()
     assert statuses(events) == ["IN_QUEUE", "XRAY", "PROVISIONING", *JUDGED, "ACCEPTED"]
     phases = [event["phase"] for event in events if event["status"] == "PROVISIONING"]
-    assert phases == ["queued", "booting", "pulling", "starting", "ready"]
+    # dstack is asked now and then, so that a short phase may pass unseen.
+    assert (phases[:2], phases[-1]) == (["queued", "booting"], "ready")
+    assert [phase for phase in PHASES if phase in phases] == phases
     assert all(event["eta_s"] > 0 for event in events if event["status"] == "PROVISIONING")
     return vm_of(events)[0]
 

@@ -1,0 +1,225 @@
+"""The dstack provider against a real dstack server: VMs asked for once, reached again, ended for certain."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from warmfront import settings
+from warmfront.dstack import delivery
+from warmfront.dstack.client import DstackClient
+from warmfront.errors import ProviderError
+from warmfront.providers.base import Lease, Phase
+from warmfront.providers.dstack import DstackProvider
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    from tests.dstack.conftest import MakeFleet
+    from tests.dstack.harness import Stack
+    from warmfront.testing.cloud import Switches
+
+TOKEN = "of-this-vm"  # noqa: S105 - opens nothing but a test's listener
+PATIENCE_S = 90.0
+
+
+@pytest.fixture(name="home", autouse=True)
+def _home(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A home with a short path: ssh makes sockets below it."""
+    with tempfile.TemporaryDirectory(prefix="wf") as name:
+        monkeypatch.setenv("HOME", name)
+        yield
+
+
+def lead(
+    stack: Stack, fleet: str, life: Callable[[DstackProvider], Awaitable[None]], **changes: Any
+) -> DstackProvider:
+    """Live with a provider of that fleet for a while."""
+    environ = {
+        "DSTACK_SERVER_URL": stack.server.url,
+        "DSTACK_TOKEN": stack.server.token,
+        "DSTACK_PROJECT": stack.server.project,
+        "AMD_FLEET_NAME": fleet,
+        **changes,
+    }
+    configured = settings.load(environ, env_file=None)
+    provider = DstackProvider(configured, DstackClient.open(configured))
+
+    async def live() -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            try:
+                await life(provider)
+            finally:
+                await provider.close()
+
+    asyncio.run(live())
+    return provider
+
+
+def new_id() -> str:
+    """As the service makes them."""
+    return f"vm_{secrets.token_hex(12)}"
+
+
+async def provision(provider: DstackProvider, vm_id: str) -> list[Lease]:
+    """Every step to READY."""
+    return [lease async for lease in provider.provision(vm_id, "MI300X", TOKEN)]
+
+
+async def answers(lease: Lease) -> bool:
+    """Whether its listener takes our token, as soon as it listens."""
+    async with httpx.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, trust_env=False) as http:
+        while True:
+            try:
+                return (await http.get(f"{lease.address}/health")).is_success
+            except httpx.TransportError:
+                await asyncio.sleep(0.05)
+
+
+def test_a_vm_is_asked_for_once(stack: Stack, fleet: MakeFleet) -> None:
+    """The same id is the same VM, for two who ask at once too; its end is what the cloud has on record."""
+    before = len(stack.cloud.bill())
+    vm_id = new_id()
+
+    async def live(provider: DstackProvider) -> None:
+        one, other = await asyncio.gather(provision(provider, vm_id), provision(provider, vm_id))
+        assert one[-1] == other[-1] == (await provider.leases())[0]
+        assert await answers(one[-1])
+        ended = await provider.release(vm_id)
+        assert ended.phase is Phase.ENDED
+        assert await provider.release(vm_id) == await provider.describe(vm_id) == ended
+        assert await provider.leases() == []
+        (billed,) = stack.cloud.bill()[before:]
+        assert ended.started_at == pytest.approx(billed.started_at, abs=2)
+        assert ended.ended_at == pytest.approx(billed.ended_at, abs=2)
+        with pytest.raises(ProviderError):
+            await provision(provider, vm_id)
+
+    lead(stack, fleet(), live)
+    assert len(stack.cloud.bill()) - before == 1
+
+
+def ssh_to(vm_id: str) -> list[int]:
+    """The processes of the tunnel to a VM."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            if Path(words[0]).name == "ssh" and any(vm_id.removeprefix("vm_") in word for word in words):
+                found.append(int(process.name))
+    return found
+
+
+def test_a_tunnel_that_was_cut_is_opened_anew(stack: Stack, fleet: MakeFleet) -> None:
+    """Whoever doubts a VM and asks for it gets an address that leads there."""
+    vm_id = new_id()
+
+    async def live(provider: DstackProvider) -> None:
+        ready = (await provision(provider, vm_id))[-1]
+        assert await answers(ready)
+        tunnels = ssh_to(vm_id)
+        assert tunnels
+        for pid in tunnels:
+            os.kill(pid, signal.SIGKILL)
+        described = await provider.describe(vm_id)
+        assert described is not None
+        assert await answers(described)
+        await provider.release(vm_id)
+
+    lead(stack, fleet(), live)
+
+
+def test_a_vm_that_never_was(stack: Stack, fleet: MakeFleet) -> None:
+    """What dstack never had is not described, and its end is confirmed at once."""
+
+    async def live(provider: DstackProvider) -> None:
+        assert await provider.describe("vm_0") is None
+        assert (await provider.release("vm_0")).phase is Phase.ENDED
+
+    lead(stack, fleet(), live)
+
+
+def refused(stack: Stack, fleet: str, words: str, **changes: Any) -> None:
+    """Ask for a VM that does not come; the reason has these words, and nothing is left."""
+    vm_id = new_id()
+
+    async def live(provider: DstackProvider) -> None:
+        with pytest.raises(ProviderError, match=words):
+            await provision(provider, vm_id)
+        assert (await provider.release(vm_id)).phase is Phase.ENDED
+
+    lead(stack, fleet, live, **changes)
+    assert not [vm for vm in stack.cloud.droplets.values() if vm_id.removeprefix("vm_") in vm.name]
+
+
+def test_a_fleet_that_does_not_exist(stack: Stack) -> None:
+    """Who named a fleet wrong is told that there is none."""
+    refused(stack, "no-such-fleet", "no such fleet: `warmfront fleet create`")
+
+
+def test_a_cloud_without_capacity(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
+    """A cloud that has no VM now is told from a fleet that is wrong."""
+    switches.capacity = 0
+    refused(stack, fleet(), "The cloud has no such VM now")
+
+
+def test_an_image_that_cannot_be_pulled(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
+    """A worker image that nobody has is named as the cause, and its VM is deleted."""
+    switches.unpullable.add("registry.example/nothing:1")
+    image = {"WARMFRONT_WORKER_IMAGE": "registry.example/nothing:1"}
+    refused(stack, fleet(), "WARMFRONT_WORKER_IMAGE", **image)
+
+
+def test_a_fleet_that_is_full(stack: Stack, fleet: MakeFleet) -> None:
+    """A second VM in a fleet for one is refused with the setting that allows more."""
+    vm_id, other_id = new_id(), new_id()
+
+    async def live(provider: DstackProvider) -> None:
+        await provision(provider, vm_id)
+        with pytest.raises(ProviderError, match="AMD_FLEET_MAX_NODES"):
+            await provision(provider, other_id)
+        await provider.release(other_id)
+        assert [lease.vm_id for lease in await provider.leases()] == [vm_id]
+        await provider.release(vm_id)
+
+    lead(stack, fleet(nodes="0..1"), live)
+
+
+def test_a_price_above_the_rate_is_not_paid(stack: Stack, fleet: MakeFleet) -> None:
+    """The ledger's rate is the most that a VM may cost: dearer ones are not leased."""
+    before = len(stack.cloud.bill())
+    refused(stack, fleet(), "AMD_MI300X_HOURLY_RATE|no such VM", AMD_MI300X_HOURLY_RATE=str(Decimal("1.50")))
+    assert len(stack.cloud.bill()) == before
+
+
+def test_what_is_delivered_stands_alone(tmp_path: Path) -> None:
+    """The folder that goes to a VM has all of our code that a listener needs, and nothing of the service."""
+    packed = delivery.pack(tmp_path)
+    assert not (packed / "warmfront" / "api").exists()
+    # Without our own package, which this checkout's interpreter would find.
+    found = subprocess.run(
+        [sys.executable, "-I", "-c", _LOAD, str(packed)], capture_output=True, text=True, check=False
+    )
+    assert (found.returncode, found.stderr) == (0, "")
+    assert found.stdout.split() == [str(packed / "warmfront")]
+
+
+_LOAD = """
+import sys
+sys.path[:] = [sys.argv[1], *(path for path in sys.path if not path.endswith("src"))]
+import warmfront.listener.__main__, warmfront.listener.problem_outside, warmfront.sandbox.docker
+import warmfront.judge.bench, warmfront.judge.compare, warmfront.judge.memory
+print(*warmfront.__path__)
+"""
