@@ -28,6 +28,7 @@ from warmfront.errors import InfrastructureError, UsageError, WarmfrontError
 from warmfront.examiner import Examiner
 from warmfront.hip.toolchain import open_toolchain
 from warmfront.logs import log_to_streams
+from warmfront.money.audit import audit_for_ever
 from warmfront.money.webhook import Webhook
 from warmfront.orchestrator.log import EventLog
 from warmfront.orchestrator.orchestrator import VMOrchestrator
@@ -103,6 +104,8 @@ async def _serve(configured: Settings) -> None:
         )
         stack.push_async_callback(orchestrator.stop)
         await orchestrator.start()
+        auditing = asyncio.create_task(audit_for_ever(store, provider))
+        stack.callback(auditing.cancel)
         service = Service(
             settings=configured,
             store=store,

@@ -1,0 +1,75 @@
+"""The ledger against the provider's record, when one of them was changed."""
+
+from __future__ import annotations
+
+import asyncio
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from warmfront import settings
+from warmfront.money.audit import Difference, audit
+from warmfront.money.billing import Billing
+from warmfront.providers.base import Lease, Phase
+from warmfront.store import ledger, vms
+from warmfront.store.engine import open_store
+from warmfront.store.records import LedgerEntry, Meter
+from warmfront.vms import VMInstance, VMState
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+    from warmfront.providers.base import Provider
+
+HOUR_S = 3600.0
+
+
+class Records:
+    """The records of a provider, by which every VM was there for an hour, and one never started."""
+
+    name = "dstack"
+    billing = Billing(rate_usd_per_h=Decimal("1.99"))
+
+    async def describe(self, vm_id: str) -> Lease | None:
+        """The VM."""
+        if vm_id == "vm_forgotten":
+            return None
+        started_at = None if vm_id == "vm_never" else 0.0
+        return Lease(vm_id=vm_id, phase=Phase.ENDED, started_at=started_at, ended_at=HOUR_S)
+
+
+def store_vm(c: Connection, vm_id: str, amount_usd: str) -> None:
+    """A VM that is over, and an entry for it."""
+    state = VMState.TERMINATED
+    vms.save(c, VMInstance(id=vm_id, provider="dstack", gpu="MI300X", state=state, created_at=0.0))
+    entry = LedgerEntry(
+        vm_id=vm_id,
+        meter=Meter.WORK,
+        started_at=0.0,
+        ended_at=HOUR_S,
+        amount_usd=Decimal(amount_usd),
+        submission_id=None,
+        owner=None,
+    )
+    ledger.add(c, [entry])
+
+
+def test_differences_over_a_cent_are_found(tmp_path: Path) -> None:
+    """VMs that the two agree on to a cent are passed over, and so is one that the provider forgot."""
+
+    async def find(provider: Provider) -> list[Difference]:
+        store = await open_store(settings.load({"WARMFRONT_DATA_DIR": str(tmp_path)}, env_file=None))
+        try:
+            for vm_id, amount in [("vm_a", "1.99"), ("vm_b", "1.985"), ("vm_c", "1.90"), ("vm_never", "0.5")]:
+                await store.write(store_vm, vm_id, amount)
+            await store.write(store_vm, "vm_forgotten", "7")
+            return await audit(store, provider)
+        finally:
+            await store.close()
+
+    found = asyncio.run(find(Records()))  # type: ignore[arg-type]  # all that an audit asks of one
+    assert sorted((each.vm_id, each.ledger_usd, each.billed_usd) for each in found) == [
+        ("vm_c", Decimal("1.90"), Decimal("1.99")),
+        ("vm_never", Decimal("0.5"), Decimal(0)),
+    ]
