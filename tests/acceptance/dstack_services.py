@@ -118,7 +118,7 @@ def serving_dstack(stack: Stack, data_dir: Path, **environment: str) -> Iterator
     service.start()
     try:
         yield service
-        stack.delete_fleet(FLEET)
+        stack.remove_fleet(FLEET)
     except BaseException:
         print("\n".join(line for line in service.lines if "warmfront.access" not in line))
         raise

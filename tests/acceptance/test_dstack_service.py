@@ -125,7 +125,8 @@ def test_three_vms_at_once_and_a_dstack_server_that_is_killed(stack: Stack, tmp_
     with serving_dstack(stack, tmp_path, AMD_VM_IDLE_TIMEOUT="8", WARMFRONT_CASE_TIMEOUT="60") as service:
         user = User(service, "carol")
         assert user.judged()[-1]["status"] == "ACCEPTED"
-        endless = [user.submit(solution_code=ENDLESS, problem="relu") for _ in range(6)]
+        # So many that waiting for two VMs would take longer than booting a third, however fast the machine.
+        endless = [user.submit(solution_code=ENDLESS, problem="relu") for _ in range(20)]
         until(lambda: [vm["state"] for vm in user.vms()] == ["BUSY"] * 3)
         stack.server.kill()
         for submission_id in reversed(endless):
