@@ -42,7 +42,7 @@ class Places:
         instance_id = self._instance_ids.get(run.id) or await self._find(run)
         if instance_id is None:
             return None
-        instance = next((each for each in await self._client.instances() if each.id == instance_id), None)
+        instance = await self._record(instance_id)
         if instance is None:
             return None
         if not is_over and instance.created_at >= run.submitted_at:
@@ -56,6 +56,14 @@ class Places:
             found = await self._leases_of(instance.id)
             names += [max(found, key=lambda each: each.at).run] if found else []
         return names
+
+    async def _record(self, instance_id: str) -> Instance | None:
+        """Most that are asked for still live, and those that ended become ever more."""
+        for only_active in (True, False):
+            for instance in await self._client.instances(only_active=only_active):
+                if instance.id == instance_id:
+                    return instance
+        return None
 
     async def _leases_of(self, instance_id: str) -> list[Assignment]:
         found = await self._client.assignments(instance=instance_id)

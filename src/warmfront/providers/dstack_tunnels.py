@@ -40,7 +40,7 @@ class Tunnels:
     async def address(self, run: str, *, doubt: bool = False) -> str | None:
         """Where the listener is reached; None if it is not yet. With doubt, the tunnel is tried first."""
         known = self._addresses.get(run)
-        if known is not None and (not doubt or await _answers(known)):
+        if known is not None and (not doubt or await _leads_there(known)):
             return known
         opening = self._opening.get(run)
         if opening is None:
@@ -76,11 +76,13 @@ class Tunnels:
             self._opening.pop(run, None)
 
 
-async def _answers(address: str) -> bool:
-    """Whether something on the other side speaks HTTP."""
+async def _leads_there(address: str) -> bool:
+    """Whether it takes connections; one that is closed at once has a VM behind it, where nobody listens."""
     try:
         async with httpx.AsyncClient(timeout=_PROBE_S, trust_env=False) as http:
             await http.get(f"{address}/health")
-    except httpx.HTTPError:
+    except (httpx.ConnectError, httpx.TimeoutException):
         return False
+    except httpx.HTTPError:
+        return True
     return True
