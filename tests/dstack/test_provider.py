@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from tests.dstack.harness import Stack
     from warmfront.testing.cloud import Switches
 
+#: dstack's client leaves the socket of a port that it finds taken to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 TOKEN = "of-this-vm"  # noqa: S105 - opens nothing but a test's listener
 PATIENCE_S = 90.0
 
