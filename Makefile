@@ -36,7 +36,8 @@ format: ## Format the code
 
 bench: ## Every figure that the documentation quotes, each measured in one run
 	@PYTHON=$(PYTHON) scripts/setup dev
-	@set -e; for script in verdict compile kernels sandbox xray decisions service streams; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
+	@PYTHON=$(PYTHON) scripts/setup dstack
+	@set -e; for script in verdict compile kernels sandbox xray decisions service streams dstack; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
 
 lock: ## Pin every dependency anew, with hashes
 	@set -e; for name in run dev dstack-server; do \
