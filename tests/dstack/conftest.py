@@ -24,9 +24,9 @@ class MakeFleet(Protocol):
         """Create one of its own, as `Stack.apply_fleet` does; its name."""
 
 
-@pytest.fixture(scope="session", name="stack")
+@pytest.fixture(scope="package", name="stack")
 def _stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """For tests that kill no server."""
+    """For tests that kill no server. It ends with them: with short intervals it never rests."""
     folder = tmp_path_factory.mktemp("dstack")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(folder / "home"))
