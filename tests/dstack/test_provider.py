@@ -143,6 +143,22 @@ def test_a_tunnel_that_was_cut_is_opened_anew(stack: Stack, fleet: MakeFleet) ->
     lead(stack, fleet(), live)
 
 
+def test_a_provider_that_starts_anew_finds_its_vms(stack: Stack, fleet: MakeFleet) -> None:
+    """After a crash VMs are found by their names, with a way to them and the times of their bill."""
+    vm_id = new_id()
+
+    async def live(provider: DstackProvider) -> None:
+        ready = (await provision(provider, vm_id))[-1]
+        other = DstackProvider(provider.settings, DstackClient.open(provider.settings))
+        (found,) = await other.leases()
+        assert found == ready
+        assert await answers(found)
+        assert (await other.release(vm_id)).started_at == ready.started_at
+        await other.close()
+
+    lead(stack, fleet(), live)
+
+
 def test_a_vm_that_never_was(stack: Stack, fleet: MakeFleet) -> None:
     """What dstack never had is not described, and its end is confirmed at once."""
 
