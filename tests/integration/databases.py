@@ -120,6 +120,13 @@ class PostgresServer:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
     """A running PostgreSQL, one for each process of tests."""
+    with private_postgres() as server:
+        yield server
+
+
+@contextlib.contextmanager
+def private_postgres() -> Iterator[PostgresServer]:
+    """A server that nobody else uses."""
     # A socket's path is short, so the directory is not pytest's own.
     with tempfile.TemporaryDirectory(prefix="wf-postgres-", ignore_cleanup_errors=True) as directory:
         server = PostgresServer(Path(directory))
