@@ -16,7 +16,6 @@ serve: ## Take submissions over HTTP on http://127.0.0.1:3000
 
 test: ## All tests but the slow ones
 	@PYTHON=$(PYTHON) scripts/setup dev
-	@PYTHON=$(PYTHON) scripts/setup dstack
 	@$(BIN)/pytest -n auto -m "not slow"
 
 test-slow: ## The proofs that take minutes

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from tests.dstack.harness import Stack
 
 PHASES = ["queued", "booting", "pulling", "starting", "ready"]
+#: A real server takes its time.
+pytestmark = pytest.mark.slow
+
 JUDGED = ["VM_READY", "COMPILING", "CHECKING", "TEST_RESULT", "CHECKED", "BENCHMARKING", "BENCHMARK_RESULT"]
 
 
@@ -151,7 +154,6 @@ def test_direct_mode(stack: Stack, tmp_path: Path) -> None:
         assert abs(user.spent_usd() - billed_usd(stack, before)) < CENT
 
 
-@pytest.mark.slow
 def test_a_day_in_direct_mode(stack: Stack, tmp_path: Path) -> None:
     """With a dstack run for each submission, the same day brings the same events, verdicts and bill."""
     settings = {"WARMFRONT_DSTACK_MODE": "direct", "AMD_VM_IDLE_TIMEOUT": "12"}
@@ -159,7 +161,6 @@ def test_a_day_in_direct_mode(stack: Stack, tmp_path: Path) -> None:
         live_through(stack, service)
 
 
-@pytest.mark.slow
 def test_a_dstack_server_that_is_killed_while_a_vm_boots(stack: Stack, tmp_path: Path) -> None:
     """The VM is waited for until dstack is back; it is asked for once, and gives the verdict."""
     before = len(stack.cloud.bill())
@@ -177,7 +178,6 @@ def test_a_dstack_server_that_is_killed_while_a_vm_boots(stack: Stack, tmp_path:
         assert abs(user.spent_usd() - billed_usd(stack, before)) < CENT
 
 
-@pytest.mark.slow
 def test_a_day_with_the_unmodified_server(tmp_path: Path) -> None:
     """The same day with dstack's own intervals: nothing depends on their having been shortened."""
     with (
