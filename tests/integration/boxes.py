@@ -59,10 +59,15 @@ class Lab:
     def template(self, argv: tuple[str, ...], **options: Any) -> Template:
         """A template with these options, and limits other than the usual."""
         known = {"may_fork", "outputs", "env"}
-        limits = replace(LIMITS, **{name: value for name, value in options.items() if name not in known})
+        limits = replace(self.limits, **{name: value for name, value in options.items() if name not in known})
         rest = {name: value for name, value in options.items() if name in known}
         mounts = (Mount(host=self.programs, inside=self.inside),)
         return Template(name="test", argv=argv, mounts=mounts, limits=limits, **rest)
+
+    @property
+    def limits(self) -> Limits:
+        """The usual ones. Without a cgroup the kernel counts all threads of nobody, also of other tests."""
+        return replace(LIMITS, pids=256) if self.kind == "bubblewrap-rlimits" else LIMITS
 
     @property
     def inside(self) -> str:

@@ -177,7 +177,7 @@ class TestLimits:
             box.go()
             box.send(b"x")
             assert box.receive(1) == b"x"
-            assert len(lab.running()) <= 32
+            assert len(lab.running()) <= lab.limits.pids
             assert box.wait(timeout_s=SHORT_S).reason is Reason.TIMED_OUT
             assert lab.running() == []
 
