@@ -166,7 +166,7 @@ async def test_an_xray_is_not_stored(lab: Lab) -> None:
         ({"problem": "nope"}, "problem"),
         ({"problem": "sort", "dtype": "float32"}, "dtype"),
         ({"solution_code": "\0"}, "solution_code"),
-        ({"isa": True}, "isa"),
+        ({"isa": "yes"}, "isa"),
     ],
 )
 def test_a_bad_xray_names_the_field(fields: dict[str, object], field: str) -> None:

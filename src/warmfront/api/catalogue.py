@@ -13,12 +13,15 @@ from warmfront.api.auth import Caller, Who
 from warmfront.api.failures import BadField, shown
 from warmfront.api.openapi import refusals
 from warmfront.api.parts import Known, Parts
+from warmfront.api.summary import Summary, summarise
 from warmfront.errors import NotFound
 from warmfront.hip.xray.occupancy import COMPUTE_UNITS
 from warmfront.problems.spec import Scale
-from warmfront.store import submissions
+from warmfront.store import log, submissions
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from warmfront.api.admission import Names
     from warmfront.problems.spec import Dtype, Problem
     from warmfront.store.records import SubmissionRecord
@@ -72,11 +75,11 @@ async def one_problem(slug: str, names: Known) -> models.ProblemDetail:
 async def leaderboard(slug: str, parts: Parts, names: Known, caller: Who) -> models.Leaderboard:
     """The best accepted submission of each user on each GPU."""
     problem = _named(names, slug)
-    best = await parts.store.read(submissions.best, problem.slug)
+    best = await parts.store.read(_best_with_verdicts, problem.slug)
     return models.Leaderboard(
         problem=problem.slug,
-        items=_ranked([each for each in best if not each.simulated], caller),
-        simulated=_ranked([each for each in best if each.simulated], caller),
+        items=_ranked([each for each in best if not each[0].simulated], caller),
+        simulated=_ranked([each for each in best if each[0].simulated], caller),
     )
 
 
@@ -89,7 +92,7 @@ async def xray(body: models.XrayRequest, parts: Parts, names: Known, caller: Who
     problem, dtype = _task(names, body)
     await admission.take_xray(parts, caller)
     report = await parts.xray(source, arch=body.arch, problem=problem, dtype=dtype)
-    return report.to_dict()
+    return report.to_dict(isa=body.isa)
 
 
 def _task(names: Names, body: models.XrayRequest) -> tuple[Problem | None, Dtype | None]:
@@ -108,11 +111,20 @@ def _named(names: Names, slug: str) -> Problem:
     return problem
 
 
-def _ranked(best: list[SubmissionRecord], caller: Caller) -> list[models.Best]:
+def _best_with_verdicts(c: Connection, slug: str) -> list[tuple[SubmissionRecord, Summary]]:
+    """The best, each with what its timed cases say together."""
+    found = []
+    for record in submissions.best(c, slug):
+        last = log.after(c, record.id, record.last_event_id - 1, 1)
+        found.append((record, summarise(last[0].fields.get("benchmark_results", []) if last else [])))
+    return found
+
+
+def _ranked(best: list[tuple[SubmissionRecord, Summary]], caller: Caller) -> list[models.Best]:
     """In the order of the store: by GPU, the fastest first; ranks begin anew with each GPU."""
     ranks: Counter[str] = Counter()
     ranks_of = []
-    for record in best:
+    for record, _ in best:
         ranks[record.gpu] += 1
         ranks_of.append(ranks[record.gpu])
     return [
@@ -122,9 +134,11 @@ def _ranked(best: list[SubmissionRecord], caller: Caller) -> list[models.Best]:
             gpu_type=record.gpu,
             dtype=record.dtype,
             avg_runtime_ms=record.avg_runtime_ms or 0.0,
+            ci=summary.ci,
             avg_gflops=record.avg_gflops,
+            pct_of_floor=summary.pct_of_floor,
             submission_id=record.id if caller.is_operator or record.owner == caller.user else None,
             finished_at=views.iso_or_none(record.finished_at),
         )
-        for rank, record in zip(ranks_of, best, strict=True)
+        for rank, (record, summary) in zip(ranks_of, best, strict=True)
     ]

@@ -68,6 +68,7 @@ class XrayRequest(_Request):
     problem: Slug | None = None
     dtype: str | None = Field(None, max_length=40, examples=["float32"])
     arch: str = Field("gfx942", max_length=40, examples=["gfx942"])
+    isa: bool = Field(default=False, description="Each kernel's assembly too, by source line.")
 
 
 class Problem(_Answer):
@@ -317,7 +318,13 @@ class Best(_Answer):
     gpu_type: str
     dtype: str
     avg_runtime_ms: float
+    ci: tuple[float, float] | None = Field(
+        description="95% confidence interval of avg_runtime_ms, in ms, from those of the cases."
+    )
     avg_gflops: float | None
+    pct_of_floor: float | None = Field(
+        description="Roofline floor over the time, geometric mean over the cases; null on the simulator."
+    )
     submission_id: str | None = Field(description="Of the caller's own, and for operators.")
     finished_at: str | None
 
