@@ -51,4 +51,4 @@ class VMInstance:
     metered_until: float | None = None  #: the ledger has its intervals up to here
     boots_for: str | None = None  #: the submission that it was asked for
     tasks_done: int = 0
-    reason: str = ""  #: why it ended, or is ending
+    reason: str = ""  #: why it is kept, is ending or ended

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from warmfront.money.book import Book
     from warmfront.orchestrator.estimates import Estimates
     from warmfront.orchestrator.journal import Journal
+    from warmfront.orchestrator.keepwarm import KeepWarm
     from warmfront.orchestrator.state import Track
     from warmfront.providers.base import Provider
     from warmfront.settings import Settings
@@ -60,6 +61,7 @@ class Fleet:
         journal: Journal,
         book: Book,
         estimates: Estimates,
+        keep_warm: KeepWarm,
         settings: Settings,
         clock: Clock,
         token_of: Callable[[str], str],
@@ -76,6 +78,7 @@ class Fleet:
         self._journal = journal
         self._book = book
         self.estimates = estimates
+        self.keep_warm = keep_warm
         self._settings = settings
         self._clock = clock
         self._token_of = token_of
@@ -107,6 +110,13 @@ class Fleet:
     def age_s(self, vm: VMInstance) -> float:
         """For how long it is billed already."""
         return max(0.0, self._clock.now() - vm.started_at) if vm.started_at is not None else 0.0
+
+    def idled(self, vm: VMInstance, now: float) -> VMInstance:
+        """The VM with nothing to do from now on: when it is let go, and why then."""
+        others = (m for m in self.machines.values() if m.vm.id != vm.id)
+        spare = any(m.takes_more and not m.running for m in others)
+        decision = self.keep_warm.decide(now, vm, spare=spare)
+        return replace(vm, deadline_at=decision.until, reason=decision.reason)
 
     # Its life.
 
@@ -175,9 +185,9 @@ class Fleet:
             return None
         now = self._clock.now()
         self.estimates.boot.observe(now - vm.created_at)
-        await self.move(
-            machine, state=VMState.WARM, ready_at=now, deadline_at=now + self._settings.idle_timeout_s
-        )
+        async with machine.writing:
+            machine.vm = self.idled(replace(machine.vm, state=VMState.WARM, ready_at=now), now)
+            await self._journal.write(vms.save, machine.vm)
         log.info("VM %s is ready after %.1f s", vm.id, now - vm.created_at)
         self._spawn(self._watch(machine))
         self.offer(machine)
@@ -374,11 +384,10 @@ class Fleet:
             address=lease.address,
             ready_at=vm.ready_at or now,
             ended_at=None,
-            deadline_at=now + self._settings.idle_timeout_s,
             simulated=self.provider.simulated,
-            reason="",
         )
         vm = replace(vm, escrow_usd=self.worst_case_usd(age_s=self.age_s(vm), boots=False))
+        vm = self.idled(vm, now)
         settled_usd = await self._journal.read(ledger.total_of_vm, vm.id)
         ours = await self._answers(vm)
         log.warning("VM %s was not known here: %s", vm.id, "it is adopted" if ours else "it is ended")

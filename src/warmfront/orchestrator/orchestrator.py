@@ -21,6 +21,7 @@ from warmfront.orchestrator.admissions import Admissions, Examine
 from warmfront.orchestrator.estimates import Estimate, Estimates
 from warmfront.orchestrator.fleet import COLD_START, WARM_REUSE, Fleet
 from warmfront.orchestrator.journal import Journal
+from warmfront.orchestrator.keepwarm import keep_warm
 from warmfront.orchestrator.past import read_past
 from warmfront.orchestrator.queue import FairQueue
 from warmfront.orchestrator.quote import Quote
@@ -60,6 +61,8 @@ _BOOT_PAUSE_S = 2.0
 _RECONCILE_S = 60.0
 #: A provider that could not be asked is asked again sooner: a VM that nobody knows costs money.
 _RECONCILE_AGAIN_S = 5.0
+#: A VM that nobody asked for is booted this often at most.
+_PREWARM_AGAIN_S = 3600.0
 #: How often at most the credits are looked at.
 _LOOK_S = 1.0
 #: How long a submission takes on a VM, until some were seen.
@@ -98,10 +101,12 @@ class VMOrchestrator:
         self._estimates = Estimates(
             boot=Estimate(seconds=provider.typical_boot_s), task=Estimate(seconds=_TASK_GUESS_S)
         )
+        self._keep_warm = keep_warm(settings)
         self._tracks: dict[str, Track] = {}
         self._queue = FairQueue()
         self._boot_failures = 0
         self._boot_after = 0.0
+        self._prewarm_after = 0.0
         self._look_after = 0.0
         self._wake = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -111,6 +116,7 @@ class VMOrchestrator:
             journal=self._journal,
             book=self._book,
             estimates=self._estimates,
+            keep_warm=self._keep_warm,
             settings=settings,
             clock=clock,
             token_of=token_of,
@@ -168,12 +174,23 @@ class VMOrchestrator:
         task_s, boot_s = self._estimates.task.seconds, self._estimates.boot.seconds
         billed_s = task_s + (0.0 if ready else boot_s)
         cost = self._fleet.provider.billing.rate_usd_per_h * Decimal(round(billed_s * 1000)) / 3_600_000
-        if any(machine.takes_more for machine in ready) and position == 0:
-            return Quote(vm_state=WARM_REUSE, position=0, wait_s=0.0, cost_usd=cost)
+        at_once = position == 0 and any(machine.takes_more for machine in ready)
         wait_s = task_s * (position + 1) / max(1, len(machines)) + (0.0 if ready else boot_s)
         return Quote(
-            vm_state=WARM_REUSE if ready else COLD_START, position=position, wait_s=wait_s, cost_usd=cost
+            vm_state=WARM_REUSE if ready else COLD_START,
+            position=position,
+            wait_s=0.0 if at_once else wait_s,
+            cost_usd=cost,
+            task_s=task_s,
+            refusal=self._refusal(machines),
         )
+
+    def _refusal(self, machines: list[Machine]) -> BudgetExceeded | None:
+        """Why the credits would cover one task more on none of these VMs, or no VM if there are none."""
+        if not machines:
+            return self._book.refusal("", self._fleet.worst_case_usd(age_s=0.0, boots=True))
+        refusals = [self._book.refusal(machine.vm.id, self._one_more_usd(machine)) for machine in machines]
+        return None if None in refusals else refusals[0]
 
     # What may be asked for.
 
@@ -227,11 +244,13 @@ class VMOrchestrator:
 
     async def start(self) -> None:
         """Go on from what the store has, compare with the provider, then work."""
-        past = await self._journal.read(read_past, self._alert_name)
+        past = await self._journal.read(read_past, self._alert_name, self._keep_warm.memory)
         self._book.settled_usd = past.settled_usd
         self._alerted = past.alerted
         for seconds in past.boots_s:
             self._estimates.boot.observe(seconds)
+        for at, owner in past.arrivals:
+            self._keep_warm.arrived(at, owner)
         for vm in past.alive:
             self._fleet.resume(vm)
         for record in past.unfinished:
@@ -281,10 +300,10 @@ class VMOrchestrator:
 
     def _free_the_deserted(self) -> None:
         """VMs can be used from now on; one that the store has as busy, with nothing on it, is idle."""
-        deadline_at = self._clock.now() + self._settings.idle_timeout_s
+        now = self._clock.now()
         for machine in self._fleet.machines.values():
             if machine.vm.state is VMState.BUSY and not machine.running:
-                machine.vm = replace(machine.vm, state=VMState.IDLE, deadline_at=deadline_at)
+                machine.vm = self._fleet.idled(replace(machine.vm, state=VMState.IDLE), now)
             self._fleet.offer(machine)
 
     async def _lose_orphan(self, track: Track, attempt: AttemptRecord) -> None:
@@ -316,6 +335,7 @@ class VMOrchestrator:
             self._spawn(work)
         self._assign()
         self._scale_up(now)
+        self._prewarm(now)
         self._release_idle(now)
         self._look_at_money(now)
 
@@ -336,34 +356,57 @@ class VMOrchestrator:
 
     def _extend_escrow(self, machine: Machine) -> None:
         """Reserve what one task more on this VM may come to."""
-        age_s = self._fleet.age_s(machine.vm)
-        worst_usd = self._fleet.worst_case_usd(age_s=age_s, boots=False, tasks=len(machine.running) + 1)
-        self._book.promise(machine.vm.id, worst_usd)
+        self._book.promise(machine.vm.id, self._one_more_usd(machine))
         machine.vm = replace(machine.vm, escrow_usd=self._book.promised_usd(machine.vm.id))
+
+    def _one_more_usd(self, machine: Machine) -> Decimal:
+        """The most that this VM may come to with one task more."""
+        age_s = self._fleet.age_s(machine.vm)
+        return self._fleet.worst_case_usd(age_s=age_s, boots=False, tasks=len(machine.running) + 1)
 
     def _scale_up(self, now: float) -> None:
         """One VM more for as long as waiting for those that we have takes longer than booting one."""
         while self._wants_another(now):
-            vm_id = self._new_id("vm")
-            worst_usd = self._fleet.worst_case_usd(age_s=0.0, boots=True)
             try:
-                self._book.promise(vm_id, worst_usd)
+                self._begin_vm(now)
             except BudgetExceeded as refusal:
                 if not self._fleet.machines:
                     self._refuse_all(Verdict.BUDGET_EXCEEDED, refusal)
                 return
-            self._fleet.begin(
-                VMInstance(
-                    id=vm_id,
-                    provider=self._fleet.provider.name,
-                    gpu=self._settings.default_gpu,
-                    state=VMState.PROVISIONING,
-                    created_at=now,
-                    simulated=self._fleet.provider.simulated,
-                    escrow_usd=worst_usd,
-                    boots_for=self._next_to_boot_for(),
-                )
+
+    def _begin_vm(self, now: float) -> None:
+        """Boot one more, for whoever waits first; `BudgetExceeded` if the credits do not cover it."""
+        vm_id = self._new_id("vm")
+        worst_usd = self._fleet.worst_case_usd(age_s=0.0, boots=True)
+        self._book.promise(vm_id, worst_usd)
+        self._fleet.begin(
+            VMInstance(
+                id=vm_id,
+                provider=self._fleet.provider.name,
+                gpu=self._settings.default_gpu,
+                state=VMState.PROVISIONING,
+                created_at=now,
+                simulated=self._fleet.provider.simulated,
+                escrow_usd=worst_usd,
+                boots_for=self._next_to_boot_for(),
             )
+        )
+
+    def _prewarm(self, now: float) -> None:
+        """A VM before anybody asks, where the policy foresees that somebody will."""
+        at = self._prewarm_at(now)
+        if at is not None and at <= now:
+            # What the credits do not cover is left to those who ask.
+            self._prewarm_after = now + _PREWARM_AGAIN_S
+            with contextlib.suppress(BudgetExceeded):
+                self._begin_vm(now)
+
+    def _prewarm_at(self, now: float) -> float | None:
+        """When a VM is to be begun, unless there is one already or none could be had lately."""
+        if self._fleet.machines or len(self._queue) or self._boot_failures:
+            return None
+        at = self._keep_warm.prewarm_at(now)
+        return None if at is None else max(at, self._prewarm_after)
 
     def _wants_another(self, now: float) -> bool:
         machines = self._fleet.machines.values()
@@ -383,14 +426,14 @@ class VMOrchestrator:
 
     def _release_idle(self, now: float) -> None:
         for machine in self._fleet.deadlines.passed(now):
-            self._fleet.release(machine, f"idle for {self._settings.idle_timeout_s:.0f} s")
+            idle_since = machine.vm.metered_until or machine.vm.ready_at or now
+            self._fleet.release(machine, f"idle for {now - idle_since:.0f} s")
 
     def _until_deadline_s(self) -> float | None:
         now = self._clock.now()
         pause_ends_at = self._boot_after if len(self._queue) and self._boot_after > now else None
-        moments = [
-            moment for moment in (self._fleet.deadlines.next_at(), pause_ends_at) if moment is not None
-        ]
+        known = (self._fleet.deadlines.next_at(), pause_ends_at, self._prewarm_at(now))
+        moments = [moment for moment in known if moment is not None]
         return max(0.0, min(moments) - now) if moments else None
 
     def _look_at_money(self, now: float) -> None:

@@ -28,10 +28,11 @@ class Past:
     settled_usd: Decimal
     alerted: bool
     boots_s: list[float]
+    arrivals: list[tuple[float, str]]  #: time and owner of what got a VM, the oldest first
 
 
-def read_past(c: Connection, alert: str) -> Past:
-    """Everything that is not over; `alert` is the name of the mark that the alert has left."""
+def read_past(c: Connection, alert: str, latest: int) -> Past:
+    """Everything that is not over, and the `latest` arrivals; `alert` is the mark that the alert has left."""
     alive = vms.alive(c)
     unfinished = submissions.unfinished(c)
     leases = {record.attempt_id for record in unfinished}
@@ -45,4 +46,5 @@ def read_past(c: Connection, alert: str) -> Past:
         boots_s=[
             vm.ready_at - vm.created_at for vm in reversed(vms.recent(c, _BOOTS)) if vm.ready_at is not None
         ],
+        arrivals=submissions.arrivals(c, latest),
     )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from decimal import Decimal
 
+    from warmfront.errors import BudgetExceeded
+
 
 @dataclass(frozen=True, kw_only=True)
 class Quote:
@@ -17,6 +19,8 @@ class Quote:
     position: int  #: how many go before it
     wait_s: float
     cost_usd: Decimal
+    task_s: float = 0.0  #: how long its turn takes, once it has come
+    refusal: BudgetExceeded | None = None  #: why the credits would not cover it
 
     def fields(self) -> dict[str, Any]:
         """As it is shown."""

@@ -123,7 +123,7 @@ class Runs:
                     submission_id=track.id,
                     owner=track.owner,
                 )
-            vm = replace(vm, state=VMState.BUSY, deadline_at=None)
+            vm = replace(vm, state=VMState.BUSY, deadline_at=None, reason="")
             ready = self._ready_event(track, vm, attempt, cold=cold)
             begun, event = await self.journal.write(
                 _store_begin, vm, attempt, entries, ready.fields(), cold=cold
@@ -136,6 +136,8 @@ class Runs:
             self.finished(track, "")
             return False
         track.record = replace(track.record, attempts=attempt.number)
+        if attempt.number == 1:
+            self.fleet.keep_warm.arrived(track.record.created_at, track.owner)
         self.journal.publish(event)
         return True
 
@@ -277,7 +279,7 @@ class Runs:
         )
         vm = replace(vm, escrow_usd=self.fleet.promised_usd(vm.id))
         if len(machine.running) == 1 and not machine.going:
-            vm = replace(vm, state=VMState.IDLE, deadline_at=now + self.settings.idle_timeout_s)
+            vm = self.fleet.idled(replace(vm, state=VMState.IDLE), now)
         return vm, entries
 
 

@@ -169,6 +169,19 @@ def unfinished(c: Connection) -> list[SubmissionRecord]:
 _ALL_UNFINISHED = _RECORDS.where(_T.state.in_(_UNFINISHED)).order_by(_T.created_at, _T.id)
 
 
+def arrivals(c: Connection, latest: int) -> list[tuple[float, str]]:
+    """When the latest came that got a VM, and from whom; the oldest first."""
+    return [(at, owner) for at, owner in c.execute(_ARRIVALS, {"latest": latest})][::-1]
+
+
+_ARRIVALS = (
+    select(_T.created_at, _T.owner)
+    .where(_T.attempts > 0)
+    .order_by(_T.created_at.desc(), _T.id.desc())
+    .limit(bindparam("latest"))
+)
+
+
 def queue(c: Connection, submission_id: str) -> bool:
     """ADMITTING → QUEUED; False, and nothing done, from any other state."""
     return c.execute(_QUEUE, {"this": submission_id}).rowcount == 1
