@@ -17,14 +17,17 @@ from tests.acceptance.services import EXAMPLE
 STREAMS = 1000
 FEW = 10
 EVENTS = 10
-PAUSE_S = 1.0
+PAUSE_S = 3.0
+#: Of a stream's length: over it they begin, so that all are open at once for the rest.
+RAMP = 2 / 3
 
 
 async def delays_ms(url: str, streams: int) -> list[float]:
     """How late each event came, over all streams."""
     late: list[float] = []
-    # They begin one after the other, so that what is measured is the steady state.
-    begins_s = (number * PAUSE_S * EVENTS / 2 / streams for number in range(streams))
+    # They begin one after the other, slower than submissions can be taken: what is measured is the way of
+    # an event to its readers, not a queue of submissions.
+    begins_s = (number * PAUSE_S * EVENTS * RAMP / streams for number in range(streams))
     await asyncio.gather(*(_follow(url, number, begin_s, late) for number, begin_s in enumerate(begins_s)))
     return late
 
