@@ -52,10 +52,16 @@ class Book:
 
     def promise(self, vm_id: str, worst_usd: Decimal) -> None:
         """Reserve up to `worst_usd` for this VM, or raise `BudgetExceeded` and change nothing."""
-        more = worst_usd - self.promised_usd(vm_id)
-        if more > 0 and self.committed_usd + more > self.credits_usd:
-            raise self._refusal(worst_usd, more)
+        if refusal := self.refusal(vm_id, worst_usd):
+            raise refusal
         self.restore(vm_id, max(worst_usd, self.promised_usd(vm_id)))
+
+    def refusal(self, vm_id: str, worst_usd: Decimal) -> BudgetExceeded | None:
+        """Why so much could not be promised to this VM now; None if it could."""
+        more = worst_usd - self.promised_usd(vm_id)
+        if more <= 0 or self.committed_usd + more <= self.credits_usd:
+            return None
+        return self._refusal(worst_usd, more)
 
     def restore(self, vm_id: str, worst_usd: Decimal) -> None:
         """Put in what was promised before a restart."""
