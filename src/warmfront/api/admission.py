@@ -83,16 +83,23 @@ def new_submission(
 
 async def take_share(service: Service, caller: Caller) -> None:
     """Count a submission against its owner's limits; over one of them it is refused, and nothing counted."""
-    settings, now = service.settings, service.clock.now()
-    if settings.daily_budget_usd is not None:
-        today = now - now % DAY_S
-        spent_usd = await service.store.read(ledger.of_owner_since, caller.user, today)
-        if spent_usd >= settings.daily_budget_usd:
-            raise BudgetExceeded(
-                f"{caller.user} has spent ${spent_usd:.4f} today of ${settings.daily_budget_usd:.2f} a day.",
-                hint="It begins anew at midnight UTC; an operator can raise WARMFRONT_DAILY_BUDGET.",
-            )
-    await service.store.write(_take, caller.user, now, _limits(settings))
+    if refusal := await daily_refusal(service, caller):
+        raise refusal
+    await service.store.write(_take, caller.user, service.clock.now(), _limits(service.settings))
+
+
+async def daily_refusal(service: Service, caller: Caller) -> BudgetExceeded | None:
+    """Why this user may spend no more today; None if they may."""
+    limit_usd, now = service.settings.daily_budget_usd, service.clock.now()
+    if limit_usd is None:
+        return None
+    spent_usd = await service.store.read(ledger.of_owner_since, caller.user, now - now % DAY_S)
+    if spent_usd < limit_usd:
+        return None
+    return BudgetExceeded(
+        f"{caller.user} has spent ${spent_usd:.4f} today of ${limit_usd:.2f} a day.",
+        hint="It begins anew at midnight UTC; an operator can raise WARMFRONT_DAILY_BUDGET.",
+    )
 
 
 async def take_xray(service: Service, caller: Caller) -> None:

@@ -9,7 +9,18 @@ from fastapi.responses import Response
 
 import warmfront
 from warmfront import problems
-from warmfront.api import auth, catalogue, failures, health, money, openapi, prometheus, submissions, views
+from warmfront.api import (
+    auth,
+    catalogue,
+    failures,
+    health,
+    money,
+    openapi,
+    prometheus,
+    quotes,
+    submissions,
+    views,
+)
 from warmfront.api.admission import Names
 from warmfront.api.edge import Edge
 
@@ -29,7 +40,7 @@ def create_app(service: Service) -> FastAPI:
     )
     app.state.service = service
     app.state.names = Names(problems.all_problems())
-    for router in (submissions.router, catalogue.router, money.router, health.router):
+    for router in (submissions.router, quotes.router, catalogue.router, money.router, health.router):
         app.include_router(router, prefix=views.ROOT)
     app.include_router(health.router, include_in_schema=False)
     app.add_api_route(

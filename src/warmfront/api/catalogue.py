@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from warmfront.api.summary import Summary, summarise
 from warmfront.errors import NotFound
 from warmfront.hip.xray.occupancy import COMPUTE_UNITS
 from warmfront.problems.spec import Scale
-from warmfront.store import log, submissions
+from warmfront.store import boards, log, submissions
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from warmfront.store.records import SubmissionRecord
 
 router = APIRouter(tags=["catalogue"])
+
+#: A statement's first displayed formula says what is computed.
+_FORMULA = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 
 
 @router.get("/gpus", responses=refusals())
@@ -53,17 +57,21 @@ async def all_gpus(parts: Parts) -> models.Gpus:
 
 
 @router.get("/problems", responses=refusals())
-async def all_problems(names: Known) -> models.Problems:
-    """What can be solved."""
-    return models.Problems(items=[models.ProblemSummary(**each.summary()) for each in names.problems])
+async def all_problems(parts: Parts, names: Known, caller: Who) -> models.Problems:
+    """What can be solved, and how well it has been so far."""
+    solved = await parts.store.read(boards.solved, caller.user)
+    return models.Problems(
+        items=[models.ProblemSummary(**_summary(each, solved.get(each.slug))) for each in names.problems]
+    )
 
 
 @router.get("/problems/{slug}", responses=refusals(404, 422))
-async def one_problem(slug: str, names: Known) -> models.ProblemDetail:
+async def one_problem(slug: str, parts: Parts, names: Known, caller: Who) -> models.ProblemDetail:
     """One problem: what is asked, the signature for each dtype, and code to begin with."""
     problem = _named(names, slug)
+    solved = await parts.store.read(boards.solved, caller.user)
     return models.ProblemDetail(
-        **problem.summary(),
+        **_summary(problem, solved.get(problem.slug)),
         statement=problem.statement.strip(),
         declarations={dtype.value: problem.declaration(dtype) for dtype in problem.dtypes},
         starters={dtype.value: problem.starter(dtype) for dtype in problem.dtypes},
@@ -93,6 +101,21 @@ async def xray(body: models.XrayRequest, parts: Parts, names: Known, caller: Who
     await admission.take_xray(parts, caller)
     report = await parts.xray(source, arch=body.arch, problem=problem, dtype=dtype)
     return report.to_dict(isa=body.isa)
+
+
+def _summary(problem: Problem, solved: boards.Solved | None) -> dict[str, Any]:
+    solved = solved or boards.Solved()
+    formula = _FORMULA.search(problem.statement)
+    return {
+        **problem.summary(),
+        "formula": formula[1].strip() if formula else None,
+        "solutions": solved.solutions,
+        "solved": solved.by_user,
+        "best_times": [
+            models.BestTime(gpu_type=gpu, simulated=simulated, runtime_ms=best_ms)
+            for (gpu, simulated), best_ms in solved.best_ms.items()
+        ],
+    }
 
 
 def _task(names: Names, body: models.XrayRequest) -> tuple[Problem | None, Dtype | None]:

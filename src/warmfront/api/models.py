@@ -150,6 +150,32 @@ class Code(_Answer):
     problem_def: str | None
 
 
+class Refusal(_Answer):
+    """Why something would not be taken, and what to do about it."""
+
+    code: str = Field(examples=["BUDGET_EXCEEDED"])
+    detail: str
+    hint: str
+
+
+class Quote(_Answer):
+    """What a submission may expect if it came now. A promise of nothing."""
+
+    now: str = Field(description="The service's clock.")
+    problem: str
+    gpu_type: str
+    endpoint: str
+    vm_state: str | None = Field(
+        description="WARM_REUSE or COLD_START; null where no VM is needed.", examples=["WARM_REUSE"]
+    )
+    position: int = Field(description="How many go before it.")
+    wait_s: float = Field(description="Until its turn comes.", examples=[0.0])
+    total_s: float = Field(description="Until its verdict.", examples=[9.0])
+    cost_usd: float = Field(examples=[0.005])
+    simulated: bool = Field(description="A CPU would stand in for the GPU, and dollars are no dollars.")
+    refusal: Refusal | None = Field(description="What it would be refused with; null if it would be taken.")
+
+
 class Metrics(_Answer):
     """The service in seven numbers."""
 
@@ -283,6 +309,14 @@ class Gpus(_Answer):
     items: list[Gpu]
 
 
+class BestTime(_Answer):
+    """The fastest that anyone is on one GPU."""
+
+    gpu_type: str = Field(examples=["MI300X"])
+    simulated: bool = Field(description="Of the CPU simulator, which says nothing of the GPU.")
+    runtime_ms: float = Field(description="Geometric mean over the cases.")
+
+
 class ProblemSummary(_Answer):
     """A problem in a few fields."""
 
@@ -293,6 +327,12 @@ class ProblemSummary(_Answer):
     dtypes: list[str] = Field(description="The first is the default.")
     aliases: list[str]
     declaration: str
+    formula: str | None = Field(
+        description="TeX: what is computed, in one line.", examples=["y = \\max(x, 0)"]
+    )
+    solutions: int = Field(description="Accepted submissions, of everyone.", examples=[12])
+    best_times: list[BestTime]
+    solved: bool = Field(description="Whether the caller has an accepted one.")
 
 
 class ProblemDetail(ProblemSummary):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from warmfront.clock import Clock
     from warmfront.hip.xray import Report
     from warmfront.money.book import Money
+    from warmfront.orchestrator.quote import Quote
     from warmfront.problems.spec import Dtype, Problem
     from warmfront.providers.base import Provider
     from warmfront.settings import Settings
@@ -30,6 +31,9 @@ class Orchestrator(Protocol):
 
     async def cancel(self, submission_id: str) -> SubmissionRecord:
         """End it; its sandbox is gone when this returns. `Conflict` if it has a verdict."""
+
+    def quote(self, gpu: str, owner: str) -> Quote:
+        """What a submission of this owner may expect, if it came now."""
 
     def pool(self) -> list[VMInstance]:
         """The VMs alive."""

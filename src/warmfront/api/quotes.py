@@ -1,0 +1,58 @@
+"""The route of what a submission may expect, asked before it is handed in. Nothing is taken or promised."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Query
+
+from warmfront.api import admission, models, views
+from warmfront.api.auth import Who
+from warmfront.api.openapi import refusals
+from warmfront.api.parts import Known, Parts
+from warmfront.orchestrator.quote import Quote
+
+if TYPE_CHECKING:
+    from warmfront.errors import WarmfrontError
+
+router = APIRouter(tags=["submissions"])
+
+
+@router.get("/quote", responses=refusals(422))
+async def quote(
+    *,
+    parts: Parts,
+    names: Known,
+    caller: Who,
+    problem: Annotated[str, Query(min_length=1, max_length=100, examples=["leaky-relu"])],
+    gpu_type: Annotated[str | None, Query(max_length=40, examples=["MI300X"])] = None,
+    endpoint: Annotated[models.EndpointName, Query()] = "submit",
+) -> models.Quote:
+    """How long a submission would take and what it would cost, if it came now."""
+    slug = names.named(problem).slug
+    gpu = admission.gpu_of(gpu_type or parts.settings.default_gpu)
+    expected, refusal = _NO_VM, None
+    if endpoint != "xray":  # which is done before any VM is thought of
+        expected = parts.orchestrator.quote(gpu, caller.user)
+        refusal = await admission.daily_refusal(parts, caller) or expected.refusal
+    return models.Quote(
+        now=views.iso(parts.clock.now()),
+        problem=slug,
+        gpu_type=gpu,
+        endpoint=endpoint,
+        vm_state=expected.vm_state or None,
+        position=expected.position,
+        wait_s=round(expected.wait_s, 1),
+        total_s=round(expected.wait_s + expected.task_s, 1),
+        cost_usd=views.dollars(expected.cost_usd),
+        simulated=parts.provider.simulated,
+        refusal=None if refusal is None else _refusal(refusal),
+    )
+
+
+_NO_VM = Quote(vm_state="", position=0, wait_s=0.0, cost_usd=Decimal(0))
+
+
+def _refusal(error: WarmfrontError) -> models.Refusal:
+    return models.Refusal(code=error.code, detail=error.message, hint=error.hint or "")
