@@ -268,6 +268,8 @@ class Stamp:
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON is made of anything
     """The value with JSON's types alone. JSON has no NaN and no infinity: they become text."""
+    if value is None or isinstance(value, str | int):
+        return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, dict):
