@@ -140,6 +140,7 @@ def survive(data_dir: Path, *, submissions: int, seed: int) -> None:
         assert not listeners_of(data_dir)
     finally:
         service.stop()
+        print(*service.lines[-100:], sep="\n")  # shown with a failure
     assert not listeners_of(data_dir)
 
 
