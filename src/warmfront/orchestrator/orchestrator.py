@@ -58,7 +58,8 @@ RETRIES = 2
 BOOT_TRIES = 3
 #: Pause after a boot that failed, times the failures in a row.
 _BOOT_PAUSE_S = 2.0
-_RECONCILE_S = 60.0
+#: How often our VMs are compared with the provider's.
+RECONCILE_S = 60.0
 #: A provider that could not be asked is asked again sooner: a VM that nobody knows costs money.
 _RECONCILE_AGAIN_S = 5.0
 #: A VM that nobody asked for is booted this often at most.
@@ -88,6 +89,7 @@ class VMOrchestrator:
         new_id: Callable[[str], str],
         random: random_module.Random,
         alert: Alert | None = None,
+        reconcile_s: float = RECONCILE_S,
     ) -> None:
         self._store = store
         self._settings = settings
@@ -95,6 +97,7 @@ class VMOrchestrator:
         self._new_id = new_id
         self._random = random
         self._alert = alert
+        self._reconcile_s = reconcile_s
         self._alerted = False
         self._journal = Journal(store, log, clock)
         self._book = Book(credits_usd=settings.credits_usd)
@@ -322,7 +325,7 @@ class VMOrchestrator:
 
     async def _reconcile(self, *, compared: bool) -> None:
         while True:
-            await asyncio.sleep(_RECONCILE_S if compared else _RECONCILE_AGAIN_S)
+            await asyncio.sleep(self._reconcile_s if compared else _RECONCILE_AGAIN_S)
             compared = await self._fleet.reconcile()
             self._wake.set()
 
