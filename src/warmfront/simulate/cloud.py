@@ -1,0 +1,97 @@
+"""A cloud where nothing goes wrong: every VM boots in the same time, every task takes the same time.
+
+It speaks the protocols of real providers and listeners, on whatever loop it runs. What a VM costs is not
+decided here but by the ledger, from the times that this cloud reports.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from warmfront.errors import UnknownAttempt
+from warmfront.listener.protocol import Attempt, Health, Progress
+from warmfront.providers.base import Lease, Phase
+from warmfront.submissions import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from warmfront.clock import Clock
+    from warmfront.money.billing import Billing
+    from warmfront.vms import VMInstance
+
+#: All that a task has to say: nobody reads more of it than that it is over.
+_VERDICT = {"status": str(Verdict.CHECKED), "test_results": [], "passed_tests": 1, "total_tests": 1}
+
+
+class SteadyProvider:
+    """A `Provider` whose VMs take `boot_s` to boot, are billed from the first moment and end at once."""
+
+    name = "simulated"
+    simulated = True
+    slots = 1
+
+    def __init__(self, *, clock: Clock, billing: Billing, boot_s: float) -> None:
+        self.billing = billing
+        self.typical_boot_s = boot_s
+        self._clock = clock
+        self._vms: dict[str, Lease] = {}
+
+    async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:  # noqa: ARG002 - every VM has every GPU
+        """Ready, when the time is over: nobody follows how a boot goes on."""
+        now = self._clock.now()
+        self._vms[vm_id] = Lease(vm_id=vm_id, phase=Phase.BOOTING, started_at=now)
+        await asyncio.sleep(self.typical_boot_s)
+        ready = Lease(vm_id=vm_id, phase=Phase.READY, started_at=now, address=f"http://{vm_id}.invalid")
+        self._vms[vm_id] = ready
+        yield ready
+
+    async def release(self, vm_id: str) -> Lease:
+        """Gone, this moment."""
+        started_at = self._vms.pop(vm_id).started_at
+        return Lease(vm_id=vm_id, phase=Phase.ENDED, started_at=started_at, ended_at=self._clock.now())
+
+    async def describe(self, vm_id: str) -> Lease | None:
+        """Those that live; the rest is forgotten."""
+        return self._vms.get(vm_id)
+
+    async def leases(self) -> list[Lease]:
+        """Those that live."""
+        return list(self._vms.values())
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+
+class SteadyListeners:
+    """A `ListenerClient` to VMs on which every task takes `task_s` and is fine."""
+
+    def __init__(self, task_s: float) -> None:
+        self._task_s = task_s
+
+    async def execute(self, vm: VMInstance, attempt: Attempt) -> AsyncIterator[Progress]:  # noqa: ARG002 - all are alike
+        """Its verdict, when the time is over."""
+        await asyncio.sleep(self._task_s)
+        yield Progress(seq=1, fields=_VERDICT)
+
+    async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[Progress]:  # noqa: ARG002 - as above
+        """Nobody is ever cut off."""
+        raise UnknownAttempt
+        yield
+
+    async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
+        """Nobody cancels."""
+
+    async def health(self, vm: VMInstance) -> Health:
+        """It is well."""
+        return Health(
+            version="simulated", toolchain="simulated", gpu=vm.gpu, simulated=True, running=(), uptime_s=0.0
+        )
+
+    async def heartbeat(self, vm: VMInstance) -> Health:
+        """It hears us."""
+        return await self.health(vm)
+
+    async def close(self) -> None:
+        """Nothing to close."""

@@ -1,0 +1,180 @@
+"""Replays arrivals through the real orchestrator, store, ledger and policies on a virtual clock.
+
+What comes out is read from the store: dollars from the ledger, waiting from submissions and attempts. There
+is no model of an orchestrator here, only a cloud for it that never fails.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import random
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sqlalchemy import func, select
+
+from warmfront.events import Xray
+from warmfront.orchestrator import EventLog, VMOrchestrator
+from warmfront.simulate.cloud import SteadyListeners, SteadyProvider
+from warmfront.simulate.database import QuickDatabase
+from warmfront.store import ledger, schema
+from warmfront.store.records import NewSubmission
+from warmfront.submissions import Endpoint
+from warmfront.testing.loop import VirtualClock, VirtualLoop, run_virtual
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+    from sqlalchemy import Connection
+
+    from warmfront.clock import Clock
+    from warmfront.money.billing import Billing
+    from warmfront.settings import Settings
+    from warmfront.store.base import Store
+    from warmfront.store.records import SubmissionRecord
+
+#: A Monday, so that the days of a trace are the days that its maker had in mind.
+EPOCH_S = 1_700_438_400.0
+#: Nothing fails here, so that nobody needs to be asked whether it is well: looking once a month is enough.
+_SELDOM_S = 30 * 86_400.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What arrivals are replayed through."""
+
+    settings: Settings  #: with policy, idle time, VMs at once, wait value
+    billing: Billing
+    boot_s: float = 450.0
+    task_s: float = 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How it went, as the store has it."""
+
+    usd: Decimal  #: the ledger's total
+    waited_s: NDArray[np.float64]  #: of each task, from its arrival to its start
+    cold_starts: int
+    lived_s: float  #: by all VMs
+    worked_s: float  #: of that, with a task
+
+    @property
+    def utilisation(self) -> float:
+        """The share of the VMs' time in which they worked."""
+        return self.worked_s / self.lived_s if self.lived_s else 0.0
+
+
+def replay(arrivals_s: NDArray[np.float64], plan: Plan) -> Outcome:
+    """Send every arrival at its time, wait until all is over and every VM gone, and read the books."""
+    loop = VirtualLoop()
+    database = QuickDatabase()
+    try:
+        with _silence():
+            run_virtual(live(arrivals_s, plan, database, VirtualClock(loop, EPOCH_S)), loop=loop)
+        return database.run(outcome)
+    finally:
+        database.forget()
+
+
+async def live(arrivals_s: NDArray[np.float64], plan: Plan, store: Store, clock: Clock) -> None:
+    """The life of a service with these arrivals, to the end of its last VM."""
+    ids = itertools.count(1)
+    orchestrator = VMOrchestrator(
+        store=store,
+        provider=SteadyProvider(clock=clock, billing=plan.billing, boot_s=plan.boot_s),
+        listeners=SteadyListeners(plan.task_s),
+        examine=_examine,
+        settings=_settings(plan),
+        clock=clock,
+        log=EventLog(store),
+        token_of=lambda vm_id: vm_id,
+        new_id=lambda kind: f"{kind}{next(ids)}",
+        random=random.Random(0),  # noqa: S311 - no secret
+        reconcile_s=_SELDOM_S,
+    )
+    await orchestrator.start()
+    loop = asyncio.get_running_loop()
+    for at_s in arrivals_s.tolist():
+        if at_s > loop.time():
+            await asyncio.sleep(at_s - loop.time())
+        await orchestrator.submit(_submission(f"sub{next(ids)}", EPOCH_S + at_s))
+    while True:
+        await asyncio.sleep(plan.boot_s + plan.task_s)
+        if not orchestrator.queue_length() and not orchestrator.pool():
+            break
+    await orchestrator.stop()
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """Nobody reads what a simulated service logs, a line or more for every task."""
+    logger = logging.getLogger("warmfront")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _settings(plan: Plan) -> Settings:
+    """The same, without what makes a replay slow or stops it: the question is what it costs."""
+    return replace(
+        plan.settings,
+        heartbeat_s=_SELDOM_S,
+        lost_after_s=2 * _SELDOM_S,
+        dead_man_s=3 * _SELDOM_S,
+        provision_timeout_s=max(plan.settings.provision_timeout_s, 2 * plan.boot_s),
+        task_timeout_s=max(plan.settings.task_timeout_s, 2 * plan.task_s),
+        credits_usd=Decimal(10**9),
+    )
+
+
+def _submission(submission_id: str, created_at: float) -> NewSubmission:
+    return NewSubmission(
+        id=submission_id,
+        owner="trace",
+        problem="relu",
+        gpu="MI300X",
+        dtype="float32",
+        language="hip",
+        endpoint=Endpoint.CHECKER,
+        file_name="k.hip",
+        code="//",
+        created_at=created_at,
+    )
+
+
+_SEEN = Xray(arch="", gpu="MI300X", compiler="", compiles=True, kernels=[], findings=[])
+
+
+async def _examine(_record: SubmissionRecord, _code: str) -> Xray:
+    return _SEEN
+
+
+def outcome(c: Connection) -> Outcome:
+    """What the books say of a life."""
+    submissions, attempts, vms = schema.submissions.c, schema.attempts.c, schema.vms.c
+    waits = c.execute(
+        select(attempts.started_at - submissions.created_at)
+        .join_from(schema.submissions, schema.attempts)
+        .order_by(submissions.created_at, attempts.started_at)
+    )
+    waited_s = np.array([row[0] for row in waits])
+    lived_s = c.execute(select(func.sum(vms.ended_at - vms.started_at))).scalar()
+    worked_s = c.execute(select(func.sum(attempts.ended_at - attempts.started_at))).scalar()
+    cold = c.execute(select(func.count()).select_from(schema.vms)).scalar()
+    return Outcome(
+        usd=ledger.total_usd(c),
+        waited_s=waited_s,
+        cold_starts=int(cold or 0),
+        lived_s=float(lived_s or 0.0),
+        worked_s=float(worked_s or 0.0),
+    )
