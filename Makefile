@@ -4,18 +4,25 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo serve test test-slow check format bench lock clean
+.PHONY: demo serve page test test-slow check format bench lock clean
 
 demo: ## Judge a kernel on this machine, from nothing
 	@PYTHON=$(PYTHON) scripts/setup run
 	@$(BIN)/warmfront run examples/leaky_relu.hip --problem leaky-relu
 
-serve: ## Take submissions over HTTP on http://127.0.0.1:3000
+serve: ## The web page and the HTTP API, on http://127.0.0.1:3000
 	@PYTHON=$(PYTHON) scripts/setup run
+	@PYTHON=$(PYTHON) scripts/page build || echo "serve: going on without the page; the API is whole" >&2
 	@exec $(BIN)/warmfront serve
+
+page: ## Build the web page into the package
+	@PYTHON=$(PYTHON) scripts/page build
 
 test: ## All tests but the slow ones
 	@PYTHON=$(PYTHON) scripts/setup dev
+	@PYTHON=$(PYTHON) scripts/setup dstack
+	@PYTHON=$(PYTHON) scripts/page build
+	@PYTHON=$(PYTHON) scripts/page test
 	@$(BIN)/pytest -n auto -m "not slow"
 
 test-slow: ## The proofs that take minutes
@@ -28,6 +35,7 @@ check: ## Formatting, lint and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+	@PYTHON=$(PYTHON) scripts/page check
 
 format: ## Format the code
 	@$(BIN)/ruff format .
@@ -39,10 +47,10 @@ bench: ## Every figure that the documentation quotes, each measured in one run
 	@set -e; for script in verdict compile kernels sandbox xray decisions service streams dstack; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
 
 lock: ## Pin every dependency anew, with hashes
-	@set -e; for name in run dev dstack-server; do \
+	@set -e; for name in run dev dstack-server node; do \
 	  uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links requirements/$$name.in --output-file requirements/$$name.txt; \
 	done
 
 clean: ## Remove what the commands above made here
-	@rm -rf $(VENV) $(VENV)-dstack .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) $(VENV)-dstack $(VENV)-node frontend/node_modules src/warmfront/api/site .pytest_cache .mypy_cache .ruff_cache .hypothesis

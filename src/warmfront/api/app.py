@@ -18,6 +18,7 @@ from warmfront.api import (
     openapi,
     prometheus,
     quotes,
+    site,
     submissions,
     views,
 )
@@ -53,5 +54,6 @@ def create_app(service: Service) -> FastAPI:
     failures.install(app)
     openapi.install(app)
     app.add_middleware(auth.Gate, service=service)
+    app.add_middleware(site.Site)
     app.add_middleware(Edge)  # added last: it is the outermost
     return app

@@ -1,0 +1,96 @@
+/** Numbers for people: each with its unit, none with more digits than it has meaning. */
+
+const MINUS = "−";
+
+/** Three significant digits, no exponent for what people read as a number. */
+export function significant(value: number, digits = 3): string {
+  if (!Number.isFinite(value)) return String(value);
+  if (value === 0) return "0";
+  const size = Math.floor(Math.log10(Math.abs(value)));
+  if (size >= 6 || size < -4) return value.toExponential(digits - 1).replace("e+", "e").replace("-", MINUS);
+  return value.toFixed(Math.max(0, digits - 1 - size));
+}
+
+/** Milliseconds in the unit that fits: 850 ns, 12.3 µs, 4.56 ms, 1.20 s. */
+export function runtime(ms: number | null | undefined): string {
+  if (ms === null || ms === undefined || !Number.isFinite(ms)) return "–";
+  if (ms < 1e-3) return `${significant(ms * 1e6)} ns`;
+  if (ms < 1) return `${significant(ms * 1e3)} µs`;
+  if (ms < 1e3) return `${significant(ms)} ms`;
+  return `${significant(ms / 1e3)} s`;
+}
+
+/** A span of time as a clock would be read aloud: 0.8 s, 42 s, 6 min 05 s, 3 h 20 min. */
+export function span(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return "–";
+  const s = Math.max(0, seconds);
+  if (s < 9.95) return `${s.toFixed(1)} s`;
+  if (s < 120) return `${Math.round(s)} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ${String(Math.floor(s % 60)).padStart(2, "0")} s`;
+  if (s < 48 * 3600) return `${Math.floor(s / 3600)} h ${String(Math.floor((s % 3600) / 60)).padStart(2, "0")} min`;
+  return `${Math.round(s / 86400)} d`;
+}
+
+/** The same, as a rough guess: 9 s, 7 min. */
+export function roughly(seconds: number): string {
+  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  return `${significant(seconds / 3600, 2)} h`;
+}
+
+/** Dollars: to the cent from ten cents on, finer below. */
+export function dollars(usd: number | null | undefined): string {
+  if (usd === null || usd === undefined || !Number.isFinite(usd)) return "–";
+  const sign = usd < 0 ? MINUS : "";
+  const size = Math.abs(usd);
+  if (size === 0) return "$0.00";
+  if (size >= 0.1) return `${sign}$${size.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+  if (size >= 0.001) return `${sign}$${size.toFixed(4).replace(/0$/, "")}`;
+  return `${sign}$${size.toFixed(6).replace(/0+$/, "")}`;
+}
+
+export function gflops(value: number | null | undefined): string {
+  if (value === null || value === undefined) return "–";
+  return value >= 1000 ? `${significant(value / 1000)} TFLOP/s` : `${significant(value)} GFLOP/s`;
+}
+
+export function gbps(value: number | null | undefined): string {
+  if (value === null || value === undefined) return "–";
+  return value >= 1000 ? `${significant(value / 1000)} TB/s` : `${significant(value)} GB/s`;
+}
+
+export function bytes(value: number): string {
+  if (value < 1024) return `${value} B`;
+  if (value < 1024 ** 2) return `${significant(value / 1024)} KiB`;
+  if (value < 1024 ** 3) return `${significant(value / 1024 ** 2)} MiB`;
+  return `${significant(value / 1024 ** 3)} GiB`;
+}
+
+export function count(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+/** One thing, two things. */
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+/** A value of a kernel, which may be "nan" or "inf". */
+export function cell(value: number | string): string {
+  return typeof value === "number" ? significant(value, 6) : value;
+}
+
+/** `2026-01-31 12:00:05`, in the reader's own zone. */
+export function moment(iso: string | null): string {
+  if (iso === null) return "–";
+  const date = new Date(iso);
+  const two = (n: number): string => String(n).padStart(2, "0");
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+/** `WRONG_ANSWER` as people say it. */
+export function words(status: string): string {
+  const text = status.replaceAll("_", " ").toLowerCase();
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

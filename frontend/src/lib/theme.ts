@@ -1,0 +1,25 @@
+/** Light, dark, or as the system has it. */
+import { read, write } from "./hooks";
+
+export type Theme = "system" | "light" | "dark";
+const NAME = "warmfront.theme";
+
+export function currentTheme(): Theme {
+  const stored = read(NAME);
+  return stored === "light" || stored === "dark" ? stored : "system";
+}
+
+export function applyTheme(theme: Theme = currentTheme()): void {
+  if (theme === "system") document.documentElement.removeAttribute("data-theme");
+  else document.documentElement.setAttribute("data-theme", theme);
+}
+
+export function setTheme(theme: Theme): void {
+  write(NAME, theme === "system" ? null : theme);
+  applyTheme(theme);
+}
+
+/** The policy lets styles in that carry this; CodeMirror writes some of its own. */
+export function cspNonce(): string {
+  return document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce ?? "";
+}

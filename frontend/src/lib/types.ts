@@ -1,0 +1,310 @@
+/** The forms of the API and of its events, as docs/api.md has them. Nothing but types. */
+
+export type Endpoint = "xray" | "checker" | "benchmark" | "submit";
+
+export interface ProblemSummary {
+  slug: string;
+  title: string;
+  difficulty: string;
+  tags: string[];
+  dtypes: string[];
+  aliases: string[];
+  declaration: string;
+  /** The statement's main formula, as TeX; where the service tells. */
+  formula?: string | null;
+  /** Of the board that counts here; where the service tells. */
+  best_runtime_ms?: number | null;
+  solutions?: number;
+  solved?: boolean;
+  simulated?: boolean;
+}
+
+export interface ProblemDetail extends ProblemSummary {
+  statement: string;
+  declarations: Record<string, string>;
+  starters: Record<string, string>;
+  cases: Record<string, string[]>;
+}
+
+export interface Gpu {
+  name: string;
+  display_name: string;
+  arch: string;
+  memory_bytes: number;
+  bandwidth_bytes_per_s: number;
+  peak_flops: Record<string, number>;
+  compute_units: number;
+  rate_usd_per_h: number | null;
+  enabled: boolean;
+  default: boolean;
+}
+
+export interface Urls {
+  self: string;
+  events: string;
+  code: string;
+  cancel: string;
+}
+
+export interface Taken {
+  id: string;
+  status: string;
+  urls: Urls;
+}
+
+export interface Submission {
+  id: string;
+  owner: string;
+  problem: string;
+  gpu_type: string;
+  dtype: string;
+  language: string;
+  endpoint: Endpoint;
+  file_name: string;
+  code_sha256: string;
+  state: "ADMITTING" | "QUEUED" | "ASSIGNED" | "RUNNING" | "DONE";
+  verdict: string | null;
+  created_at: string;
+  finished_at: string | null;
+  vm_id: string | null;
+  attempts: number;
+  cancel_requested: boolean;
+  simulated: boolean;
+  cost_usd: number | null;
+  avg_runtime_ms: number | null;
+  avg_gflops: number | null;
+  last_event_id: number;
+  urls: Urls;
+}
+
+export interface SubmissionDetail extends Submission {
+  result: StreamEvent | null;
+}
+
+export interface SubmissionPage {
+  items: Submission[];
+  next_cursor: string | null;
+}
+
+export interface Code {
+  id: string;
+  file_name: string;
+  language: string;
+  solution_code: string;
+  problem_def: string | null;
+}
+
+/** What it will take, as things stand. */
+export interface Quote {
+  vm_state: "COLD_START" | "WARM_REUSE" | null;
+  wait_s: number | null;
+  cost_usd: number | null;
+  position?: number;
+  /** Queue, boot and work together; where the service tells. */
+  total_s?: number | null;
+  simulated?: boolean;
+  /** False where the credits or the caller's day do not cover it. */
+  affordable?: boolean;
+  reason?: string;
+}
+
+export interface Ready {
+  status: "ready" | "not ready";
+  provider: string;
+  reasons: string[];
+}
+
+/** A refusal: application/problem+json. */
+export interface Refusal {
+  status: number;
+  code: string;
+  detail: string;
+  hint: string;
+  field?: string;
+}
+
+export interface CaseResult {
+  test_id: number;
+  name: string;
+  status: "PASSED" | "FAILED";
+}
+
+export interface Timing {
+  test_id: number;
+  name: string;
+  runtime_ms: number;
+  ci: [number, number];
+  gflops: number | null;
+  gbps: number;
+  runs: number[];
+  outer_ms: number;
+  pct_of_floor: number | null;
+  note: string;
+}
+
+export type Place = [number, number, number];
+
+export interface Finding {
+  kind: string;
+  severity: "error" | "warning";
+  message: string;
+  hint: string;
+  line: number | null;
+  other_line: number | null;
+  kernel: string;
+  block: Place | null;
+  thread: Place | null;
+  other_block: Place | null;
+  other_thread: Place | null;
+  case: string;
+}
+
+/** JSON has no NaN: "nan", "inf" and "-inf" are text. */
+export type Num = number | string;
+
+export interface Difference {
+  index: number[];
+  expected: Num;
+  actual: Num;
+  difference: Num;
+}
+
+/** The error over the output, drawn together to at most 32 by 32. */
+export interface ErrorGrid {
+  /** Of the output itself. */
+  shape: number[];
+  rows: number;
+  columns: number;
+  /** Row by row: the share of wrong elements in each cell, 0 to 1. */
+  wrong: number[];
+  /** Row by row: the largest finite difference of each cell. */
+  largest: number[];
+}
+
+export interface DebugInfo {
+  max_difference: Num;
+  mean_difference: Num;
+  sample_differences: Difference[];
+  grid?: ErrorGrid | null;
+}
+
+export interface XrayKernel {
+  name: string;
+  vgpr_total: number;
+  waves_per_simd: number;
+  limited_by: string;
+  [figure: string]: unknown;
+}
+
+interface Base {
+  id: number;
+  time: string;
+}
+
+export type StreamEvent = Base &
+  (
+    | { status: "IN_QUEUE"; submission_id: string; position: number; quote: Quote }
+    | {
+        status: "XRAY";
+        arch: string;
+        gpu: string;
+        compiler: string;
+        compiles: boolean | null;
+        kernels: XrayKernel[];
+        findings: { line: number | null; message: string; [more: string]: unknown }[];
+        message: string;
+        notes: string[];
+        seconds: number;
+      }
+    | {
+        status: "PROVISIONING";
+        vm_state: string;
+        vm_id: string;
+        phase: string;
+        elapsed_s: number;
+        eta_s: number | null;
+      }
+    | {
+        status: "VM_READY";
+        vm_id: string;
+        vm_state: "COLD_START" | "WARM_REUSE";
+        gpu: string;
+        simulated: boolean;
+        attempt: number;
+        metrics: Record<string, unknown>;
+      }
+    | { status: "COMPILING"; compiler: string; toolchain: string; sandbox: string }
+    | { status: "CHECKING"; total_tests: number; compile_s: number }
+    | { status: "TEST_RESULT"; result: CaseResult; total_tests: number }
+    | CheckedEvent
+    | { status: "BENCHMARKING"; total_tests: number }
+    | { status: "BENCHMARK_SAMPLES"; test_id: number; name: string; runs: number[]; ci: [number, number] | null }
+    | { status: "BENCHMARK_RESULT"; result: Timing; total_tests: number; simulated: boolean }
+    | BenchmarkedEvent
+    | AcceptedEvent
+    | FailedEvent
+  );
+
+interface Remarks {
+  simulated: boolean;
+  output?: string;
+  warnings?: Finding[];
+  bug_finder?: string;
+  target?: string;
+}
+
+export interface CheckedEvent extends Remarks {
+  status: "CHECKED";
+  test_results: CaseResult[];
+  passed_tests: number;
+  total_tests: number;
+}
+
+export interface BenchmarkedEvent extends Remarks {
+  status: "BENCHMARKED";
+  test_results: Timing[];
+  avg_runtime_ms: number;
+  avg_gflops: number | null;
+}
+
+export interface AcceptedEvent extends Remarks {
+  status: "ACCEPTED";
+  passed_tests: number;
+  total_tests: number;
+  test_results: CaseResult[];
+  benchmark_results: Timing[];
+  avg_runtime_ms: number;
+  avg_gflops: number | null;
+  cost_usd: number;
+  receipt: Record<string, unknown>;
+}
+
+export type FailedStatus =
+  | "COMPILE_ERROR"
+  | "WRONG_ANSWER"
+  | "RUNTIME_ERROR"
+  | "TIME_LIMIT_EXCEEDED"
+  | "MEMORY_LIMIT_EXCEEDED"
+  | "CANCELLED"
+  | "RATE_LIMIT_EXCEEDED"
+  | "BUDGET_EXCEEDED"
+  | "ERROR";
+
+export interface FailedEvent {
+  status: FailedStatus;
+  code: string;
+  message: string;
+  hint: string;
+  debug_info?: DebugInfo;
+  case?: string;
+  passed_tests?: number;
+  total_tests?: number;
+  simulated?: boolean;
+  output?: string;
+  target?: string;
+  cost_usd?: number;
+  details: { findings?: Finding[]; wrong_elements?: number; elements?: number; output_name?: string } & Record<
+    string,
+    unknown
+  >;
+}

@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { toCsv, toJson } from "./exports";
+
+const timing = {
+  test_id: 3,
+  name: 'n = 1, "odd", a tail',
+  runtime_ms: 1.5,
+  ci: [1.4, 1.6] as const,
+  gflops: null,
+  gbps: 20,
+  pct_of_floor: null,
+  runs: [1.4, 1.6],
+};
+
+describe("toCsv", () => {
+  it("quotes names and leaves unknown figures empty", () => {
+    expect(toCsv([timing]).split("\r\n")[1]).toBe('3,"n = 1, ""odd"", a tail",1.5,1.4,1.6,,20,,2,1.4 1.6');
+  });
+
+  it("starts no cell as a formula", () => {
+    expect(toCsv([{ ...timing, name: "=HYPERLINK()" }])).toContain(",'=HYPERLINK(),");
+  });
+
+  it("has its header where nothing was timed", () => {
+    expect(toCsv([])).toMatch(/^test_id,case,runtime_ms,.*\r\n$/);
+  });
+});
+
+describe("toJson", () => {
+  it("can be read again", () => {
+    const read: unknown = JSON.parse(toJson({ id: "sub_1" }, [{ id: 1 }], "</script>"));
+    expect(read).toEqual({ submission: { id: "sub_1" }, events: [{ id: 1 }], solution_code: "</script>" });
+  });
+});

@@ -1,0 +1,55 @@
+/** A submission as a file to take along: CSV for a table, JSON for a program. */
+
+interface Timing {
+  test_id: number;
+  name: string;
+  runtime_ms: number;
+  ci: readonly [number, number];
+  gflops: number | null;
+  gbps: number;
+  pct_of_floor: number | null;
+  runs: readonly number[];
+}
+
+const COLUMNS = [
+  "test_id",
+  "case",
+  "runtime_ms",
+  "ci_low_ms",
+  "ci_high_ms",
+  "gflops",
+  "gbps",
+  "pct_of_floor",
+  "samples",
+  "samples_ms",
+];
+
+/** One line a timed case; the samples are in one cell, with spaces between them. */
+export function toCsv(timings: readonly Timing[]): string {
+  const lines = timings.map((timing) => [
+    timing.test_id,
+    timing.name,
+    timing.runtime_ms,
+    timing.ci[0],
+    timing.ci[1],
+    timing.gflops,
+    timing.gbps,
+    timing.pct_of_floor,
+    timing.runs.length,
+    timing.runs.join(" "),
+  ]);
+  return [COLUMNS, ...lines].map((cells) => `${cells.map(cell).join(",")}\r\n`).join("");
+}
+
+/** A cell as RFC 4180 has it. What a spreadsheet would take for a formula is kept text by an apostrophe. */
+function cell(value: string | number | null): string {
+  if (value === null) return "";
+  if (typeof value === "number") return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** The record, every event and the code, as the API has them. */
+export function toJson(submission: unknown, events: readonly unknown[], code: string | null): string {
+  return `${JSON.stringify({ submission, events, solution_code: code }, null, 2)}\n`;
+}

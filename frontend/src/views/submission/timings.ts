@@ -1,0 +1,8 @@
+/** The timed cases of a verdict, whichever it is. */
+import type { StreamEvent, Timing } from "../../lib/types";
+
+export function timingsOf(result: StreamEvent | null): Timing[] {
+  if (result?.status === "ACCEPTED") return result.benchmark_results;
+  if (result?.status === "BENCHMARKED") return result.test_results;
+  return [];
+}

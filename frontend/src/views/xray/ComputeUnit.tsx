@@ -1,0 +1,42 @@
+/** A compute unit as a picture: four SIMDs, eight wave slots each, a colour for every other block. */
+import { SIMDS, SLOTS, slots, type Occupancy } from "./unit";
+
+const CELL = 30;
+const GAP = 4;
+const LEFT = 64;
+
+export function ComputeUnit({ occupancy }: { occupancy: Occupancy }) {
+  const height = SIMDS * (CELL + GAP);
+  const width = LEFT + SLOTS * (CELL + GAP);
+  const summary = `A compute unit holds ${occupancy.waves_per_cu} of ${SIMDS * SLOTS} waves, in ${occupancy.blocks_per_cu} blocks`;
+  return (
+    <svg className="compute-unit" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={summary}>
+      {slots(occupancy).map((simd, row) => (
+        <g key={row} transform={`translate(0 ${row * (CELL + GAP)})`}>
+          <text className="fig-text" x="0" y={CELL / 2 + 4}>
+            SIMD {row}
+          </text>
+          {simd.map((block, column) => (
+            <g
+              key={column}
+              className={slotClass(block)}
+              transform={`translate(${LEFT + column * (CELL + GAP)} 0)`}
+            >
+              <rect width={CELL} height={CELL} rx="3" />
+              {block !== null && (
+                <text x={CELL / 2} y={CELL / 2 + 4} textAnchor="middle">
+                  {block + 1}
+                </text>
+              )}
+            </g>
+          ))}
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+function slotClass(block: number | null): string {
+  if (block === null) return "slot slot-empty";
+  return block % 2 === 0 ? "slot slot-even" : "slot slot-odd";
+}

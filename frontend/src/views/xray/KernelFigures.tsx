@@ -1,0 +1,180 @@
+/** One kernel in figures: the compute unit that it fills, what it takes, and what its code is made of. */
+import { bytes, count, plural } from "../../lib/format";
+import { ComputeUnit } from "./ComputeUnit";
+import { LineLink } from "./LineLink";
+import { mix } from "./mapping";
+import type { Kernel } from "./report";
+import { resources, SLOTS, stepInWords } from "./unit";
+
+interface Props {
+  kernel: Kernel;
+  arch: string;
+  onLine: (line: number) => void;
+}
+
+export function KernelFigures({ kernel, arch, onLine }: Props): React.JSX.Element {
+  return (
+    <div className="xray-grid">
+      <OccupancyCard kernel={kernel} arch={arch} />
+      <Facts kernel={kernel} />
+      <MixCard kernel={kernel} />
+      <Loops kernel={kernel} onLine={onLine} />
+    </div>
+  );
+}
+
+function OccupancyCard({ kernel, arch }: { kernel: Kernel; arch: string }): React.JSX.Element {
+  const { occupancy } = kernel;
+  return (
+    <section className="card stack" aria-label="Occupancy">
+      <h4>
+        Occupancy: {occupancy.waves_per_simd} of {SLOTS} waves a SIMD
+      </h4>
+      <ComputeUnit occupancy={occupancy} />
+      <p className="small">
+        {occupancy.limited_by === "nothing" ? (
+          "Every slot can be filled."
+        ) : (
+          <>
+            Limited by <strong>{occupancy.limited_by}</strong>.
+          </>
+        )}{" "}
+        <span className="dim">
+          {plural(occupancy.blocks_per_cu, "block")} of {blockText(kernel)} on a compute unit; the number is
+          the block.
+        </span>
+      </p>
+      <div className="meters">
+        {resources(kernel, arch).map((resource) => (
+          <div key={resource.name} className={resource.limits ? "meter limits" : "meter"}>
+            <span>{resource.name}</span>
+            <span className="dim">{resource.text}</span>
+            <svg width="100%" height="6" aria-hidden="true">
+              <rect className="fig-track" width="100%" height="6" rx="3" />
+              <rect
+                className="meter-fill"
+                width={`${Math.min(100, (100 * resource.used) / resource.of)}%`}
+                height="6"
+                rx="3"
+              />
+            </svg>
+          </div>
+        ))}
+      </div>
+      {kernel.next_steps.length > 0 && (
+        <ul className="small">
+          {kernel.next_steps.map((step) => (
+            <li key={step.resource}>{stepInWords(step, occupancy.waves_per_simd)}</li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function blockText(kernel: Kernel): string {
+  if (kernel.block === null) return "the best size";
+  return `${count(kernel.block.reduce((all, each) => all * each, 1))} threads`;
+}
+
+function Facts({ kernel }: { kernel: Kernel }): React.JSX.Element {
+  const facts: [string, string, boolean][] = [
+    ["Vector registers", `${kernel.vgpr} a thread`, false],
+    ["Matrix sums (AGPR)", `${kernel.agpr} a thread`, false],
+    ["Scalar registers", `${kernel.sgpr} a wave`, false],
+    ["LDS", `${bytes(kernel.lds_bytes)} a block`, false],
+    ["Scratch", `${bytes(kernel.scratch_bytes)} a thread`, kernel.scratch_bytes > 0],
+    ["Spilled registers", String(kernel.spills), kernel.spills > 0],
+    ["Block", kernel.block === null ? "not known" : `${kernel.block.join(" × ")} threads`, false],
+    [
+      "Launch bounds",
+      kernel.launch_bound_threads === null ? "none" : `${kernel.launch_bound_threads} threads`,
+      false,
+    ],
+    ["Code", bytes(kernel.code_bytes), false],
+    ["Global loads", widths(kernel.load_widths), false],
+    ["Global stores", widths(kernel.store_widths), false],
+  ];
+  return (
+    <section className="card stack" aria-label="Registers and memory">
+      <h4>Registers and memory</h4>
+      <dl className="facts">
+        {facts.map(([name, value, bad]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd className={bad ? "bad-text" : ""}>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+/** `2 × 4 bytes`: how many of which width. */
+function widths(found: Readonly<Record<string, number>>): string {
+  const all = Object.entries(found).map(
+    ([width, number]) => `${number} × ${width} ${width === "1" ? "byte" : "bytes"}`,
+  );
+  return all.length === 0 ? "none" : all.join(", ");
+}
+
+function MixCard({ kernel }: { kernel: Kernel }): React.JSX.Element {
+  const kinds = mix(kernel.instructions);
+  const most = kinds[0]?.count ?? 1;
+  const total = kinds.reduce((sum, each) => sum + each.count, 0);
+  return (
+    <section className="card stack" aria-label="Instruction mix">
+      <h4>{plural(total, "instruction")} in the code</h4>
+      <div className="mix">
+        {kinds.map(({ kind, count: number }) => (
+          <div key={kind} className="mix-row">
+            <span>{kind}</span>
+            <svg width="100%" height="10" aria-hidden="true">
+              <rect
+                className={`mix-fill ${tone(kind)}`}
+                width={`${(100 * number) / most}%`}
+                height="10"
+                rx="2"
+              />
+            </svg>
+            <span className="number">{count(number)}</span>
+          </div>
+        ))}
+      </div>
+      <p className="dim small">How often each runs is not known.</p>
+    </section>
+  );
+}
+
+function tone(kind: string): string {
+  if (kind.startsWith("global") || kind === "scratch" || kind === "scalar load") return "mix-memory";
+  if (kind.startsWith("LDS") || kind === "shuffle") return "mix-lds";
+  if (kind === "wait" || kind === "barrier") return "mix-wait";
+  return "mix-compute";
+}
+
+function Loops({ kernel, onLine }: { kernel: Kernel; onLine: (line: number) => void }): React.JSX.Element {
+  return (
+    <section className="card stack" aria-label="Loops">
+      <h4>Loops that are left</h4>
+      {kernel.loops.length === 0 ? (
+        <p className="dim small">None: there are none, or they were unrolled.</p>
+      ) : (
+        <ul className="plain-list loops">
+          {kernel.loops.map((loop, index) => (
+            <li key={index} className={`loop-depth-${Math.min(loop.depth, 4)}`}>
+              <LineLink line={loop.line} onLine={onLine} /> {plural(loop.instructions, "instruction")}
+              <span className="dim small">
+                {" "}
+                {mix(loop.counts)
+                  .slice(0, 4)
+                  .map((each) => `${each.count} ${each.kind}`)
+                  .join(", ")}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
