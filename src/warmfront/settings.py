@@ -83,6 +83,12 @@ class Settings:
     rehearse_boot_s: float = 60.0
     #: AMD_VM_IDLE_TIMEOUT: seconds that an idle VM is kept.
     idle_timeout_s: float = 600.0
+    #: AMD_VM_IDLE_TIMEOUT_MAX: seconds that an idle VM is kept at the most, whatever a policy says.
+    idle_timeout_max_s: float = 14400.0
+    #: WARMFRONT_KEEP_WARM: how it is decided for how long an idle VM is kept.
+    keep_warm: str = "fixed"
+    #: WARMFRONT_WAIT_VALUE_USD_PER_HOUR: what an hour of an author's waiting is worth; 0: only dollars count.
+    wait_value_usd_per_h: float = 20.0
     #: AMD_VM_MAX_CONCURRENT: VMs at once.
     max_vms: int = 3
     #: AMD_DEFAULT_GPU: the GPU of a submission that names none.
@@ -290,6 +296,13 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "rehearse": ("WARMFRONT_REHEARSE", values.boolean, "true or false"),
     "rehearse_boot_s": ("WARMFRONT_REHEARSE_BOOT", values.positive, _SECONDS),
     "idle_timeout_s": ("AMD_VM_IDLE_TIMEOUT", values.positive, _SECONDS),
+    "idle_timeout_max_s": ("AMD_VM_IDLE_TIMEOUT_MAX", values.positive, _SECONDS),
+    "keep_warm": ("WARMFRONT_KEEP_WARM", values.one_of("fixed", "adaptive"), "fixed or adaptive"),
+    "wait_value_usd_per_h": (
+        "WARMFRONT_WAIT_VALUE_USD_PER_HOUR",
+        values.wait_value,
+        f"dollars an hour from 0 to {values.MOST_WAIT_VALUE:,}",
+    ),
     "max_vms": ("AMD_VM_MAX_CONCURRENT", values.count, "a whole number from 1"),
     "default_gpu": ("AMD_DEFAULT_GPU", values.one_of("MI300X"), "MI300X"),
     "rate_usd_per_h": ("AMD_MI300X_HOURLY_RATE", values.dollars, _DOLLARS),

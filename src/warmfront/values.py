@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: More VMs than anyone rents by mistake.
 MOST_NODES = 32
+#: An hour of waiting that is worth more is a mistake of typing.
+MOST_WAIT_VALUE = 10_000
 
 _UNITS = {"B": 1, "KB": 1024, "MB": 1024**2, "GB": 1024**3, "TB": 1024**4}
 
@@ -89,6 +91,14 @@ def dollars(text: str) -> Decimal:
     if not re.fullmatch(r"\$?\d{1,12}(\.\d{1,9})?", text):
         raise ValueError(text)
     return Decimal(text.removeprefix("$"))
+
+
+def wait_value(text: str) -> float:
+    """Dollars an hour of waiting; 0 is a value."""
+    value = float(text.removeprefix("$"))
+    if not 0 <= value <= MOST_WAIT_VALUE:
+        raise ValueError(text)
+    return value
 
 
 def share(text: str) -> Decimal:
