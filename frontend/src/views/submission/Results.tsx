@@ -138,16 +138,16 @@ function CaseRow({ row, timing, hasTimes, hasFloor }: RowProps): React.JSX.Eleme
           </td>
           <td className="number">{gflops(timing?.gflops)}</td>
           <td className="number">{gbps(timing?.gbps)}</td>
-          {hasFloor && (
-            <td className="number">
-              {timing?.pct_of_floor == null ? "–" : `${timing.pct_of_floor.toFixed(1)}%`}
-            </td>
-          )}
+          {hasFloor && <td className="number">{percent(timing?.pct_of_floor)}</td>}
           <td className="number">{timing?.runs.length ?? "–"}</td>
         </>
       )}
     </tr>
   );
+}
+
+function percent(share: number | null | undefined): string {
+  return share === null || share === undefined ? "–" : `${share.toFixed(1)}%`;
 }
 
 function Distributions({ timings }: { timings: readonly Timing[] }): React.JSX.Element {
