@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from warmfront.judge.picture import error_grid
 from warmfront.judge.rejection import Rejected
 from warmfront.submissions import Verdict
 
@@ -138,7 +139,7 @@ def _hint(unwritten: int, size: int, ran: Ran | None, tolerance: Tolerance) -> s
 
 
 def debug_info(got: Array, want: Array, wrong: Array) -> dict[str, Any]:
-    """The largest and the mean difference, and the first few wrong elements."""
+    """The largest and the mean difference, the first few wrong elements, and a small picture of where."""
     with np.errstate(invalid="ignore", over="ignore"):  # the poison is a NaN that signals
         difference = np.abs(got.astype(np.float64) - want.astype(np.float64))
     finite = difference[np.isfinite(difference)]
@@ -147,6 +148,7 @@ def debug_info(got: Array, want: Array, wrong: Array) -> dict[str, Any]:
         "max_difference": float(finite.max()) if finite.size else float("nan"),
         "mean_difference": float(finite.mean()) if finite.size else float("nan"),
         "sample_differences": [_sample(int(at), got, want, difference) for at in places],
+        "grid": error_grid(wrong, difference),
     }
 
 
