@@ -1,5 +1,5 @@
 /** The one way to the service: typed requests, refusals as errors, the key, and whether the service is there. */
-import type { Code, Endpoint, Gpu, ProblemDetail, ProblemSummary, Quote, Ready, Refusal } from "./types";
+import type { Code, Endpoint, Gpu, Offer, ProblemDetail, ProblemSummary, Ready, Refusal } from "./types";
 import type { SubmissionDetail, SubmissionPage, Taken } from "./types";
 
 const ROOT = "/api/amd";
@@ -152,7 +152,7 @@ export const submissions = (fields: Parameters<typeof query>[0] = {}): Promise<S
   get("/submissions", fields);
 export const code = (id: string): Promise<Code> => get(`/submissions/${part(id)}/code`);
 export const cancel = (id: string): Promise<SubmissionDetail> => post(`/submissions/${part(id)}/cancel`, {});
-export const quote = (problem: string, gpu_type: string, endpoint: Endpoint): Promise<Quote> =>
+export const quote = (problem: string, gpu_type: string, endpoint: Endpoint): Promise<Offer> =>
   get("/quote", { problem, gpu_type, endpoint });
 
 export interface NewSubmission {

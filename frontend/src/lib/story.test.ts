@@ -75,12 +75,6 @@ describe("the story of a submission", () => {
     expect(story.tests).toEqual([]);
     expect(story.vm?.attempt).toBe(2);
   });
-
-  it("adds samples to those of their own case alone", () => {
-    const samples = (test_id: number, runs: number[]): object => ({ status: "BENCHMARK_SAMPLES", test_id, name: "", runs, ci: null });
-    expect(tell(begin("submit"), events(samples(1, [1]), samples(1, [2]))).sampling?.runs).toEqual([1, 2]);
-    expect(tell(begin("submit"), events(samples(1, [1]), samples(2, [2]))).sampling?.runs).toEqual([2]);
-  });
 });
 
 describe("the progress of a boot", () => {

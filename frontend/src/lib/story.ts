@@ -31,14 +31,6 @@ export interface Vm {
   attempt: number;
 }
 
-/** Samples of the case that is being timed now. */
-export interface Sampling {
-  test_id: number;
-  name: string;
-  runs: number[];
-  ci: [number, number] | null;
-}
-
 export type XrayEvent = Extract<StreamEvent, { status: "XRAY" }>;
 export type Ending = (CheckedEvent | BenchmarkedEvent | AcceptedEvent | FailedEvent | XrayEvent) & {
   id: number;
@@ -65,7 +57,6 @@ export interface Story {
   totalTests: number;
   tests: CaseResult[];
   totalTimings: number;
-  sampling: Sampling | null;
   timings: Timing[];
   ending: Ending | null;
 }
@@ -89,7 +80,6 @@ export function begin(endpoint: Endpoint): Story {
     totalTests: 0,
     tests: [],
     totalTimings: 0,
-    sampling: null,
     timings: [],
     ending: null,
   };
@@ -157,11 +147,9 @@ function change(story: Story, event: StreamEvent, atMs: number): Partial<Story> 
     case "TEST_RESULT":
       return { totalTests: event.total_tests, tests: [...story.tests, event.result] };
     case "BENCHMARKING":
-      return { stage: "benchmark", totalTimings: event.total_tests, timings: [], sampling: null };
-    case "BENCHMARK_SAMPLES":
-      return { sampling: sampled(story.sampling, event) };
+      return { stage: "benchmark", totalTimings: event.total_tests, timings: [] };
     case "BENCHMARK_RESULT":
-      return { totalTimings: event.total_tests, timings: [...story.timings, event.result], sampling: null };
+      return { totalTimings: event.total_tests, timings: [...story.timings, event.result] };
     default:
       return {};
   }
@@ -170,7 +158,7 @@ function change(story: Story, event: StreamEvent, atMs: number): Partial<Story> 
 /** A VM was lost and another begins anew: what the first did does not count. */
 function again(story: Story): Partial<Story> {
   if (story.vm === null) return {};
-  return { compiler: "", compileS: null, tests: [], timings: [], totalTimings: 0, sampling: null };
+  return { compiler: "", compileS: null, tests: [], timings: [], totalTimings: 0 };
 }
 
 type Event<S extends StreamEvent["status"]> = Extract<StreamEvent, { status: S }>;
@@ -185,11 +173,6 @@ function booted(before: Boot | null, event: Event<"PROVISIONING">, atMs: number)
     atMs,
     phases: isNew ? [...known, { phase: event.phase, atS: event.elapsed_s }] : known,
   };
-}
-
-function sampled(before: Sampling | null, event: Event<"BENCHMARK_SAMPLES">): Sampling {
-  const earlier = before?.test_id === event.test_id ? before.runs : [];
-  return { test_id: event.test_id, name: event.name, runs: [...earlier, ...event.runs], ci: event.ci };
 }
 
 function vmOf(event: Event<"VM_READY">): Vm {

@@ -2,6 +2,13 @@
 
 export type Endpoint = "xray" | "checker" | "benchmark" | "submit";
 
+export interface BestTime {
+  gpu_type: string;
+  /** Of the CPU simulator, which says nothing of the GPU. */
+  simulated: boolean;
+  runtime_ms: number;
+}
+
 export interface ProblemSummary {
   slug: string;
   title: string;
@@ -10,13 +17,13 @@ export interface ProblemSummary {
   dtypes: string[];
   aliases: string[];
   declaration: string;
-  /** The statement's main formula, as TeX; where the service tells. */
-  formula?: string | null;
-  /** Of the board that counts here; where the service tells. */
-  best_runtime_ms?: number | null;
-  solutions?: number;
-  solved?: boolean;
-  simulated?: boolean;
+  /** TeX: what is computed, in one line. */
+  formula: string | null;
+  /** Accepted submissions, of everyone. */
+  solutions: number;
+  best_times: BestTime[];
+  /** Whether the caller has an accepted one. */
+  solved: boolean;
 }
 
 export interface ProblemDetail extends ProblemSummary {
@@ -94,18 +101,26 @@ export interface Code {
   problem_def: string | null;
 }
 
-/** What it will take, as things stand. */
+/** What a submission was told when it came. */
 export interface Quote {
   vm_state: "COLD_START" | "WARM_REUSE" | null;
   wait_s: number | null;
   cost_usd: number | null;
-  position?: number;
-  /** Queue, boot and work together; where the service tells. */
-  total_s?: number | null;
-  simulated?: boolean;
-  /** False where the credits or the caller's day do not cover it. */
-  affordable?: boolean;
-  reason?: string;
+}
+
+/** What a submission may expect if it came now. */
+export interface Offer {
+  now: string;
+  problem: string;
+  gpu_type: string;
+  endpoint: Endpoint;
+  vm_state: "COLD_START" | "WARM_REUSE" | null;
+  position: number;
+  wait_s: number;
+  total_s: number;
+  cost_usd: number;
+  simulated: boolean;
+  refusal: { code: string; detail: string; hint: string } | null;
 }
 
 export interface Ready {
@@ -173,10 +188,13 @@ export interface Difference {
 export interface ErrorGrid {
   /** Of the output itself. */
   shape: number[];
+  /** Of the matrix that it is seen as. */
+  height: number;
+  width: number;
   rows: number;
   columns: number;
-  /** Row by row: the share of wrong elements in each cell, 0 to 1. */
-  wrong: number[];
+  /** Row by row: the share of wrong elements in each cell, 0 to 1; null past the last element. */
+  wrong: (number | null)[];
   /** Row by row: the largest finite difference of each cell. */
   largest: number[];
 }
@@ -238,7 +256,6 @@ export type StreamEvent = Base &
     | { status: "TEST_RESULT"; result: CaseResult; total_tests: number }
     | CheckedEvent
     | { status: "BENCHMARKING"; total_tests: number }
-    | { status: "BENCHMARK_SAMPLES"; test_id: number; name: string; runs: number[]; ci: [number, number] | null }
     | { status: "BENCHMARK_RESULT"; result: Timing; total_tests: number; simulated: boolean }
     | BenchmarkedEvent
     | AcceptedEvent
@@ -290,6 +307,25 @@ export type FailedStatus =
   | "BUDGET_EXCEEDED"
   | "ERROR";
 
+export interface Fault {
+  fault: string;
+  kernel: string;
+  line: number | null;
+  block: Place | null;
+  thread: Place | null;
+  detail: string;
+}
+
+export interface Details {
+  findings?: Finding[];
+  fault?: Fault;
+  wrong_elements?: number;
+  elements?: number;
+  unwritten_elements?: number;
+  output_name?: string;
+  [more: string]: unknown;
+}
+
 export interface FailedEvent {
   status: FailedStatus;
   code: string;
@@ -303,8 +339,5 @@ export interface FailedEvent {
   output?: string;
   target?: string;
   cost_usd?: number;
-  details: { findings?: Finding[]; wrong_elements?: number; elements?: number; output_name?: string } & Record<
-    string,
-    unknown
-  >;
+  details: Details;
 }

@@ -26,7 +26,6 @@ export function history(events: readonly StreamEvent[]): Line[] {
       continue;
     }
     passed = 0;
-    if (event.status === "BENCHMARK_SAMPLES") continue;
     if (event.status === "PROVISIONING") {
       if (event.phase === phase) continue;
       phase = event.phase;
@@ -75,8 +74,6 @@ function told(event: StreamEvent): Omit<Line, "atS"> {
         detail: `${runtime(event.avg_runtime_ms)}, ${dollars(event.cost_usd)}`,
         tone: "good",
       };
-    case "BENCHMARK_SAMPLES":
-      return plain("Timing", event.name);
     case "CANCELLED":
       return { title: "Cancelled", detail: event.message, tone: "warn" };
     default:
