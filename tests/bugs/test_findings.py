@@ -96,8 +96,16 @@ def test_the_glue_of_a_launch_is_no_host_pointer() -> None:
 
 def test_lines_are_read_as_addr2line_prints_them() -> None:
     """Frames of headers are passed over."""
-    printed = "0x10\n/x/atomics.h:9\n/box/solution.hip:12 (discriminator 2)\n0x20\n??:0\n"
-    assert read_lines(printed) == {16: [12], 32: []}
+    printed = "0x10\nadd\n/x/atomics.h:9\nrun\n/box/solution.hip:12 (discriminator 2)\n0x20\n??\n??:0\n"
+    assert read_lines(printed, "") == {16: [12], 32: []}
+
+
+def test_a_copy_that_nobody_wrote_is_passed_over() -> None:
+    """The line that copies a struct is told, not the one that declares it."""
+    source = "struct Pair {\n  float a;\n  Pair(const Pair& other) : a(other.a) {}\n};\n"
+    printed = "0x10\n_ZN4PairC2ERKS_\n/box/solution.hip:{}\nrun\n/box/solution.hip:9\n"
+    assert read_lines(printed.format(1), source) == {16: [9]}
+    assert read_lines(printed.format(3), source) == {16: [3, 9]}
 
 
 def test_only_votes_are_watched_for_cuts() -> None:

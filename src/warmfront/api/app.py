@@ -14,8 +14,10 @@ from warmfront.api import (
     catalogue,
     failures,
     health,
+    machines,
     money,
     openapi,
+    operations,
     prometheus,
     quotes,
     site,
@@ -41,8 +43,8 @@ def create_app(service: Service) -> FastAPI:
     )
     app.state.service = service
     app.state.names = Names(problems.all_problems())
-    for router in (submissions.router, quotes.router, catalogue.router, money.router, health.router):
-        app.include_router(router, prefix=views.ROOT)
+    for part in (submissions, quotes, catalogue, machines, money, operations, health):
+        app.include_router(part.router, prefix=views.ROOT)
     app.include_router(health.router, include_in_schema=False)
     app.add_api_route(
         "/metrics",

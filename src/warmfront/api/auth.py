@@ -47,6 +47,10 @@ class Caller:
         """Whether the service is theirs."""
         return self.role is Role.OPERATOR
 
+    def may_see(self, owner: str | None) -> bool:
+        """Whether what belongs to this user is theirs to see."""
+        return self.is_operator or owner == self.user
+
 
 LOCAL = Caller(user="local", role=Role.OPERATOR)
 

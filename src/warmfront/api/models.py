@@ -207,6 +207,16 @@ class MetricsDetail(Metrics):
     costs_by_day: list[DayCost]
 
 
+class VmTask(_Answer):
+    """What a VM does now. Of others' tasks a user is told only that there is one."""
+
+    since: str
+    submission_id: str | None = Field(default=None, description="Of the caller's own, and for operators.")
+    user: str | None = None
+    problem: str | None = None
+    endpoint: str | None = None
+
+
 class Vm(_Answer):
     """One VM."""
 
@@ -221,14 +231,16 @@ class Vm(_Answer):
     deadline_at: str | None = Field(description="When it is released if nothing more comes.")
     ended_at: str | None
     tasks_done: int
-    cost_usd: float
+    cost_usd: float = Field(description="So far, also of what is under way.")
     reserved_usd: float
-    reason: str
+    reason: str = Field(description="Why it is kept, or why it ended.")
+    tasks: list[VmTask] = Field(description="What runs on it.")
 
 
 class Vms(_Answer):
     """The VMs of late, the newest first."""
 
+    now: str = Field(description="The service's clock.")
     items: list[Vm]
 
 

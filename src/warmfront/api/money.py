@@ -1,4 +1,4 @@
-"""The routes of figures: metrics, VMs, and where the money went. Every dollar comes from the ledger."""
+"""The routes of figures: metrics, and where the money went. Every dollar comes from the ledger."""
 
 from __future__ import annotations
 
@@ -7,29 +7,27 @@ from dataclasses import asdict
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from warmfront.api import models, prometheus, views
+from warmfront.api import machines, models, prometheus, views
 from warmfront.api.admission import DAY_S
 from warmfront.api.auth import Who
 from warmfront.api.openapi import refusals
 from warmfront.api.parts import Parts
-from warmfront.errors import NotFound
-from warmfront.store import counts, ledger, vms
+from warmfront.store import counts, ledger
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from warmfront.api.service import Service
     from warmfront.store.counts import Totals
-    from warmfront.store.records import LedgerEntry, Meter
+    from warmfront.store.records import Meter
     from warmfront.vms import VMInstance
 
 router = APIRouter(tags=["figures"])
 
-#: VMs and days that are shown.
-_SHOWN_VMS = 50
+#: Days that are shown.
 _SHOWN_DAYS = 31
 
 
@@ -58,23 +56,6 @@ async def metrics(
         verdicts=totals.by_verdict,
         latencies_s=latencies,
         costs_by_day=_days(by_day),
-    )
-
-
-@router.get("/vms", responses=refusals())
-async def machines(parts: Parts) -> models.Vms:
-    """The VMs of late, the newest first, with what each came to so far."""
-    found = await parts.store.read(_recent_with_costs)
-    return models.Vms(items=[_vm(vm, sum(by_meter.values(), Decimal(0))) for vm, by_meter in found])
-
-
-@router.get("/vms/{vm_id}", responses=refusals(404, 422))
-async def machine(parts: Parts, vm_id: Annotated[str, Path(max_length=100)]) -> models.VmDetail:
-    """One VM, with every interval that was billed for it."""
-    vm, entries = await parts.store.read(_one_with_ledger, vm_id)
-    total_usd = sum((entry.amount_usd for entry in entries), Decimal(0))
-    return models.VmDetail(
-        **_vm(vm, total_usd).model_dump(), intervals=[_interval(entry) for entry in entries]
     )
 
 
@@ -132,55 +113,13 @@ def _details(c: Connection, now: float) -> tuple[Totals, dict[str, Any], dict[st
     return counts.totals(c), latencies, ledger.by_day(c, now - _SHOWN_DAYS * DAY_S)
 
 
-def _recent_with_costs(c: Connection) -> list[tuple[VMInstance, dict[Meter, Decimal]]]:
-    recent = vms.recent(c, _SHOWN_VMS)
-    spent = ledger.by_vm(c, [vm.id for vm in recent])
-    return [(vm, spent.get(vm.id, {})) for vm in recent]
-
-
-def _one_with_ledger(c: Connection, vm_id: str) -> tuple[VMInstance, list[LedgerEntry]]:
-    vm = vms.get(c, vm_id)
-    if vm is None:
-        raise NotFound(f"There is no VM {vm_id!r}.", hint="`warmfront vms --all` lists those of late.")
-    return vm, ledger.entries(c, vm_id)
-
-
-def _interval(entry: LedgerEntry) -> models.Interval:
-    return models.Interval(
-        meter=entry.meter.value,
-        started_at=views.iso(entry.started_at),
-        ended_at=views.iso(entry.ended_at),
-        cost_usd=views.dollars(entry.amount_usd),
-        submission_id=entry.submission_id,
-    )
-
-
 def _costs(c: Connection, now: float, user: str) -> dict[str, Any]:
     return {
-        "by_vm": _recent_with_costs(c),
+        "by_vm": machines.recent_with_costs(c),
         "by_meter": ledger.by_meter(c),
         "by_day": ledger.by_day(c, now - _SHOWN_DAYS * DAY_S),
         "today": ledger.of_owner_since(c, user, now - now % DAY_S),
     }
-
-
-def _vm(vm: VMInstance, spent_usd: Decimal) -> models.Vm:
-    return models.Vm(
-        id=vm.id,
-        provider=vm.provider,
-        gpu_type=vm.gpu,
-        state=vm.state.value,
-        simulated=vm.simulated,
-        created_at=views.iso(vm.created_at),
-        started_at=views.iso_or_none(vm.started_at),
-        ready_at=views.iso_or_none(vm.ready_at),
-        deadline_at=views.iso_or_none(vm.deadline_at),
-        ended_at=views.iso_or_none(vm.ended_at),
-        tasks_done=vm.tasks_done,
-        cost_usd=views.dollars(spent_usd),
-        reserved_usd=views.dollars(Decimal(0) if vm.state.is_over else vm.escrow_usd),
-        reason=vm.reason,
-    )
 
 
 def _vm_cost(vm: VMInstance, by_meter: dict[Meter, Decimal]) -> models.VmCost:

@@ -49,6 +49,18 @@ EVENT_STREAM: dict[str, Any] = {
     "content": {"text/event-stream": {"schema": _EVENT_SCHEMA, "example": _EVENT}},
 }
 
+_CHANGE = (
+    "id: 1\nevent: CHANGED\n"
+    'data: {"id":1,"time":"2026-01-31T12:00:00.000Z","status":"CHANGED","pool":{"IDLE":1},"queue_length":0,'
+    '"tasks_done":{"vm_1":3},"deadlines":{"vm_1":"2026-01-31T12:10:00.000Z"},"alerted":false,"spent_usd":5.25}\n\n'
+)
+
+#: What a stream of changes looks like.
+CHANGE_STREAM: dict[str, Any] = {
+    "description": "One event at once, then one after each change, at most two a second, without end.",
+    "content": {"text/event-stream": {"schema": _EVENT_SCHEMA, "example": _CHANGE}},
+}
+
 _EXAMPLES = {
     400: ("BAD_REQUEST", "The body is not JSON: Expecting value at character 0."),
     401: ("NOT_AUTHENTICATED", "This needs an API key."),

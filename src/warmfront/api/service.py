@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from warmfront.clock import Clock
     from warmfront.hip.xray import Report
     from warmfront.money.book import Money
+    from warmfront.orchestrator.pulse import Pulse
     from warmfront.orchestrator.quote import Quote
     from warmfront.problems.spec import Dtype, Problem
     from warmfront.providers.base import Provider
@@ -38,6 +39,9 @@ class Orchestrator(Protocol):
     def pool(self) -> list[VMInstance]:
         """The VMs alive."""
 
+    def waiting(self, most: int) -> list[SubmissionRecord]:
+        """The first of those who wait, in about the order in which they are served."""
+
     def money(self) -> Money:
         """Where the credits stand now."""
 
@@ -47,6 +51,8 @@ class Orchestrator(Protocol):
 
 class Events(Protocol):
     """What the service asks of `EventLog`."""
+
+    pulse: Pulse  #: beats whenever something was written
 
     def follow(self, submission_id: str, after: int = 0) -> AsyncIterator[StoredEvent]:
         """The events after `after`, stored ones first, then as they come; ends after the verdict."""

@@ -309,4 +309,4 @@ class Hunt:
         box.send(b"go\n")
         end = box.wait()
         box.destroy()
-        return reading.read_lines(end.output.decode(errors="replace"))
+        return reading.read_lines(end.output.decode(errors="replace"), self.submission.source)

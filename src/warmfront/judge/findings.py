@@ -115,15 +115,29 @@ def offsets(records: Iterable[Record]) -> list[int]:
     return sorted(found)
 
 
-def read_lines(output: str) -> dict[int, list[int]]:
-    """What addr2line said: an offset, then a line for each function that was inlined there."""
+#: The mangled end of a copy or move, by construction or assignment: of `T(const T&)`, of `operator=(T&&)` …
+_COPY = re.compile(r"(?:C[12]|aS)E(?:RK|O)S\d*_$")
+_CLASS = re.compile(r"\b(?:struct|class|union)\b")
+
+
+def read_lines(output: str, source: str) -> dict[int, list[int]]:
+    """What addr2line said: an offset, then for each function that was inlined there its name and its line.
+
+    A copy that the author did not write stands at the head of its class: the line that copies is the caller's.
+    """
+    text = source.splitlines()
     lines: dict[int, list[int]] = {}
     current: list[int] = []
-    for text in output.splitlines():
-        if re.fullmatch(r"0x[0-9a-f]+", text):
-            current = lines.setdefault(int(text, 16), [])
-        elif (match := re.match(r"(.*):(\d+)(?: |$)", text)) and match[1].endswith(SOURCE_NAME):
-            current.append(int(match[2]))
+    function = ""
+    for said in output.splitlines():
+        if re.fullmatch(r"0x[0-9a-f]+", said):
+            current = lines.setdefault(int(said, 16), [])
+        elif (match := re.match(r"(.*):(\d+)(?: |$)", said)) and match[1].endswith(SOURCE_NAME):
+            number = int(match[2])
+            if not (_COPY.search(function) and _CLASS.search("".join(text[number - 1 : number]))):
+                current.append(number)
+        else:
+            function = said
     return lines
 
 

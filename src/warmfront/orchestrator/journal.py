@@ -49,11 +49,14 @@ class Journal:
         pause_s = _FIRST_PAUSE_S
         while True:
             try:
-                return await self._store.write(query, *args, **kwargs)
+                written = await self._store.write(query, *args, **kwargs)
             except StoreUnavailable as error:
                 log.warning("the store is away, trying again: %s", error.message)
                 await asyncio.sleep(pause_s)
                 pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            else:
+                self._events.pulse.beat()
+                return written
 
     async def read(
         self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warmfront.errors import NotFound
+from warmfront.orchestrator.pulse import Pulse
 from warmfront.store import log as stored
 from warmfront.store import submissions
 from warmfront.store.records import StoredEvent, SubmissionState
@@ -42,15 +43,18 @@ class EventLog:
         self._store = store
         self._readers: dict[str, set[_Reader]] = {}
         self._closed = False
+        self.pulse = Pulse()  #: beats with every write of the orchestrator
 
     def close(self) -> None:
         """End every stream where it is: the service stops, and readers go on at the next one."""
         self._closed = True
+        self.pulse.close()
         for reader in (reader for readers in self._readers.values() for reader in readers):
             reader.awake.set()
 
     def publish(self, event: StoredEvent, *, last: bool) -> None:
         """Tell the readers of a stored event; `last`: it is the verdict."""
+        self.pulse.beat()
         for reader in self._readers.get(event.submission_id, ()):
             reader.news.append((event, last))
             reader.awake.set()

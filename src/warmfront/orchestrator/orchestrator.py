@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
@@ -158,6 +159,11 @@ class VMOrchestrator:
     def queue_length(self) -> int:
         """How many wait for a VM or for their X-ray."""
         return len(self._queue) + len(self._admissions.waiting)
+
+    def waiting(self, most: int) -> list[SubmissionRecord]:
+        """The first of those who wait, in about the order in which they are served."""
+        items = itertools.chain(self._queue.heads(), self._admissions.waiting.heads())
+        return [self._tracks[item].record for item in itertools.islice(items, most)]
 
     def money(self) -> Money:
         """Where the credits are, this moment."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, insert, null, select, update
 
 from warmfront.store import schema
-from warmfront.store.records import AttemptRecord, SubmissionState
+from warmfront.store.records import AttemptRecord, Running, SubmissionState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,6 +76,19 @@ def unfinished(c: Connection) -> list[AttemptRecord]:
 
 
 _UNFINISHED = _RECORDS.where(_A.outcome == "").order_by(_A.started_at, _A.id)
+
+
+def running(c: Connection) -> list[Running]:
+    """What is on a VM now, the oldest first."""
+    return [Running(*row) for row in c.execute(_RUNNING)]
+
+
+_RUNNING = (
+    select(_A.vm_id, _A.started_at, _S.id, _S.owner, _S.problem, _S.endpoint)
+    .join(schema.submissions, _S.attempt_id == _A.id)
+    .where(_A.outcome == "", _S.state.in_([SubmissionState.ASSIGNED, SubmissionState.RUNNING]))
+    .order_by(_A.started_at, _A.id)
+)
 
 
 def of(c: Connection, submission_id: str) -> list[AttemptRecord]:

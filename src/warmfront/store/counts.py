@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from sqlalchemy import bindparam, func, select
@@ -88,6 +89,23 @@ _LATENCIES_OF = {
     cold: _LATENCIES.join(schema.attempts, _A.id == _S.attempt_id).where(_A.cold == cold)
     for cold in (True, False)
 }
+
+
+def task_costs_usd(c: Connection, *, last: int = 1000) -> dict[bool, Decimal]:
+    """What the last submissions on a VM came to on average, by whether it was booted for them."""
+    costs: dict[bool, list[Decimal]] = {}
+    for cold, cost_usd in c.execute(_COSTS, {"last": last}):
+        costs.setdefault(bool(cold), []).append(cost_usd)
+    return {cold: sum(each, Decimal(0)) / len(each) for cold, each in costs.items()}
+
+
+_COSTS = (
+    select(_A.cold, _S.cost_usd)
+    .join(schema.attempts, _A.id == _S.attempt_id)
+    .where(_S.finished_at.is_not(None), _ON_A_VM, _S.cost_usd.is_not(None))
+    .order_by(_S.finished_at.desc())
+    .limit(bindparam("last"))
+)
 
 
 def _quantile(ordered: list[float], share: float) -> float | None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, func, insert, select
+from sqlalchemy import BigInteger, bindparam, cast, func, insert, select
 
 from warmfront.store import schema
 from warmfront.store.records import LedgerEntry, Meter
@@ -17,12 +17,13 @@ from warmfront.store.records import LedgerEntry, Meter
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import Connection, Row, Select
 
 _T = schema.ledger.c
 _NAMES = tuple(LedgerEntry.__dataclass_fields__)
 _SUM = select(func.sum(_T.amount_usd))
 _DAY_S = 86_400
+_HOUR_S = 3600
 
 
 def add(c: Connection, entries: Iterable[LedgerEntry]) -> None:
@@ -84,6 +85,49 @@ _BY_DAY = (
 )
 
 
+def by_day_and_meter(c: Connection, since: float) -> dict[str, dict[Meter, Decimal]]:
+    """As `by_day`, and each day by what the VMs did."""
+    found: dict[str, dict[Meter, Decimal]] = {}
+    for day, meter, amount in c.execute(_BY_DAY_AND_METER, {"since": int(since // _DAY_S)}):
+        name = datetime.fromtimestamp(day * _DAY_S, UTC).date().isoformat()
+        found.setdefault(name, {})[Meter(meter)] = amount
+    return found
+
+
+_BY_DAY_AND_METER = (
+    select(_T.day, _T.meter, func.sum(_T.amount_usd))
+    .where(_T.day >= bindparam("since"))
+    .group_by(_T.day, _T.meter)
+    .order_by(_T.day, _T.meter)
+)
+
+
+def by_hour(c: Connection, since: float) -> dict[float, Decimal]:
+    """Dollars by the hour in which an interval ended, known by its end, from the day of `since` on."""
+    rows = c.execute(_BY_HOUR, {"since": int(since // _DAY_S)})
+    return {float((hour + 1) * _HOUR_S): amount for hour, amount in rows}
+
+
+_HOUR = cast(_T.ended_at, BigInteger) // _HOUR_S
+_BY_HOUR = (
+    select(_HOUR, func.sum(_T.amount_usd)).where(_T.day >= bindparam("since")).group_by(_HOUR).order_by(_HOUR)
+)
+
+
+def by_owner(c: Connection, since: float) -> dict[str | None, Decimal]:
+    """Dollars by user, from the day of `since` on, the most first; None: nobody came any more."""
+    rows = c.execute(_BY_OWNER, {"since": int(since // _DAY_S)})
+    return {row.owner: row.amount for row in rows}
+
+
+_BY_OWNER = (
+    select(_T.owner, func.sum(_T.amount_usd).label("amount"))
+    .where(_T.day >= bindparam("since"))
+    .group_by(_T.owner)
+    .order_by(func.sum(_T.amount_usd).desc(), _T.owner)
+)
+
+
 def by_meter(c: Connection) -> dict[Meter, Decimal]:
     """Dollars by what the VMs did for them."""
     return {Meter(meter): amount for meter, amount in c.execute(_BY_METER)}
@@ -111,7 +155,7 @@ _BY_VM = (
 def entries(c: Connection, vm_id: str) -> list[LedgerEntry]:
     """The intervals of one VM, in order."""
     rows = c.execute(_ENTRIES, {"of": vm_id})
-    return [LedgerEntry(**{**row._mapping, "meter": Meter(row.meter)}) for row in rows]  # noqa: SLF001 - public
+    return [_entry(row) for row in rows]
 
 
 _ENTRIES = (
@@ -119,6 +163,23 @@ _ENTRIES = (
     .where(_T.vm_id == bindparam("of"))
     .order_by(_T.started_at, _T.ended_at, _T.id)
 )
+
+
+def ended_since(c: Connection, vm_ids: Sequence[str], since: float) -> list[LedgerEntry]:
+    """The intervals of these VMs that ended after this moment, in order."""
+    rows = c.execute(_ENDED_SINCE, {"these": list(vm_ids), "since": since})
+    return [_entry(row) for row in rows]
+
+
+_ENDED_SINCE = (
+    select(*[_T[name] for name in _NAMES])
+    .where(_T.vm_id.in_(bindparam("these", expanding=True)), _T.ended_at > bindparam("since"))
+    .order_by(_T.started_at, _T.ended_at, _T.id)
+)
+
+
+def _entry(row: Row[Any]) -> LedgerEntry:
+    return LedgerEntry(**{**row._mapping, "meter": Meter(row.meter)})  # noqa: SLF001 - public
 
 
 def _dollars(c: Connection, statement: Select[Any], of: str = "", since: float = 0.0) -> Decimal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -95,6 +95,17 @@ class AttemptRecord:
     outcome: str = ""  #: a verdict, or LOST
     cold: bool = False  #: its VM was booted for it
     reason: str = ""  #: why it was lost
+
+
+class Running(NamedTuple):
+    """A submission that is on a VM now."""
+
+    vm_id: str
+    started_at: float  #: its attempt
+    submission_id: str
+    owner: str
+    problem: str
+    endpoint: str
 
 
 class Meter(StrEnum):

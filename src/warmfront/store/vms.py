@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, or_, select, update
 
 from warmfront.store import schema
 from warmfront.vms import VMInstance, VMState
@@ -58,6 +58,18 @@ def recent(c: Connection, limit: int) -> list[VMInstance]:
 
 
 _RECENT = _RECORDS.order_by(_T.created_at.desc(), _T.id.desc()).limit(bindparam("most"))
+
+
+def since(c: Connection, moment: float, limit: int) -> list[VMInstance]:
+    """Those that lived at this moment or later, the last ones asked for, the oldest first."""
+    return [_record(row) for row in c.execute(_SINCE, {"moment": moment, "most": limit})][::-1]
+
+
+_SINCE = (
+    _RECORDS.where(or_(_T.ended_at.is_(None), _T.ended_at > bindparam("moment")))
+    .order_by(_T.created_at.desc(), _T.id.desc())
+    .limit(bindparam("most"))
+)
 
 
 def _record(values: Sequence[Any]) -> VMInstance:

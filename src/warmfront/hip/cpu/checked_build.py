@@ -37,7 +37,13 @@ _ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": SCRATCH
 #: In each compiler's words: volatile accesses are told from plain ones, and nobody asks where functions begin
 #: and end, which would be two calls and an exception handler in each.
 _TSAN = {
-    "g++": ("--param=tsan-distinguish-volatile=1", "--param=tsan-instrument-func-entry-exit=0"),
+    "g++": (
+        "--param=tsan-distinguish-volatile=1",
+        "--param=tsan-instrument-func-entry-exit=0",
+        # A struct that is passed by value is read by a call, which g++ does not instrument; its constructor's
+        # reading it does.
+        "-fno-elide-constructors",
+    ),
     "clang++": (
         *("-mllvm", "-tsan-distinguish-volatile=1"),
         *("-mllvm", "-tsan-instrument-func-entry-exit=0"),
@@ -113,7 +119,7 @@ class CheckedBuild:
         """Prints the lines that the offsets in PLACES_FILE come from."""
         return Template(
             name="lines",
-            argv=shell_job(f"addr2line -a -i -e /box/{LIBRARY_FILE} </box/{PLACES_FILE}"),
+            argv=shell_job(f"addr2line -a -f -i -e /box/{LIBRARY_FILE} </box/{PLACES_FILE}"),
             mounts=(),
             limits=settings.compile_limits(),
             env=_ENV,

@@ -1,0 +1,101 @@
+"""The lanes of VMs: what the ledger has, what is under way, and no more than a picture can show."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from warmfront.api.lanes import MOST, Piece, condensed, lane
+from warmfront.store.records import LedgerEntry, Meter, Running
+from warmfront.vms import VMInstance, VMState
+
+
+def _vm(state: VMState, **times: float) -> VMInstance:
+    return VMInstance(id="vm_1", provider="local", gpu="MI300X", state=state, created_at=100.0, **times)  # type: ignore[arg-type]  # times alone
+
+
+def _entry(meter: Meter, start: float, end: float) -> LedgerEntry:
+    return LedgerEntry(
+        vm_id="vm_1",
+        meter=meter,
+        started_at=start,
+        ended_at=end,
+        amount_usd=Decimal(0),
+        submission_id="sub_1",
+        owner="ada",
+    )
+
+
+def _shape(pieces: list[Piece]) -> list[tuple[Meter, float, float, bool]]:
+    return [(piece.meter, piece.started_at, piece.ended_at, piece.is_open) for piece in pieces]
+
+
+RUNNING = Running("vm_1", 180.0, "sub_2", "bob", "relu", "submit")
+
+
+@pytest.mark.parametrize(
+    ("vm", "expected"),
+    [
+        (_vm(VMState.PROVISIONING), [(Meter.PROVISIONING, 100, 200, True)]),
+        (_vm(VMState.PROVISIONING, started_at=110.0), [(Meter.PROVISIONING, 110, 200, True)]),
+        (
+            _vm(VMState.WARM, started_at=110.0, ready_at=150.0),
+            [(Meter.PROVISIONING, 110, 150, False), (Meter.IDLE, 150, 200, True)],
+        ),
+        (
+            _vm(VMState.BUSY, started_at=110.0, ready_at=150.0, metered_until=180.0),
+            [(Meter.WORK, 180, 200, True)],
+        ),
+        (
+            _vm(VMState.IDLE, started_at=110.0, ready_at=150.0, metered_until=180.0),
+            [(Meter.IDLE, 180, 200, True)],
+        ),
+        (_vm(VMState.TERMINATED, started_at=110.0, ready_at=150.0, ended_at=190.0), []),
+    ],
+)
+def test_what_is_under_way_is_shown_too(
+    vm: VMInstance, expected: list[tuple[Meter, float, float, bool]]
+) -> None:
+    """From where the ledger ends to now, by the VM's state; a VM that is over has no such piece."""
+    assert _shape(lane(vm, [], RUNNING, since=0.0, now=200.0)) == expected
+
+
+def test_only_work_has_an_owner() -> None:
+    """Boot and idle time are billed to someone too, but nobody ran then."""
+    vm = _vm(VMState.BUSY, started_at=110.0, ready_at=120.0, metered_until=150.0)
+    pieces = lane(
+        vm, [_entry(Meter.IDLE, 120, 130), _entry(Meter.WORK, 130, 150)], RUNNING, since=0.0, now=200.0
+    )
+    assert [piece.submission_id for piece in pieces] == [None, "sub_1", "sub_2"]
+    assert [piece.owner for piece in pieces] == [None, "ada", "bob"]
+
+
+def test_a_lane_is_cut_where_its_time_begins() -> None:
+    """What ended before is left out, what reaches in is cut, and an empty correction is no piece."""
+    vm = _vm(VMState.TERMINATED, started_at=110.0, ended_at=170.0)
+    entries = [_entry(Meter.IDLE, 110, 140), _entry(Meter.WORK, 140, 160), _entry(Meter.IDLE, 160, 160)]
+    assert _shape(lane(vm, entries, None, since=150.0, now=200.0)) == [(Meter.WORK, 150, 160, False)]
+
+
+def test_many_pieces_become_few() -> None:
+    """Those of one slot are one, named after what took the most; the whole time is kept."""
+    pieces = [
+        Piece(meter=meter, started_at=start, ended_at=start + length)
+        for number in range(MOST)
+        for meter, start, length in (
+            (Meter.WORK, 10.0 * number, 7.0),
+            (Meter.IDLE, 10.0 * number + 7, 3.0),
+        )
+    ]
+    few = condensed(pieces, 100.0)
+    assert len(few) == MOST / 10
+    assert {piece.meter for piece in few} == {Meter.WORK}
+    assert (few[0].started_at, few[-1].ended_at) == (0.0, 10.0 * MOST)
+    assert sum(piece.seconds for piece in few) == pytest.approx(10.0 * MOST)
+
+
+def test_few_pieces_stay_as_they_are() -> None:
+    """A second of work in a day is seen as long as there is room."""
+    pieces = [Piece(meter=Meter.WORK, started_at=5.0, ended_at=6.0, submission_id="sub_1", owner="ada")]
+    assert condensed(pieces, 86_400.0) == pieces
