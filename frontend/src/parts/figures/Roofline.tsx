@@ -1,7 +1,7 @@
 /** The roofline, log-log: what the GPU can do at best for each FLOP a byte, and where each case is below it. */
 import { gflops, significant } from "../../lib/format";
-import { attainable, ridge, type Ceilings, type Point } from "./ceilings";
-import { decades, decadesAround, logarithmic } from "./scales";
+import { attainable, groups, ridge, spans, type Ceilings, type Point } from "./ceilings";
+import { decades, decadesAround, logarithmic, type Scale } from "./scales";
 import { useWidth } from "./useWidth";
 import "./figures.css";
 
@@ -10,6 +10,7 @@ interface Props {
   points: readonly Point[];
 }
 
+const MARK = 9;
 const HEIGHT = 320;
 const LEFT = 68;
 const RIGHT = 16;
@@ -27,6 +28,9 @@ export function Roofline({ limits, points }: Props) {
   // Where the slanted ceiling leaves the picture at the bottom or on the left.
   const from = Math.max(xs[0], (ys[0] * 1e9) / limits.bandwidth_bytes_per_s);
   const slope = `M${x(from)},${y(attainable(limits, from))} L${x(corner)},${y(peak)} L${x(xs[1])},${y(peak)}`;
+  const middle = { x: (x(from) + x(corner)) / 2, y: (y(attainable(limits, from)) + y(peak)) / 2 };
+  const angle = (180 / Math.PI) * Math.atan2(y(peak) - middle.y, x(corner) - middle.x);
+  const drawn = points.map((point) => ({ point, x: x(point.intensity), y: y(point.gflops) }));
   const bandwidth = `${significant(limits.bandwidth_bytes_per_s / 1e12)} TB/s`;
   const summary = `Roofline of ${limits.gpu}: at most ${gflops(peak)}, memory ${bandwidth}. ${points
     .map((point) => `${point.name}: ${gflops(point.gflops)} at ${significant(point.intensity)} FLOP a byte`)
@@ -56,26 +60,13 @@ export function Roofline({ limits, points }: Props) {
         </text>
         <text
           className="fig-text fig-strong"
-          x={x(corner) - 12}
-          y={y(attainable(limits, corner / 2.2))}
-          textAnchor="end"
+          transform={`translate(${middle.x} ${middle.y - 8}) rotate(${angle})`}
+          textAnchor="middle"
         >
           {bandwidth}
         </text>
-        {points.map((point) => (
-          <g key={point.test_id} className="fig-point">
-            <line
-              x1={x(point.intensity)}
-              x2={x(point.intensity)}
-              y1={y(attainable(limits, point.intensity))}
-              y2={y(point.gflops)}
-            />
-            <circle cx={x(point.intensity)} cy={y(point.gflops)} r="9" />
-            <text x={x(point.intensity)} y={y(point.gflops) + 4} textAnchor="middle">
-              {point.test_id}
-            </text>
-            <title>{`${point.name}: ${gflops(point.gflops)}`}</title>
-          </g>
+        {groups(drawn, 2 * MARK).map((group) => (
+          <Mark key={group[0]?.point.test_id} group={group} limits={limits} y={y} />
         ))}
         <text className="fig-text" x={(LEFT + width - RIGHT) / 2} y={HEIGHT - 8} textAnchor="middle">
           FLOP a byte
@@ -88,9 +79,33 @@ export function Roofline({ limits, points }: Props) {
   );
 }
 
+interface MarkProps {
+  group: readonly { point: Point; x: number; y: number }[];
+  limits: Ceilings;
+  y: Scale;
+}
+
+/** Cases at one place, with the way that is left to the roof. */
+function Mark({ group, limits, y }: MarkProps): React.JSX.Element | null {
+  const first = group[0];
+  if (first === undefined) return null;
+  const text = spans(group.map((each) => each.point.test_id));
+  const width = Math.max(2 * MARK, 8 + 7 * text.length);
+  return (
+    <g className="fig-point">
+      <line x1={first.x} x2={first.x} y1={y(attainable(limits, first.point.intensity))} y2={first.y} />
+      <rect x={first.x - width / 2} y={first.y - MARK} width={width} height={2 * MARK} rx={MARK} />
+      <text x={first.x} y={first.y + 4} textAnchor="middle">
+        {text}
+      </text>
+      <title>{group.map(({ point }) => `${point.name}: ${gflops(point.gflops)}`).join("; ")}</title>
+    </g>
+  );
+}
+
 /** 0.01, 1, 100, and 10⁶ above what is read at a glance. */
 function power(value: number): string {
-  if (value < 1e5 && value >= 1e-3) return String(value);
+  if (value < 1e4 && value >= 1e-3) return String(value);
   const exponent = String(Math.round(Math.log10(value)));
   return `10${exponent.replace(/./g, (digit) => (digit === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹".charAt(Number(digit))))}`;
 }

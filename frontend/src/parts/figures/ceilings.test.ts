@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { attainable, ceilings, points, ridge } from "./ceilings";
+import { attainable, ceilings, groups, points, ridge, spans } from "./ceilings";
 
 const gpu = {
   name: "MI300X",
@@ -30,5 +30,15 @@ describe("roofline", () => {
     expect(points(timings)).toEqual([
       { test_id: 1, name: "a", runtime_ms: 2, gflops: 100, gbps: 50, intensity: 2 },
     ]);
+  });
+
+  it("draws points that hide each other as one", () => {
+    const drawn = [
+      { x: 0, y: 0 },
+      { x: 3, y: 4 },
+      { x: 100, y: 0 },
+    ];
+    expect(groups(drawn, 6).map((group) => group.length)).toEqual([2, 1]);
+    expect(spans([3, 1, 2, 7])).toBe("1–3, 7");
   });
 });

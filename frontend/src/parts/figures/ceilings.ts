@@ -47,6 +47,30 @@ export function attainable(limits: Ceilings, intensity: number): number {
   return Math.min(limits.flops_per_s, limits.bandwidth_bytes_per_s * intensity) / 1e9;
 }
 
+/** Points that would hide each other, drawn as one: each within `near` of the first of its group. */
+export function groups<T extends { x: number; y: number }>(drawn: readonly T[], near: number): T[][] {
+  const found: T[][] = [];
+  for (const each of drawn) {
+    const group = found.find(
+      ([first]) => first !== undefined && Math.hypot(first.x - each.x, first.y - each.y) < near,
+    );
+    if (group) group.push(each);
+    else found.push([each]);
+  }
+  return found;
+}
+
+/** Numbers in few characters: `1–3, 7`. */
+export function spans(numbers: readonly number[]): string {
+  const runs: [number, number][] = [];
+  for (const each of [...numbers].sort((a, b) => a - b)) {
+    const last = runs.at(-1);
+    if (last && each === last[1] + 1) last[1] = each;
+    else runs.push([each, each]);
+  }
+  return runs.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(", ");
+}
+
 /** A point for each case whose FLOPs count. Both rates have the same time under them, so it cancels out. */
 export function points(timings: readonly Timing[]): Point[] {
   return timings.flatMap(({ test_id, name, runtime_ms, gflops, gbps }) =>

@@ -1,5 +1,6 @@
 /** What the judge found: the verdict in words, each case, the distribution of its samples, and the roofline. */
 import { gbps, gflops, plural, runtime } from "../../lib/format";
+import { between } from "./between";
 import { isFailure, type Story } from "../../lib/story";
 import type { CaseResult, Gpu, SubmissionDetail, Timing } from "../../lib/types";
 import { Badge } from "../../parts/Badge";
@@ -77,7 +78,7 @@ function Cases({ story, simulated }: { story: Story; simulated: boolean }): Reac
     <section className="card stack" aria-label="Cases">
       <h2>Cases</h2>
       <div className="scroll" role="region" aria-label="Table of cases" tabIndex={0}>
-        <table>
+        <table className="case-table">
           <thead>
             <tr>
               <th className="number">Case</th>
@@ -133,9 +134,7 @@ function CaseRow({ row, timing, hasTimes, hasFloor }: RowProps): React.JSX.Eleme
       {hasTimes && (
         <>
           <td className="number">{runtime(timing?.runtime_ms)}</td>
-          <td className="number dim">
-            {timing === undefined ? "–" : `${runtime(timing.ci[0])} – ${runtime(timing.ci[1])}`}
-          </td>
+          <td className="number dim">{timing === undefined ? "–" : between(timing.ci)}</td>
           <td className="number">{gflops(timing?.gflops)}</td>
           <td className="number">{gbps(timing?.gbps)}</td>
           {hasFloor && <td className="number">{percent(timing?.pct_of_floor)}</td>}

@@ -61,12 +61,13 @@ function Head({ each, story }: { each: SubmissionDetail; story: Story }): React.
   };
   return (
     <div className="row">
-      <h1>
-        <Link href={`/problems/${each.problem}`}>{each.problem}</Link>
-      </h1>
+      <h1>{each.problem}</h1>
       <Badge status={each.verdict ?? story.ending?.status ?? "RUNNING"} />
       {each.simulated && <span className="badge">CPU simulator</span>}
       <span className="grow" />
+      <Link className="button" href={`/problems/${each.problem}`}>
+        Open the problem
+      </Link>
       {!isOver && (
         <button className="button danger" disabled={stopping} onClick={() => void stop()}>
           {stopping ? "Stopping…" : "Cancel"}

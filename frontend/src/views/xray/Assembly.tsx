@@ -105,7 +105,7 @@ function Pane({ title, label, active, follow, items, onKeyDown, onPoint }: PaneP
     const box = list.current;
     const anchor = box?.querySelector<HTMLElement>("[data-anchor]");
     if (!box || !anchor || (!follow && document.activeElement !== box)) return;
-    const top = anchor.offsetTop - box.offsetTop;
+    const top = anchor.offsetTop;
     // The pane alone scrolls: scrollIntoView would move the page under the pointer.
     if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 24)
       box.scrollTop = top - box.clientHeight / 3;

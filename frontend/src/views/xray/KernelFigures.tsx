@@ -17,8 +17,10 @@ export function KernelFigures({ kernel, arch, onLine }: Props): React.JSX.Elemen
     <div className="xray-grid">
       <OccupancyCard kernel={kernel} arch={arch} />
       <Facts kernel={kernel} />
-      <MixCard kernel={kernel} />
-      <Loops kernel={kernel} onLine={onLine} />
+      <div className="stack">
+        <MixCard kernel={kernel} />
+        <Loops kernel={kernel} onLine={onLine} />
+      </div>
     </div>
   );
 }
