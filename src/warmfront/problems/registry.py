@@ -55,6 +55,11 @@ def all_problems() -> list[Problem]:
     return _load_all(_files_by_slug())
 
 
+def operator_files() -> list[Path]:
+    """The files of the operator's own problems, for whoever takes them elsewhere. Imports nothing."""
+    return [path for directory in _operator_directories() for path in _problem_files(directory)]
+
+
 def load(path: Path) -> Problem:
     """The one problem that the file defines, found usable."""
     try:

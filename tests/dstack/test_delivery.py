@@ -1,0 +1,77 @@
+"""What goes to a VM, without one."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from warmfront.dstack import delivery
+from warmfront.listener.protocol import Attempt
+from warmfront.listener.signed import KEY_VARIABLE, Reader
+
+if TYPE_CHECKING:
+    import pytest
+
+PAGE = Path(__file__).parents[2] / "docs" / "writing-a-problem.md"
+
+
+def test_what_is_delivered_stands_alone(tmp_path: Path) -> None:
+    """The folder that goes to a VM has all of our code that a listener needs, and nothing of the service."""
+    packed = delivery.pack(tmp_path)
+    assert not (packed / "warmfront" / "api").exists()
+    # Without our own package, which this checkout's interpreter would find.
+    found = subprocess.run(
+        [sys.executable, "-I", "-c", _LOAD, str(packed)], capture_output=True, text=True, check=False
+    )
+    assert (found.returncode, found.stderr) == (0, "")
+    assert found.stdout.split() == [str(packed / "warmfront")]
+
+
+def test_problems_of_the_operator_go_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel for a problem in WARMFRONT_PROBLEMS is judged where neither the variable nor the file is."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "dot_product.py").write_text(_block("python"))
+    monkeypatch.setenv("WARMFRONT_PROBLEMS", str(folder))
+    packed = delivery.pack(tmp_path)
+    monkeypatch.delenv("WARMFRONT_PROBLEMS")
+    (folder / "dot_product.py").unlink()
+    attempt = Attempt(
+        id="att_1",
+        source=_block("cpp"),
+        file_name="dot_product.hip",
+        problem="dot-product",
+        dtype="float32",
+        endpoint="checker",
+    )
+    (tmp_path / "attempt.json").write_text(json.dumps(asdict(attempt)))
+    done = subprocess.run(
+        [sys.executable, packed, "--once", tmp_path / "attempt.json"],
+        env={**os.environ, KEY_VARIABLE: "a key", "WARMFRONT_BUG_FINDER": "false"},
+        capture_output=True,
+        check=False,
+    )
+    events = list(Reader("a key", attempt.id).feed(done.stdout))
+    assert [each.fields["status"] for each in events][-1:] == ["CHECKED"], done.stderr
+    assert delivery.pack(tmp_path) != packed
+
+
+def _block(language: str) -> str:
+    """The page's one code block in a language."""
+    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    return str(found)
+
+
+_LOAD = """
+import sys
+sys.path[:] = [sys.argv[1], *(path for path in sys.path if not path.endswith("src"))]
+import warmfront.listener.__main__, warmfront.listener.problem_outside, warmfront.sandbox.docker
+import warmfront.judge.bench, warmfront.judge.compare, warmfront.judge.memory
+print(*warmfront.__path__)
+"""
