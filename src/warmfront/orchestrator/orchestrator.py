@@ -272,10 +272,12 @@ class VMOrchestrator:
 
     async def stop(self) -> None:
         """Let go. VMs and attempts live on, and are found again."""
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        tasks = set(self._tasks)
+        while tasks:
+            for task in tasks:
+                task.cancel()
+            # Again: `wait_for` forgets a cancel that comes in the moment in which it has what it waited for.
+            _, tasks = await asyncio.wait(tasks, timeout=_CANCEL_AGAIN_S)
 
     async def release_all(self, reason: str) -> None:
         """End every VM and wait until that is confirmed: for a provider whose VMs nobody else would end."""
