@@ -1,5 +1,5 @@
 /** The one way to the service: typed requests, refusals as errors, the key, and whether the service is there. */
-import type { Code, Endpoint, Gpu, Offer, ProblemDetail, ProblemSummary, Ready, Refusal } from "./types";
+import type { Code, Endpoint, Gpu, Offer, Operations, ProblemDetail, ProblemSummary, Ready, Refusal } from "./types";
 import type { SubmissionDetail, SubmissionPage, Taken } from "./types";
 
 const ROOT = "/api/amd";
@@ -166,3 +166,5 @@ export interface NewSubmission {
 /** Hand in a kernel. The key makes a repeated request the same submission. */
 export const submit = (body: NewSubmission, idempotencyKey: string): Promise<Taken> =>
   post("/submit", body, { "Idempotency-Key": idempotencyKey });
+
+export const operations = (hours: number): Promise<Operations> => get("/operations", { hours });

@@ -34,7 +34,7 @@ async function run(
   let cuts = 0;
   while (!stopped()) {
     try {
-      for await (const events of batches(id, seen, stop.signal)) {
+      for await (const events of batches(placeOf(id), seen, stop.signal)) {
         if (stopped()) return;
         if (cuts > 0) to.onCut?.((cuts = 0));
         const fresh = events.filter((event) => event.id > seen);
@@ -64,24 +64,35 @@ export function waitMs(cuts: number, chance = Math.random()): number {
   return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (cuts - 1)) * (0.75 + chance / 2);
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+    const over = new AbortController(); // takes both listeners with it
+    const end = (): void => {
+      clearTimeout(timer);
+      over.abort();
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end, { signal: over.signal });
     // A laptop that opens again need not wait.
-    window.addEventListener("online", () => (clearTimeout(timer), resolve()), { once: true });
+    window.addEventListener("online", end, { signal: over.signal });
   });
 }
 
 /** 204: the verdict is in, and was seen. */
 class Finished extends Error {}
 
-async function* batches(id: string, after: number, outer: AbortSignal): AsyncGenerator<StreamEvent[]> {
+function placeOf(id: string): string {
+  return `/submissions/${encodeURIComponent(id)}/events`;
+}
+
+/** What one connection to a stream brings; it throws where the line is cut or silent for too long. */
+export async function* batches(path: string, after: number, outer: AbortSignal): AsyncGenerator<StreamEvent[]> {
   const stall = new AbortController();
   const signal = AbortSignal.any([outer, stall.signal]);
   let timer = setTimeout(() => stall.abort(), STALLED_MS);
   try {
-    const answer = await ask(`/submissions/${encodeURIComponent(id)}/events`, {
+    const answer = await ask(path, {
       signal,
       headers: { Accept: "text/event-stream", ...(after > 0 ? { "Last-Event-ID": String(after) } : {}) },
     });

@@ -341,3 +341,102 @@ export interface FailedEvent {
   cost_usd?: number;
   details: Details;
 }
+
+export type Meter = "PROVISIONING" | "WORK" | "IDLE";
+
+export type VmState = "PROVISIONING" | "WARM" | "BUSY" | "IDLE" | "SHUTTING_DOWN" | "TERMINATED" | "FAILED";
+
+/** Who runs or waits; all but `since` is null where it is another user's, unless an operator asks. */
+export interface Turn {
+  since: string;
+  submission_id: string | null;
+  user: string | null;
+  problem: string | null;
+  endpoint: Endpoint | null;
+}
+
+export interface Vm {
+  id: string;
+  provider: string;
+  gpu_type: string;
+  state: VmState;
+  simulated: boolean;
+  created_at: string;
+  /** From when it is billed. */
+  started_at: string | null;
+  ready_at: string | null;
+  /** When it is released if nothing more comes. */
+  deadline_at: string | null;
+  ended_at: string | null;
+  tasks_done: number;
+  cost_usd: number;
+  reserved_usd: number;
+  /** Why it is kept, or why it ended. */
+  reason: string;
+  tasks: Turn[];
+}
+
+export interface LanePiece {
+  meter: Meter;
+  started_at: string;
+  ended_at: string;
+  /** It goes on. */
+  open: boolean;
+  submission_id: string | null;
+}
+
+export interface Lane {
+  vm_id: string;
+  gpu_type: string;
+  state: VmState;
+  simulated: boolean;
+  pieces: LanePiece[];
+}
+
+export interface Credits {
+  credits_usd: number;
+  spent_usd: number;
+  reserved_usd: number;
+  remaining_usd: number;
+  burn_usd_per_h: number;
+  /** The alert comes when no more than this is left. */
+  alert_at_usd: number;
+  alerted: boolean;
+  burn_down: { time: string; remaining_usd: number }[];
+}
+
+export interface DayCost {
+  day: string;
+  cost_usd: number;
+  meters: { meter: Meter; cost_usd: number }[];
+}
+
+export interface Percentiles {
+  count: number;
+  p50_s: number | null;
+  p90_s: number | null;
+  p99_s: number | null;
+}
+
+/** The whole service at one moment. */
+export interface Operations {
+  now: string;
+  since: string;
+  simulated: boolean;
+  everyone: boolean;
+  vms: Vm[];
+  queue: { length: number; items: (Turn & { position: number })[] };
+  lanes: Lane[];
+  money: Credits;
+  costs_by_day: DayCost[];
+  costs_by_user: { user: string | null; cost_usd: number }[];
+  tasks: {
+    completed: number;
+    cold_starts: number;
+    warm_reuses: number;
+    cost_usd: number | null;
+    cold_cost_usd: number | null;
+    warm_cost_usd: number | null;
+  };
+  latencies_s: { all: Percentiles; cold: Percentiles; warm: Percentiles };
+}

@@ -1,0 +1,93 @@
+import { expect, test } from "vitest";
+import type { Lane, Vm } from "../../lib/types";
+import { costNow, everyDay, idleShare, pace, rateOf, releasedInS, secondsBy, warmShare } from "./sums";
+
+const NOW = Date.parse("2026-01-31T12:00:00.000Z");
+
+const VM: Vm = {
+  id: "vm_1",
+  provider: "local",
+  gpu_type: "MI300X",
+  state: "IDLE",
+  simulated: false,
+  created_at: "2026-01-31T11:00:00.000Z",
+  started_at: "2026-01-31T11:00:00.000Z",
+  ready_at: "2026-01-31T11:05:00.000Z",
+  deadline_at: "2026-01-31T12:02:30.000Z",
+  ended_at: null,
+  tasks_done: 3,
+  cost_usd: 1.99,
+  reserved_usd: 3,
+  reason: "",
+  tasks: [],
+};
+
+const LANE: Lane = {
+  vm_id: "vm_1",
+  gpu_type: "MI300X",
+  state: "IDLE",
+  simulated: false,
+  pieces: [
+    { meter: "PROVISIONING", started_at: "2026-01-31T11:00:00.000Z", ended_at: "2026-01-31T11:05:00.000Z", open: false, submission_id: null },
+    { meter: "WORK", started_at: "2026-01-31T11:05:00.000Z", ended_at: "2026-01-31T11:52:30.000Z", open: false, submission_id: "sub_1" },
+    { meter: "IDLE", started_at: "2026-01-31T11:52:30.000Z", ended_at: "2026-01-31T11:59:00.000Z", open: true, submission_id: null },
+  ],
+};
+
+test("a VM's cost goes on between two answers", () => {
+  expect(costNow(VM, 1.99, NOW - 3_600_000, NOW)).toBeCloseTo(3.98);
+  expect(costNow({ ...VM, started_at: null, cost_usd: 0 }, 1.99, NOW - 3_600_000, NOW)).toBe(0);
+  expect(costNow(VM, 1.99, NOW + 5000, NOW)).toBe(1.99);
+});
+
+test("the rate of one VM is its part of what all cost", () => {
+  const money = { burn_usd_per_h: 3.98 } as Parameters<typeof rateOf>[1];
+  expect(rateOf([VM, VM, { ...VM, started_at: null }], money)).toBeCloseTo(1.99);
+  expect(rateOf([], money)).toBe(0);
+});
+
+test("an idle VM counts down to its release, and not below", () => {
+  expect(releasedInS(VM, NOW)).toBe(150);
+  expect(releasedInS(VM, NOW + 3_600_000)).toBe(0);
+  expect(releasedInS({ ...VM, deadline_at: null }, NOW)).toBeNull();
+  expect(idleShare(VM, LANE, NOW)).toBeCloseTo(0.25);
+  expect(idleShare(VM, undefined, NOW)).toBeNull();
+});
+
+test("a lane's seconds include what goes on", () => {
+  expect(secondsBy(LANE, NOW)).toEqual({ PROVISIONING: 300, WORK: 2850, IDLE: 450 });
+});
+
+test("days without cost are days too", () => {
+  const bars = everyDay([{ day: "2026-01-29", cost_usd: 2, meters: [{ meter: "WORK", cost_usd: 2 }] }], NOW);
+  expect(bars.map((bar) => bar.day)).toEqual([
+    "2026-01-25",
+    "2026-01-26",
+    "2026-01-27",
+    "2026-01-28",
+    "2026-01-29",
+    "2026-01-30",
+    "2026-01-31",
+  ]);
+  expect(bars.map((bar) => bar.total)).toEqual([0, 0, 0, 0, 2, 0, 0]);
+  expect(bars[4]?.by).toEqual({ PROVISIONING: 0, WORK: 2, IDLE: 0 });
+});
+
+test("a month is the most that is shown", () => {
+  expect(everyDay([{ day: "2025-06-01", cost_usd: 1, meters: [] }], NOW)).toHaveLength(31);
+});
+
+test("the pace is that of the days since something was spent", () => {
+  const found = pace([{ day: "2026-01-30", cost_usd: 10, meters: [] }], 100, NOW);
+  expect(found).toEqual({ usdPerDay: 5, days: 2, emptyAt: NOW + 20 * 86_400_000 });
+});
+
+test("where nothing was spent there is no pace", () => {
+  expect(pace([], 1400, NOW)).toBeNull();
+  expect(pace([{ day: "2026-01-30", cost_usd: 0, meters: [] }], 1400, NOW)).toBeNull();
+});
+
+test("the warm share is of all tasks", () => {
+  expect(warmShare(1, 3)).toBe(75);
+  expect(warmShare(0, 0)).toBeNull();
+});
