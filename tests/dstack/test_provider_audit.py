@@ -7,7 +7,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from warmfront import settings
-from warmfront.money.audit import Difference, audit
+from warmfront.clock import SystemClock
+from warmfront.money.audit import Auditor, Report
 from warmfront.money.billing import Billing
 from warmfront.providers.base import Lease, Phase
 from warmfront.store import ledger, vms
@@ -58,18 +59,19 @@ def store_vm(c: Connection, vm_id: str, amount_usd: str) -> None:
 def test_differences_over_a_cent_are_found(tmp_path: Path) -> None:
     """VMs that the two agree on to a cent are passed over, and so is one that the provider forgot."""
 
-    async def find(provider: Provider) -> list[Difference]:
+    async def find(provider: Provider) -> Report:
         store = await open_store(settings.load({"WARMFRONT_DATA_DIR": str(tmp_path)}, env_file=None))
         try:
             for vm_id, amount in [("vm_a", "1.99"), ("vm_b", "1.985"), ("vm_c", "1.90"), ("vm_never", "0.5")]:
                 await store.write(store_vm, vm_id, amount)
             await store.write(store_vm, "vm_forgotten", "7")
-            return await audit(store, provider)
+            return await Auditor(store, provider, SystemClock()).audit()
         finally:
             await store.close()
 
     found = asyncio.run(find(Records()))  # type: ignore[arg-type]  # all that an audit asks of one
-    assert sorted((each.vm_id, each.ledger_usd, each.billed_usd) for each in found) == [
+    assert found.vms == 4
+    assert sorted((each.vm_id, each.ledger_usd, each.billed_usd) for each in found.differences) == [
         ("vm_c", Decimal("1.90"), Decimal("1.99")),
         ("vm_never", Decimal("0.5"), Decimal(0)),
     ]

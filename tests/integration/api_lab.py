@@ -16,6 +16,7 @@ from warmfront.api.app import create_app
 from warmfront.api.service import Service
 from warmfront.events import Xray
 from warmfront.hip.xray import Report
+from warmfront.money.audit import Auditor
 from warmfront.orchestrator.log import EventLog
 from warmfront.orchestrator.orchestrator import VMOrchestrator
 from warmfront.settings import Settings
@@ -195,6 +196,7 @@ class Lab:
             new_id=new_id,
             random=random.Random(1),  # noqa: S311 - chance that can be had again
         )
+        self.auditor = Auditor(self.store, self.provider, self.clock)
         self.service = Service(
             settings=settings,
             store=self.store,
@@ -204,6 +206,7 @@ class Lab:
             clock=self.clock,
             new_id=new_id,
             xray=xray,
+            auditor=self.auditor,
         )
         self.client = Client(create_app(self.service))
 

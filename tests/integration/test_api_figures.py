@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -96,6 +97,23 @@ async def test_costs_are_the_ledgers(lab: Lab) -> None:
     assert costs["credits_usd"] - costs["remaining_usd"] == pytest.approx(costs["total_usd"], abs=1e-6)
     assert costs["today"]["user"] == "local"
     assert costs["simulated"] is False
+
+
+@served()
+async def test_costs_that_the_provider_does_not_ask_for_are_shown(lab: Lab) -> None:
+    """The latest audit goes along: how many VMs it compared, and those that are over a cent off."""
+    await lab.client.submit(accept="*/*")
+    await asyncio.sleep(lab.settings.idle_timeout_s + 60)
+    assert (await lab.client.get("/api/amd/costs")).json()["audit"] is None
+    await lab.auditor.audit()
+    agreed = (await lab.client.get("/api/amd/costs")).json()
+    assert (agreed["audit"]["vms"], agreed["audit"]["differences"]) == (1, [])
+    vm_id = agreed["by_vm"][0]["vm_id"]
+    await lab.store.write(ledger.add, [replace(_spent("0.5"), vm_id=vm_id)])
+    await lab.auditor.audit()
+    (difference,) = (await lab.client.get("/api/amd/costs")).json()["audit"]["differences"]
+    assert difference["vm_id"] == vm_id
+    assert difference["ledger_usd"] == pytest.approx(difference["billed_usd"] + 0.5)
 
 
 @served()

@@ -269,6 +269,15 @@ def test_the_cost_is_a_picture() -> None:
     assert bar(Decimal("0.0001"))[0] == "▏"
 
 
+def test_the_cost_tells_where_the_provider_disagrees() -> None:
+    """A VM that the ledger and the provider's record are over a cent apart on has a line with both."""
+    apart = {"vm_id": "vm_1", "ledger_usd": 1.9, "billed_usd": 1.99}
+    told = dict.fromkeys(("credits_usd", "total_usd", "reserved_usd", "remaining_usd"), 1.0)
+    rows: dict[str, Any] = {"by_day": [], "by_meter": [], "by_vm": [], "audit": {"differences": [apart]}}
+    lines = list(remote_lists.cost_lines(Costs.of({**told, **rows, "simulated": False})))
+    assert lines[-1] == "  vm_1  $1.9900 by its provider's record, $1.9000 by the ledger"
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [(0.2, "0 s"), (42, "42 s"), (185, "3 m 5 s"), (7200, "2 h"), (7800.4, "2 h 10 m"), (349200, "4 d 1 h")],

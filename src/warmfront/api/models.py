@@ -286,6 +286,22 @@ class MyDay(_Answer):
     limit_usd: float | None
 
 
+class AuditDifference(_Answer):
+    """A VM on which the ledger and its provider's record are more than a cent apart."""
+
+    vm_id: str
+    ledger_usd: float
+    billed_usd: float = Field(description="By the provider's record.")
+
+
+class Audit(_Answer):
+    """The ledger held against the provider's own record of the VMs that ended lately."""
+
+    checked_at: str
+    vms: int = Field(description="How many were compared.")
+    differences: list[AuditDifference]
+
+
 class Costs(_Answer):
     """Where the money went. Every figure is the ledger's."""
 
@@ -298,6 +314,7 @@ class Costs(_Answer):
     by_meter: list[MeterCost]
     by_day: list[DayCost]
     today: MyDay
+    audit: Audit | None = Field(description="The latest; null until there was one.")
 
 
 class Gpu(_Answer):

@@ -79,6 +79,7 @@ async def costs(parts: Parts, caller: Who) -> models.Costs:
             spent_usd=views.dollars(found["today"]),
             limit_usd=None if cap_usd is None else views.dollars(cap_usd),
         ),
+        audit=_audit(parts),
     )
 
 
@@ -138,3 +139,21 @@ def _meters(by_meter: dict[Meter, Decimal]) -> list[models.MeterCost]:
 
 def _days(by_day: dict[str, Decimal]) -> list[models.DayCost]:
     return [models.DayCost(day=day, cost_usd=views.dollars(amount)) for day, amount in by_day.items()]
+
+
+def _audit(parts: Service) -> models.Audit | None:
+    report = parts.auditor.latest if parts.auditor is not None else None
+    if report is None:
+        return None
+    return models.Audit(
+        checked_at=views.iso(report.at),
+        vms=report.vms,
+        differences=[
+            models.AuditDifference(
+                vm_id=each.vm_id,
+                ledger_usd=views.dollars(each.ledger_usd),
+                billed_usd=views.dollars(each.billed_usd),
+            )
+            for each in report.differences
+        ],
+    )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from warmfront.clock import Clock
     from warmfront.hip.xray import Report
+    from warmfront.money.audit import Auditor
     from warmfront.money.book import Money
     from warmfront.orchestrator.pulse import Pulse
     from warmfront.orchestrator.quote import Quote
@@ -79,3 +80,4 @@ class Service:
     clock: Clock
     new_id: Callable[[str], str]  #: a prefix → an id that nobody can guess
     xray: XrayOf  #: for `POST /api/amd/xray`
+    auditor: Auditor | None = None  #: holds the ledger against the provider's record

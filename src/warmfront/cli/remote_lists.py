@@ -158,6 +158,10 @@ def cost_lines(costs: Costs) -> Iterator[str]:
     yield f"promised to the VMs alive, at the most: ${costs.reserved_usd:,.4f}"
     yield from _bars("by day, UTC", costs.by_day)
     yield from _bars("by what the VMs did", costs.by_meter)
+    if costs.differences:
+        yield "\nthe provider's record and the ledger do not agree"
+    for vm_id, (billed_usd, ledger_usd) in costs.differences.items():
+        yield f"  {vm_id}  ${billed_usd:,.4f} by its provider's record, ${ledger_usd:,.4f} by the ledger"
 
 
 def _bars(title: str, amounts: Mapping[str, Decimal]) -> Iterator[str]:

@@ -28,7 +28,7 @@ from warmfront.errors import InfrastructureError, UsageError, WarmfrontError
 from warmfront.examiner import Examiner
 from warmfront.hip.toolchain import open_toolchain
 from warmfront.logs import log_to_streams
-from warmfront.money.audit import audit_for_ever
+from warmfront.money.audit import Auditor
 from warmfront.money.webhook import Webhook
 from warmfront.orchestrator.log import EventLog
 from warmfront.orchestrator.orchestrator import VMOrchestrator
@@ -104,7 +104,8 @@ async def _serve(configured: Settings) -> None:
         )
         stack.push_async_callback(orchestrator.stop)
         await orchestrator.start()
-        auditing = asyncio.create_task(audit_for_ever(store, provider))
+        auditor = Auditor(store, provider, clock)
+        auditing = asyncio.create_task(auditor.audit_for_ever())
         stack.callback(auditing.cancel)
         service = Service(
             settings=configured,
@@ -115,6 +116,7 @@ async def _serve(configured: Settings) -> None:
             clock=clock,
             new_id=_new_id,
             xray=examiner.xray,
+            auditor=auditor,
         )
         server = _Server(service, on_start=lambda: _welcome(listening, configured), on_end=events.close)
         await server.serve([listening])

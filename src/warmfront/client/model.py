@@ -195,11 +195,14 @@ class Costs:
     by_day: dict[str, Decimal]  #: day, in UTC → dollars
     by_meter: dict[str, Decimal]  #: PROVISIONING, WORK, IDLE → dollars
     by_vm: dict[str, Decimal]  #: id → dollars
+    #: VMs that the provider's record and the ledger are over a cent apart on → dollars, by either
+    differences: dict[str, tuple[Decimal, Decimal]]
     fields: dict[str, Any] = field(repr=False)
 
     @classmethod
     def of(cls, told: dict[str, Any]) -> Self:
         """The costs of an answer."""
+        audit = told.get("audit") or {"differences": []}
         return cls(
             simulated=told["simulated"],
             credits_usd=dollars(told["credits_usd"]),
@@ -209,6 +212,10 @@ class Costs:
             by_day={row["day"]: dollars(row["cost_usd"]) for row in told["by_day"]},
             by_meter={row["meter"]: dollars(row["cost_usd"]) for row in told["by_meter"]},
             by_vm={row["vm_id"]: dollars(row["cost_usd"]) for row in told["by_vm"]},
+            differences={
+                row["vm_id"]: (dollars(row["billed_usd"]), dollars(row["ledger_usd"]))
+                for row in audit["differences"]
+            },
             fields=told,
         )
 

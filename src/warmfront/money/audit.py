@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from warmfront.errors import WarmfrontError
@@ -16,11 +17,10 @@ from warmfront.money.billing import CENT
 from warmfront.store import ledger, vms
 
 if TYPE_CHECKING:
-    from decimal import Decimal
-
     from sqlalchemy import Connection
 
-    from warmfront.providers.base import Provider
+    from warmfront.clock import Clock
+    from warmfront.providers.base import Lease, Provider
     from warmfront.store.base import Store
     from warmfront.vms import VMInstance
 
@@ -39,37 +39,62 @@ class Difference:
     billed_usd: Decimal
 
 
-async def audit(store: Store, provider: Provider) -> list[Difference]:
-    """Every VM that ended lately and is more than a cent off."""
-    found = []
-    for vm, ledger_usd in await store.read(_ended, provider.name):
-        lease = await provider.describe(vm.id)
-        if lease is None or lease.ended_at is None:
-            continue
-        lived_s = 0.0 if lease.started_at is None else max(0.0, lease.ended_at - lease.started_at)
-        billed_usd = provider.billing.cost_usd(lived_s) if lease.started_at is not None else ledger_usd * 0
-        if abs(billed_usd - ledger_usd) > CENT:
-            found.append(Difference(vm_id=vm.id, ledger_usd=ledger_usd, billed_usd=billed_usd))
-    return found
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What an audit found."""
+
+    at: float  #: in seconds since 1970
+    vms: int  #: how many it compared
+    differences: tuple[Difference, ...]  #: those that are more than a cent off
 
 
-async def audit_for_ever(store: Store, provider: Provider) -> None:
-    """Now and every few minutes; a difference is told once."""
-    told: set[Difference] = set()
-    while True:
-        try:
-            for each in await audit(store, provider):
-                if each not in told:
-                    told.add(each)
-                    _log.warning(
-                        "VM %s cost $%.4f by its provider's record and $%.4f by the ledger",
-                        each.vm_id,
-                        each.billed_usd,
-                        each.ledger_usd,
-                    )
-        except WarmfrontError as error:
-            _log.info("the ledger could not be audited now: %s", error.message)
-        await asyncio.sleep(INTERVAL_S)
+class Auditor:
+    """Looks now and every few minutes, and keeps the latest report."""
+
+    latest: Report | None = None  #: None: there was none yet
+
+    def __init__(self, store: Store, provider: Provider, clock: Clock) -> None:
+        self._store = store
+        self._provider = provider
+        self._clock = clock
+
+    async def audit(self) -> Report:
+        """Compare every VM that ended lately."""
+        compared, found = 0, []
+        for vm, ledger_usd in await self._store.read(_ended, self._provider.name):
+            lease = await self._provider.describe(vm.id)
+            if lease is None or lease.ended_at is None:
+                continue
+            compared += 1
+            billed_usd = self._billed_usd(lease)
+            if abs(billed_usd - ledger_usd) > CENT:
+                found.append(Difference(vm_id=vm.id, ledger_usd=ledger_usd, billed_usd=billed_usd))
+        self.latest = Report(at=self._clock.now(), vms=compared, differences=tuple(found))
+        return self.latest
+
+    async def audit_for_ever(self) -> None:
+        """A difference is logged once."""
+        told: set[Difference] = set()
+        while True:
+            try:
+                for each in (await self.audit()).differences:
+                    if each not in told:
+                        told.add(each)
+                        _log.warning(
+                            "VM %s cost $%.4f by its provider's record and $%.4f by the ledger",
+                            each.vm_id,
+                            each.billed_usd,
+                            each.ledger_usd,
+                        )
+            except WarmfrontError as error:
+                _log.info("the ledger could not be audited now: %s", error.message)
+            await asyncio.sleep(INTERVAL_S)
+
+    def _billed_usd(self, lease: Lease) -> Decimal:
+        """By the provider's record; what never started costs nothing."""
+        if lease.started_at is None or lease.ended_at is None:
+            return Decimal(0)
+        return self._provider.billing.cost_usd(max(0.0, lease.ended_at - lease.started_at))
 
 
 def _ended(c: Connection, provider: str) -> list[tuple[VMInstance, Decimal]]:
