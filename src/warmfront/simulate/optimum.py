@@ -44,6 +44,8 @@ class Best:
     waited_s: float  #: by all tasks together, from arrival to start
     cold_starts: int
     cost_usd: float  #: both, waiting at its value
+    waits_s: NDArray[np.float64]  #: of each task
+    lived_s: float  #: by all VMs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +65,7 @@ def best(arrivals_s: NDArray[np.float64], terms: Terms) -> Best:
     """What serving these arrivals, in order, costs at least."""
     arrivals_s = np.asarray(arrivals_s, dtype=np.float64)
     if not arrivals_s.size:
-        return Best(usd=0.0, waited_s=0.0, cold_starts=0, cost_usd=0.0)
+        return Best(usd=0.0, waited_s=0.0, cold_starts=0, cost_usd=0.0, waits_s=np.empty(0), lived_s=0.0)
     cold = _busy(arrivals_s, terms.boot_s, terms.task_s)
     warm = _busy(arrivals_s, 0.0, terms.task_s)
     ends = (
@@ -71,7 +73,7 @@ def best(arrivals_s: NDArray[np.float64], terms: Terms) -> Best:
         if terms.granularity_s or terms.minimum_s
         else _by_the_second(arrivals_s, terms, cold, warm)
     )
-    return _follow(arrivals_s, terms, cold, warm, ends)
+    return _follow(arrivals_s, terms, ends)
 
 
 def _busy(arrivals_s: NDArray[np.float64], late_s: float, task_s: float) -> _Busy:
@@ -156,20 +158,25 @@ def _always_on(warm: _Busy, count: int) -> NDArray[np.int64]:
     return np.array(line, dtype=np.int64)
 
 
-def _follow(
-    arrivals_s: NDArray[np.float64], terms: Terms, cold: _Busy, warm: _Busy, ends: NDArray[np.int64]
-) -> Best:
-    """Add up the plan."""
-    count, number = arrivals_s.size, 0
-    lived, waited_s = [], 0.0
-    while number < count:
-        begin, end = arrivals_s[number], ends[number]
-        waited_s += cold.waited_s[number]
-        idle_at, number = cold.idle_at[number], int(cold.following[number])
-        while number < end:
-            waited_s += warm.waited_s[number]
-            idle_at, number = warm.idle_at[number], int(warm.following[number])
-        lived.append(idle_at - begin)
-    usd = float(terms.bill_usd(np.array(lived)).sum())
-    cost = usd + waited_s * terms.wait_usd_per_h / _HOUR_S
-    return Best(usd=usd, waited_s=float(waited_s), cold_starts=len(lived), cost_usd=float(cost))
+def _follow(arrivals_s: NDArray[np.float64], terms: Terms, ends: NDArray[np.int64]) -> Best:
+    """Carry the plan out."""
+    waits, lives = np.empty(arrivals_s.size), []
+    begin = free_at = 0.0
+    next_cold = 0
+    for number, arrival in enumerate(arrivals_s.tolist()):
+        if number == next_cold:
+            lives.append(free_at - begin)
+            begin, free_at, next_cold = arrival, arrival + terms.boot_s, int(ends[number])
+        starts = max(free_at, arrival)
+        waits[number] = starts - arrival
+        free_at = starts + terms.task_s
+    lived = np.array([*lives[1:], free_at - begin])  # before the first one there was none
+    usd, waited_s = float(terms.bill_usd(lived).sum()), float(waits.sum())
+    return Best(
+        usd=usd,
+        waited_s=waited_s,
+        cold_starts=lived.size,
+        cost_usd=usd + waited_s * terms.wait_usd_per_h / _HOUR_S,
+        waits_s=waits,
+        lived_s=float(lived.sum()),
+    )

@@ -23,7 +23,7 @@ from warmfront.orchestrator import EventLog, VMOrchestrator
 from warmfront.simulate.cloud import SteadyListeners, SteadyProvider
 from warmfront.simulate.database import QuickDatabase
 from warmfront.store import ledger, schema
-from warmfront.store.records import NewSubmission
+from warmfront.store.records import Meter, NewSubmission
 from warmfront.submissions import Endpoint
 from warmfront.testing.loop import VirtualClock, VirtualLoop, run_virtual
 
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 EPOCH_S = 1_700_438_400.0
 #: Nothing fails here, so that nobody needs to be asked whether it is well: looking once a month is enough.
 _SELDOM_S = 30 * 86_400.0
+#: Longer than this after the last task no VM is kept: there is nobody to keep it for.
+_TAIL_S = 3600.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +55,17 @@ class Plan:
     billing: Billing
     boot_s: float = 450.0
     task_s: float = 30.0
+    shown_s: tuple[float, float] = (0.0, 0.0)  #: the part of the trace of which each interval is wanted
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """What one VM did for a while, in seconds since the trace began."""
+
+    vm_id: str
+    meter: Meter
+    began_s: float
+    ended_s: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +77,7 @@ class Outcome:
     cold_starts: int
     lived_s: float  #: by all VMs
     worked_s: float  #: of that, with a task
+    intervals: tuple[Interval, ...] = ()  #: the ledger's, of the part that was to be shown
 
     @property
     def utilisation(self) -> float:
@@ -78,7 +92,7 @@ def replay(arrivals_s: NDArray[np.float64], plan: Plan) -> Outcome:
     try:
         with _silence():
             run_virtual(live(arrivals_s, plan, database, VirtualClock(loop, EPOCH_S)), loop=loop)
-        return database.run(outcome)
+        return database.run(outcome, plan.shown_s)
     finally:
         database.forget()
 
@@ -105,11 +119,23 @@ async def live(arrivals_s: NDArray[np.float64], plan: Plan, store: Store, clock:
         if at_s > loop.time():
             await asyncio.sleep(at_s - loop.time())
         await orchestrator.submit(_submission(f"sub{next(ids)}", EPOCH_S + at_s))
-    while True:
-        await asyncio.sleep(plan.boot_s + plan.task_s)
-        if not orchestrator.queue_length() and not orchestrator.pool():
-            break
+    await _until_rest(orchestrator, plan)
     await orchestrator.stop()
+
+
+async def _until_rest(orchestrator: VMOrchestrator, plan: Plan) -> None:
+    """Until every task is done and every VM gone; a policy that would keep one for ever is cut short."""
+    idle_s, pause_s = 0.0, plan.boot_s + plan.task_s
+    while True:
+        await asyncio.sleep(pause_s)
+        pool = orchestrator.pool()
+        if not orchestrator.queue_length() and not pool:
+            return
+        at_work = orchestrator.queue_length() or not all(vm.state.is_free for vm in pool)
+        idle_s = 0.0 if at_work else idle_s + pause_s
+        if idle_s > _TAIL_S:
+            await orchestrator.release_all("the trace is over")
+            return
 
 
 @contextlib.contextmanager
@@ -159,7 +185,7 @@ async def _examine(_record: SubmissionRecord, _code: str) -> Xray:
     return _SEEN
 
 
-def outcome(c: Connection) -> Outcome:
+def outcome(c: Connection, shown_s: tuple[float, float] = (0.0, 0.0)) -> Outcome:
     """What the books say of a life."""
     submissions, attempts, vms = schema.submissions.c, schema.attempts.c, schema.vms.c
     waits = c.execute(
@@ -177,4 +203,16 @@ def outcome(c: Connection) -> Outcome:
         cold_starts=int(cold or 0),
         lived_s=float(lived_s or 0.0),
         worked_s=float(worked_s or 0.0),
+        intervals=tuple(_intervals(c, *shown_s)),
     )
+
+
+def _intervals(c: Connection, begin_s: float, end_s: float) -> list[Interval]:
+    entries = schema.ledger.c
+    within = select(entries.vm_id, entries.meter, entries.started_at, entries.ended_at).where(
+        entries.started_at < EPOCH_S + end_s, entries.ended_at > EPOCH_S + begin_s
+    )
+    return [
+        Interval(vm_id=vm_id, meter=Meter(meter), began_s=began_at - EPOCH_S, ended_s=ended_at - EPOCH_S)
+        for vm_id, meter, began_at, ended_at in c.execute(within.order_by(entries.started_at))
+    ]

@@ -1,0 +1,231 @@
+"""`warmfront simulate` as it is typed: its table, its pictures, and what it says of bad input."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import xml.etree.ElementTree as ET
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from warmfront import settings
+from warmfront.cli.app import app
+from warmfront.errors import BadRequest
+from warmfront.simulate.arrivals import MOST_ARRIVALS, on_a_traces_clock, read_csv
+from warmfront.simulate.traces import DAY_S, workday
+from warmfront.store import attempts, submissions
+from warmfront.store.engine import open_store
+from warmfront.store.records import AttemptRecord, NewSubmission
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+    from typer.testing import Result
+
+SHORT = ("--trace", "workday", "--per-day", "20", "--days", "2")
+
+
+@pytest.fixture(autouse=True)
+def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARMFRONT_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*arguments: str) -> Result:
+    """The command, in this process."""
+    return CliRunner().invoke(app, ["simulate", *arguments])
+
+
+def rows_of(*arguments: str) -> list[dict[str, Any]]:
+    """Its rows, for programs."""
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    rows: list[dict[str, Any]] = json.loads(result.stdout)["rows"]
+    return rows
+
+
+def test_table_has_every_policy_and_the_best() -> None:
+    """Each policy that was asked for has a row, and the last row is the best possible, which none beats."""
+    rows = rows_of(*SHORT, "--policy", "fixed", "--policy", "at-once", "--policy", "fixed:1h")
+    assert [row["policy"] for row in rows] == ["fixed 10 m", "release at once", "fixed 1 h", "best possible"]
+    assert [row["computed"] for row in rows] == [False, False, False, True]
+    assert all(row["of_the_best"] >= 1 for row in rows)
+    assert len({row["tasks"] for row in rows}) == 1
+    text = run(*SHORT, "--policy", "fixed").stdout
+    assert "fixed 10 m" in text
+    assert "best possible" in text
+    assert "█" in text
+
+
+def test_every_circumstance_has_rows_of_its_own() -> None:
+    """VMs, boots, prices and billings that are named more than once are all combined."""
+    rows = rows_of(
+        *SHORT, "--policy", "fixed", "--boot", "60s", "--boot", "5m", "--price", "1.99", "--price", "$3"
+    )
+    assert [(row["boot_s"], row["rate_usd_per_h"]) for row in rows if not row["computed"]] == [
+        (60.0, 1.99),
+        (60.0, 3.0),
+        (300.0, 1.99),
+        (300.0, 3.0),
+    ]
+    billed = rows_of(*SHORT, "--policy", "at-once", "--billing", "second", "--billing", "hour")
+    by_the_second, by_the_hour = (row for row in billed if not row["computed"])
+    assert by_the_hour["usd"] > by_the_second["usd"]
+    assert by_the_hour["usd"] * 100 % 199 == pytest.approx(0, abs=1e-6)  # whole hours of $1.99
+
+
+def test_pictures_are_svg_for_light_and_dark(tmp_path: Path) -> None:
+    """Both pictures are well-formed, and have colours for a dark page too."""
+    assert run(*SHORT, "--plot", "a.svg", "--lanes", "b.svg", "--day", "2").exit_code == 0
+    for name in ("a.svg", "b.svg"):
+        text = (tmp_path / name).read_text()
+        assert ET.fromstring(text).tag.endswith("svg")  # noqa: S314 - we wrote it
+        assert "prefers-color-scheme: dark" in text
+        assert "best possible" in text or "kept warm" in text
+    again = (tmp_path / "a.svg").read_bytes()
+    assert run(*SHORT, "--plot", "a.svg").exit_code == 0
+    assert (tmp_path / "a.svg").read_bytes() == again
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "Name one source"),
+        ((*SHORT, "--from-history"), "Name one source"),
+        (("--from-history",), "no submission yet"),
+        (("--trace", "sinus"), "--trace is 'sinus'"),
+        (("--trace", "poisson", "--per-day", "0"), "--per-day is 0"),
+        (("--trace", "poisson", "--per-day", "nan"), "--per-day is nan"),
+        (("--trace", "poisson", "--days", "-1"), "--days is -1"),
+        (("--trace", "poisson", "--per-day", "10000", "--days", "100"), "more than the 200,000 arrivals"),
+        ((*SHORT, "--price", "-1.99"), "--price is '-1.99'"),
+        ((*SHORT, "--price", "0"), "--price is '0'"),
+        ((*SHORT, "--wait-value", "-5"), "--wait-value is '-5'"),
+        ((*SHORT, "--wait-value", "1e12"), "--wait-value is '1e12'"),
+        ((*SHORT, "--wait-value", "nan"), "--wait-value is 'nan'"),
+        ((*SHORT, "--policy", "clever"), "--policy is 'clever'"),
+        ((*SHORT, "--policy", "fixed:soon"), "--policy is 'fixed:soon'"),
+        ((*SHORT, "--billing", "week"), "--billing is 'week'"),
+        ((*SHORT, "--boot", "-3"), "--boot is '-3'"),
+        ((*SHORT, "--max-vms", "0"), "--max-vms is '0'"),
+        ((*SHORT, *(("--boot", "60") * 50)), "100 ways"),
+        ((*SHORT, "--plot", "no/such/folder.svg"), "cannot be written"),
+        (("missing.csv",), "cannot be read"),
+    ],
+)
+def test_bad_input_gets_a_clear_message(arguments: tuple[str, ...], said: str) -> None:
+    """What makes no sense is refused with its name, its value and what to do, and exit code 2."""
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert "→" in result.stderr
+
+
+def test_waiting_worth_nothing_leaves_only_dollars() -> None:
+    """At a wait value of 0 the total is the dollars."""
+    rows = rows_of(*SHORT, "--policy", "fixed", "--wait-value", "0")
+    assert all(row["cost_usd"] == pytest.approx(row["usd"]) for row in rows)
+
+
+def test_bad_row_of_a_csv_is_named_by_its_line(tmp_path: Path) -> None:
+    """A header and blank lines are passed over; a row without a time is refused with its line number."""
+    file = tmp_path / "log.csv"
+    file.write_text("id,created_at\na,2031-05-17T09:30:00Z\n\nb,2031-05-17 09:31\nc,soon\n")
+    with pytest.raises(BadRequest, match=r"line 5: 'soon' is no time"):
+        read_csv(file)
+    for bad in ("nan", "inf", "-5", "1e300", ""):
+        file.write_text(f"10\n{bad},x\n")
+        with pytest.raises(BadRequest, match="line 2"):
+            read_csv(file)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"created_at\n", b"\xff\xfe\x00\x01"])
+def test_csv_without_arrivals_is_refused(tmp_path: Path, content: bytes) -> None:
+    """An empty file, a bare header and a file that is no text are refused in words."""
+    file = tmp_path / "log.csv"
+    file.write_bytes(content)
+    with pytest.raises(BadRequest, match=r"has no arrivals|is no CSV"):
+        read_csv(file)
+
+
+def test_csv_of_a_million_is_refused_before_it_is_read_whole(tmp_path: Path) -> None:
+    """More arrivals than are replayed at a time are refused with the number that is."""
+    file = tmp_path / "log.csv"
+    file.write_text("\n".join(map(str, range(1_000_000))))
+    with pytest.raises(BadRequest, match=f"{MOST_ARRIVALS:,}"):
+        read_csv(file)
+
+
+def test_out_of_order_and_doubled_arrivals_are_replayed_and_noted(tmp_path: Path) -> None:
+    """Arrivals are sorted, each of two at one moment is a task, and both are said."""
+    (tmp_path / "log.csv").write_text("500\n10\n10\n")
+    result = run("log.csv", "--policy", "fixed")
+    assert result.exit_code == 0
+    assert "sorted" in result.stderr
+    assert "a task of its own" in result.stderr
+    assert "3 tasks" in result.stdout
+
+
+def test_one_arrival_is_enough(tmp_path: Path) -> None:
+    """A log of one is a boot, a task and an idle time."""
+    (tmp_path / "log.csv").write_text("2031-05-17T09:30:00+02:00\n")
+    fixed, least = rows_of("log.csv", "--policy", "fixed")
+    assert fixed["usd"] == pytest.approx(1.99 * (450 + 30 + 600) / 3600)
+    assert least["usd"] == pytest.approx(1.99 * (450 + 30) / 3600)
+
+
+def test_dates_keep_their_weekday_and_hour() -> None:
+    """A Wednesday at nine is a Wednesday at nine in the trace."""
+    wednesday = datetime(2031, 5, 14, 9, tzinfo=UTC).timestamp()
+    assert on_a_traces_clock([wednesday]).at_s.tolist() == [2 * DAY_S + 9 * 3600]
+    with pytest.raises(BadRequest, match="span"):
+        on_a_traces_clock([1.0, 1.9e9])
+
+
+def test_csv_and_trace_agree(tmp_path: Path) -> None:
+    """A trace that is written to a file and read again costs the same."""
+    arrivals = workday(20, 2, 1)
+    np.savetxt(tmp_path / "log.csv", arrivals, fmt="%.9f")
+    read, made = rows_of("log.csv", "--policy", "fixed"), rows_of(*SHORT, "--policy", "fixed")
+    assert [round(row["usd"], 2) for row in read] == [round(row["usd"], 2) for row in made]
+
+
+def test_history_is_the_stores_own() -> None:
+    """What got a VM is replayed; what ended before one is not."""
+    asyncio.run(_fill())
+    result = run("--from-history", "--policy", "fixed", "--json")
+    assert json.loads(result.stdout)["arrivals"]["tasks"] == 2
+
+
+async def _fill() -> None:
+    store = await open_store(settings.load(), alone=False)
+    for number in range(3):
+        await store.write(_submitted, number, got_a_vm=number > 0)
+    await store.close()
+
+
+def _submitted(c: Connection, number: int, *, got_a_vm: bool) -> None:
+    new = NewSubmission(
+        id=f"s{number}",
+        owner="ann",
+        problem="relu",
+        gpu="MI300X",
+        dtype="float32",
+        language="hip",
+        endpoint="checker",
+        file_name="k.hip",
+        code="//",
+        created_at=1_800_000_000.0 + 100 * number,
+    )
+    submissions.create(c, new, {"status": "IN_QUEUE"})
+    submissions.queue(c, new.id)
+    if got_a_vm:
+        attempt = AttemptRecord(
+            id=f"a{number}", submission_id=new.id, vm_id="vm", number=1, started_at=new.created_at
+        )
+        assert attempts.begin(c, attempt, cold=False)
