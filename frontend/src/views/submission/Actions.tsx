@@ -91,9 +91,15 @@ function Share({ id }: { id: string }): React.JSX.Element {
       />
     );
   }
+  const text = state === "copied" ? "Link copied" : "Copy link";
   return (
-    <button className="button" onClick={() => void share()}>
-      <span role="status">{state === "copied" ? "Link copied" : "Copy link"}</span>
-    </button>
+    <>
+      <button className="button" onClick={() => void share()}>
+        {text}
+      </button>
+      <span className="hidden" role="status">
+        {state === "copied" ? text : ""}
+      </span>
+    </>
   );
 }

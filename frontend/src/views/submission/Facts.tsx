@@ -10,7 +10,7 @@ export function Facts({ each, story }: { each: SubmissionDetail; story: Story })
   const facts: [string, string][] = [
     ["Time", runtime(each.avg_runtime_ms)],
     ["Speed", gflops(each.avg_gflops)],
-    ["GPU", each.simulated ? `${each.gpu_type}, simulated` : each.gpu_type],
+    ["GPU", each.gpu_type],
     ["Type", each.dtype],
     ["Asked for", each.endpoint],
     ["Start", story.vm === null ? "–" : story.vm.cold ? "cold" : "warm"],

@@ -1,6 +1,6 @@
 /** What an X-ray says: whether it compiles, findings, and each kernel in figures. */
 import { useState } from "react";
-import { plural, significant, runtime, bytes, count } from "../../lib/format";
+import { plural, significant, runtime, bytes } from "../../lib/format";
 import { Assembly } from "./Assembly";
 import { KernelFigures } from "./KernelFigures";
 import { LineLink } from "./LineLink";
@@ -134,7 +134,7 @@ function Hint({ hint }: { hint: RooflineHint }): React.JSX.Element {
   return (
     <p className="note info small">
       {hint.memory_bound ? "Memory is the limit" : "Arithmetic is the limit"} of this problem on {hint.gpu}:
-      its largest case ({hint.case}) moves at least {bytes(hint.bytes_moved)} for {count(hint.flops)} FLOP,
+      its largest case ({hint.case}) moves at least {bytes(hint.bytes_moved)} for {significant(hint.flops / 1e9)} GFLOP,
       which is {significant(hint.flops_per_byte)} FLOP a byte; the ridge is at{" "}
       {significant(hint.ridge_flops_per_byte)}. No kernel beats {runtime(hint.floor_ms)}.
     </p>

@@ -1,0 +1,188 @@
+"""A service with something of everything to look at: verdicts of several kinds, and boards with GPU results.
+
+The GPU results are written into the store before the service starts, since no test has a GPU.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import statistics
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from tests.acceptance.services import EXAMPLE, REHEARSAL, ROOT, serving
+from warmfront.gpus import MI300X
+from warmfront.judge.statistics import geometric_mean
+from warmfront.settings import Settings
+from warmfront.store import log, submissions
+from warmfront.store.engine import open_store
+from warmfront.store.records import NewSubmission
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+    from tests.acceptance.services import Service
+
+MATMUL = (ROOT / "examples" / "matmul.hip").read_text()
+
+#: The same kernel with smaller blocks: something to compare with.
+VARIANT = EXAMPLE.replace("256", "128")
+WRONG = EXAMPLE.replace("alpha * ", "2 * alpha * ")
+BROKEN = EXAMPLE.replace("threadIdx.x", "threadIdx.q")
+
+#: Cases of the GPU results: floating-point operations and bytes.
+_CASES = (
+    ("n = 4096, m = 4096", 2**24, 2**27),
+    ("n = 8192, m = 8192", 2**26, 2**29),
+    ("n = 131072, m = 512", 2**26, 2**29),
+)
+#: Users, and how many times the floor they take.
+_USERS = {"ada": 1.21, "grace": 1.212, "edsger": 1.7, "barbara": 3.9}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gallery:
+    """Where to look."""
+
+    service: Service
+    accepted: str
+    other: str  #: another accepted one of the same problem
+    wrong: str
+    broken: str
+    on_gpu: str
+
+    @property
+    def views(self) -> dict[str, str]:
+        """Every view, by a short name, with its path."""
+        return {
+            "problems": "/problems",
+            "problem": "/problems/leaky-relu",
+            "submissions": "/submissions",
+            "submission": f"/submissions/{self.accepted}",
+            "submission-gpu": f"/submissions/{self.on_gpu}",
+            "submission-story": f"/submissions/{self.accepted}?tab=story",
+            "submission-xray": f"/submissions/{self.accepted}?tab=xray",
+            "submission-code": f"/submissions/{self.accepted}?tab=code",
+            "submission-wrong": f"/submissions/{self.wrong}",
+            "compare": f"/compare/{self.accepted}/{self.other}",
+            "leaderboard": "/leaderboard/leaky-relu",
+            "operations": "/operations",
+            "settings": "/settings",
+            "lost": "/problems/nothing-of-that-name",
+        }
+
+
+@contextlib.contextmanager
+def opened(data_dir: Path) -> Iterator[Gallery]:
+    """A service with all of it, until the end of the block."""
+    put_gpu_results(data_dir)
+    with serving(data_dir, **REHEARSAL) as service:
+        yield fill(service)
+
+
+def fill(service: Service) -> Gallery:
+    """Hand in a few kernels and wait for their verdicts."""
+    taken = {
+        "accepted": service.submit(EXAMPLE),
+        "other": service.submit(VARIANT),
+        "wrong": service.submit(WRONG, endpoint="checker"),
+        "broken": service.submit(BROKEN, endpoint="checker"),
+    }
+    last = {name: service.events(each)[-1]["status"] for name, each in taken.items()}
+    expected = {
+        "accepted": "ACCEPTED",
+        "other": "ACCEPTED",
+        "wrong": "WRONG_ANSWER",
+        "broken": "COMPILE_ERROR",
+    }
+    assert last == expected
+    return Gallery(service=service, on_gpu="sub_gpu_ada", **taken)
+
+
+def put_gpu_results(data_dir: Path) -> None:
+    """Write what four users reached on a GPU, two of them too close to call."""
+
+    async def write() -> None:
+        store = await open_store(Settings(data_dir=data_dir))
+        chance = random.Random(7)  # noqa: S311 - the same pictures every time
+        try:
+            for user, factor in _USERS.items():
+                await store.write(_accepted, user, _timings(factor, chance))
+        finally:
+            await store.close()
+
+    # In a thread: Playwright's loop may run in this one.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, write()).result()
+
+
+def _accepted(c: Connection, user: str, timings: list[dict[str, Any]]) -> None:
+    now = time.time()
+    new = NewSubmission(
+        id=f"sub_gpu_{user}",
+        owner=user,
+        problem="leaky-relu",
+        gpu=MI300X.name,
+        dtype="float32",
+        language="hip",
+        endpoint="submit",
+        file_name="solution.hip",
+        code=EXAMPLE,
+        created_at=now - 60,
+    )
+    queue = {"status": "IN_QUEUE", "submission_id": new.id, "position": 0, "quote": {"wait_s": 0.0}}
+    submissions.create(c, new, queue)
+    for timing in timings:
+        found = {
+            "status": "BENCHMARK_RESULT",
+            "result": timing,
+            "total_tests": len(timings),
+            "simulated": False,
+        }
+        log.append(c, new.id, found, now - 30)
+    verdict = {
+        "status": "ACCEPTED",
+        "passed_tests": len(timings),
+        "total_tests": len(timings),
+        "test_results": [
+            {"test_id": each["test_id"], "name": each["name"], "status": "PASSED"} for each in timings
+        ],
+        "benchmark_results": timings,
+        "avg_runtime_ms": geometric_mean([each["runtime_ms"] for each in timings]),
+        "avg_gflops": geometric_mean([each["gflops"] for each in timings]),
+        "simulated": False,
+        "cost_usd": 0.0042,
+        "receipt": {},
+    }
+    log.finish(c, new.id, verdict, now, cost_usd=Decimal("0.0042"))
+
+
+def _timings(factor: float, chance: random.Random) -> list[dict[str, Any]]:
+    found = []
+    for number, (name, flops, moved) in enumerate(_CASES, 1):
+        floor_ms = 1e3 * moved / MI300X.bandwidth_bytes_per_s
+        runs = [floor_ms * factor * chance.lognormvariate(0.01, 0.01) for _ in range(60)]
+        ms = statistics.median(runs)
+        found.append(
+            {
+                "test_id": number,
+                "name": name,
+                "runtime_ms": ms,
+                "ci": [ms * 0.997, ms * 1.003],
+                "gflops": flops / ms / 1e6,
+                "gbps": moved / ms / 1e6,
+                "runs": runs,
+                "outer_ms": ms,
+                "pct_of_floor": 100 * floor_ms / ms,
+                "note": "",
+            }
+        )
+    return found
