@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 
 from warmfront.judge.bugs import EVERYDAY, choose_cases
-from warmfront.judge.findings import Evidence, Record, cut_votes, offsets, read_lines, read_records, weigh
+from warmfront.judge.findings import (
+    Evidence,
+    Record,
+    cut_votes,
+    is_host_variable,
+    offsets,
+    read_lines,
+    read_records,
+    weigh,
+)
 from warmfront.problems import get
 from warmfront.problems.spec import Dtype, Scale
 from warmfront.submissions import Endpoint, Submission
@@ -92,6 +101,8 @@ def test_the_glue_of_a_launch_is_no_host_pointer() -> None:
     assert told(record("host-pointer", "error", launch_line=4, line=0, pcs=[16, 32])) == []
     kernel = record("host-pointer", "error", launch_line=4, line=0, pcs=[16, 16])
     assert told(kernel) == [("host-pointer", "error", 7)]
+    atomic = record("host-pointer", "error", launch_line=4, line=0, pcs=[3, 3, 16, 16])
+    assert told(atomic) == [("host-pointer", "error", 7)]
 
 
 def test_lines_are_read_as_addr2line_prints_them() -> None:
@@ -106,6 +117,23 @@ def test_a_copy_that_nobody_wrote_is_passed_over() -> None:
     printed = "0x10\n_ZN4PairC2ERKS_\n/box/solution.hip:{}\nrun\n/box/solution.hip:9\n"
     assert read_lines(printed.format(1), source) == {16: [9]}
     assert read_lines(printed.format(3), source) == {16: [3, 9]}
+
+
+@pytest.mark.parametrize(
+    ("source", "is_host"),
+    [
+        ("static float table[4];", True),
+        ("__device__ float other[4];\nfloat table[4];", True),
+        ("__device__ float table[4];", False),
+        ("__constant__ __attribute__((aligned(16))) float other, table[4];", False),
+        ("#define DEVICE __device__\nDEVICE float table[4];", False),
+        ("float another[4];", False),
+    ],
+    ids=["static", "beside", "device", "constant", "macro", "unknown"],
+)
+def test_a_variable_is_the_hosts_only_if_nothing_says_otherwise(source: str, *, is_host: bool) -> None:
+    """Markers that macros may hide, and names that the text does not have, accuse nobody."""
+    assert is_host_variable("table", source) is is_host
 
 
 def test_only_votes_are_watched_for_cuts() -> None:

@@ -210,6 +210,7 @@ class Hunt:
             lines=self._find_lines(library),
             wrong_cases=frozenset(self._wrong),
             cut_votes=reading.cut_votes(output, self.submission.source),
+            source=self.submission.source,
         )
         note = "" if finished else UNFINISHED
         return Report(findings=tuple(reading.weigh(evidence)), cases=self._done, note=note)

@@ -89,6 +89,7 @@ class Evidence:
     lines: Mapping[int, Sequence[int]]  #: offset in the library → the author's lines there, innermost first
     wrong_cases: frozenset[str]  #: whose answer was wrong in the checked run
     cut_votes: frozenset[int]  #: lines on which a vote of 64 lanes becomes a number of 32 bits
+    source: str = ""  #: the author's text
 
 
 def read_records(text: str) -> list[dict[str, Any]]:
@@ -123,7 +124,7 @@ _CLASS = re.compile(r"\b(?:struct|class|union)\b")
 def read_lines(output: str, source: str) -> dict[int, list[int]]:
     """What addr2line said: an offset, then for each function that was inlined there its name and its line.
 
-    A copy that the author did not write stands at the head of its class: the line that copies is the caller's.
+    A copy that the author did not write stands at the head of its class: the line that copies is another.
     """
     text = source.splitlines()
     lines: dict[int, list[int]] = {}
@@ -151,6 +152,17 @@ def cut_votes(compiler_output: str, source: str) -> frozenset[int]:
         if 0 < number <= len(text) and re.search(r"ballot|activemask|match_a", text[number - 1]):
             found.add(number)
     return frozenset(found)
+
+
+_ON_DEVICE = r"\b__(?:device|constant|managed)__\b"
+
+
+def is_host_variable(name: str, source: str) -> bool:
+    """Whether a variable is the host's for certain: nothing in the text may have put it on the device."""
+    if re.search(rf"^[ \t]*#[ \t]*define\b.*{_ON_DEVICE}", source, re.MULTILINE):
+        return False
+    declared = re.search(rf"\b{re.escape(name)}\b", source)
+    return bool(declared) and not re.search(rf"{_ON_DEVICE}[^;{{}}]*\b{re.escape(name)}\b", source)
 
 
 def weigh(evidence: Evidence) -> list[Finding]:
@@ -186,6 +198,11 @@ def _weigh_one(record: Record, evidence: Evidence) -> Finding | None:
             return None
         kind, severity = "wave-of-32", "warning"
         data = {**data, "detail": "this vote has 64 bits, and the upper 32 are set; here they are cut off"}
+    elif kind == "host-variable":
+        name = re.search(r"`(\w+)`", str(data.get("detail")))
+        if not name or not is_host_variable(name[1], evidence.source):
+            return None
+        kind, severity = "host-pointer", "error"
     elif severity == "suspect":
         if not is_wrong:
             return None
@@ -229,8 +246,10 @@ def _is_glue(data: Mapping[str, Any], line: int | None, evidence: Evidence) -> b
     Its caller is our header. A kernel's own is the launch, at a line of the author's.
     """
     launch = data.get("launch_line")
-    callers = _whole_numbers(data.get("pcs"))[1:2]
-    return line == launch or bool(launch and callers and not evidence.lines.get(callers[0]))
+    places = [evidence.lines.get(place) for place in _whole_numbers(data.get("pcs"))]
+    while places and not places[0]:  # headers between the author's line and the access
+        places.pop(0)
+    return line == launch or bool(launch and places[1:] and not places[1])
 
 
 def _whole_numbers(value: object) -> list[int]:

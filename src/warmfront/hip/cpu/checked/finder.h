@@ -20,8 +20,9 @@ enum class Certainty : uint8_t {
 enum class Space : uint8_t {
   kGlobal,
   kShared,
-  kModule,  // variables of the file
-  kOurs,    // threadIdx and its like
+  kModule,    // code and constants of the file
+  kVariable,  // a variable of the file, the device's or the host's
+  kOurs,      // threadIdx and its like
 };
 
 struct Access;
@@ -31,7 +32,7 @@ struct Region {
   uintptr_t begin;
   uintptr_t end;
   Space space;
-  const char* name;     // of a static shared array
+  const char* name;     // of a static shared array, or of a variable
   struct Cell* cells;   // one for each four bytes; none until it is touched
 };
 
@@ -59,7 +60,7 @@ inline void spend(uint64_t steps) {
 
 // Sites: places in the code, as chains of return addresses, told apart by number.
 
-constexpr int kChain = 4;
+constexpr int kChain = 6;
 struct Chain {
   uintptr_t pc[kChain];
 };

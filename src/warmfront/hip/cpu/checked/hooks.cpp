@@ -201,11 +201,13 @@ void __ubsan_handle_type_mismatch_v1(TypeMismatch* data, uintptr_t pointer) {
   watching = false;
   settle();
   hipcpu::Text detail;
-  detail << "an access to " << data->type->name << " needs an address that is a multiple of "
+  // Its own name for float4 says less than none.
+  const bool is_vector = std::strstr(data->type->name, "HIP_vector_type");
+  detail << "an access to " << (is_vector ? "a vector" : data->type->name) << " needs an address that is a multiple of "
          << uint64_t{alignment} << ", and this one is " << uint64_t{pointer % alignment} << " off";
-  tell("misaligned-access", Certainty::kError, detail.data(),
-       {thread(), now.serial, site_from(__builtin_frame_address(0)), static_cast<int>(data->location.line)}, nullptr,
-       pointer);
+  // Its own line may be a header's, where the copy of a vector is.
+  const uint32_t site = site_from(__builtin_frame_address(0));
+  tell("misaligned-access", Certainty::kError, detail.data(), {thread(), now.serial, site, 0}, nullptr, pointer);
   watching = true;
 }
 }

@@ -27,7 +27,7 @@ namespace {
 constexpr uintptr_t kNullBytes = 64 * 1024;
 constexpr uintptr_t kThreadLocalBytes = 4 << 20;  // around the thread's own block: other libraries' variables
 constexpr uintptr_t kGuardBytes = 4096;
-constexpr uintptr_t kNearSharedBytes = 16 * 1024;
+constexpr uintptr_t kNearBytes = 16 * 1024;
 constexpr size_t kStacksBytes = (kMaxThreads + 1) * (kPrivateBytes + (80 << 10));
 
 struct Extent {
@@ -36,7 +36,7 @@ struct Extent {
 };
 
 struct Variable {
-  uintptr_t offset;  // in the library's thread-local block
+  uintptr_t offset;  // in the library, or in its thread-local block
   size_t bytes;
   std::string name;
   Space space;
@@ -45,7 +45,9 @@ struct Variable {
 // What is known of the library that holds the kernels.
 struct Library {
   const void* base = nullptr;
-  std::vector<Variable> variables;  // thread-local ones
+  std::vector<Variable> locals;     // thread-local variables
+  std::vector<Variable> variables;  // others that can be written
+  std::vector<Extent> data;         // where those are
   uintptr_t place_offset = 0;  // of threadIdx in the thread-local block
   uintptr_t block = 0;         // where that block is
   Extent image{};
@@ -82,22 +84,38 @@ bool is_control(const char* name) {
   return false;
 }
 
+void read_symbol(Library& library, const ElfW(Sym)& symbol, const char* name) {
+  if (symbol.st_shndx == SHN_UNDEF) return;
+  const auto type = ELF64_ST_TYPE(symbol.st_info);
+  const auto is_here = [&](const Extent& part) { return symbol.st_value - part.begin < part.end - part.begin; };
+  if (type == STT_TLS) {
+    if (std::strcmp(name, "_ZL9threadIdx") == 0) library.place_offset = symbol.st_value;
+    const Space space = is_control(name) ? Space::kOurs : Space::kShared;
+    if (symbol.st_size) library.locals.push_back({symbol.st_value, symbol.st_size, plain_name(name), space});
+  } else if (type == STT_OBJECT && std::any_of(library.data.begin(), library.data.end(), is_here)) {
+    // A static variable of a function is the device's where the function is.
+    const bool is_ours = is_control(name) || std::strncmp(name, "_ZZ", 3) == 0;
+    const Space space = is_ours ? Space::kModule : Space::kVariable;
+    if (symbol.st_size) library.variables.push_back({symbol.st_value, symbol.st_size, plain_name(name), space});
+  }
+}
+
 void read_symbols(Library& library, const char* image, size_t size) {
   const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(image);
   if (size < sizeof *header || std::memcmp(image, ELFMAG, SELFMAG) != 0) return;
   const auto* sections = reinterpret_cast<const ElfW(Shdr)*>(image + header->e_shoff);
+  const char* section_names = image + sections[header->e_shstrndx].sh_offset;
+  for (int i = 0; i < header->e_shnum; ++i) {
+    const char* name = section_names + sections[i].sh_name;
+    if (std::strcmp(name, ".data") == 0 || std::strcmp(name, ".bss") == 0)
+      library.data.push_back({sections[i].sh_addr, sections[i].sh_addr + sections[i].sh_size});
+  }
   for (int i = 0; i < header->e_shnum; ++i) {
     if (sections[i].sh_type != SHT_SYMTAB) continue;
     const char* names = image + sections[sections[i].sh_link].sh_offset;
     const auto* symbols = reinterpret_cast<const ElfW(Sym)*>(image + sections[i].sh_offset);
-    for (size_t n = 0; n < sections[i].sh_size / sizeof *symbols; ++n) {
-      const ElfW(Sym)& symbol = symbols[n];
-      if (ELF64_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_shndx == SHN_UNDEF) continue;
-      const char* name = names + symbol.st_name;
-      if (std::strcmp(name, "_ZL9threadIdx") == 0) library.place_offset = symbol.st_value;
-      const Space space = is_control(name) ? Space::kOurs : Space::kShared;
-      if (symbol.st_size) library.variables.push_back({symbol.st_value, symbol.st_size, plain_name(name), space});
-    }
+    for (size_t n = 0; n < sections[i].sh_size / sizeof *symbols; ++n)
+      read_symbol(library, symbols[n], names + symbols[n].st_name);
   }
 }
 
@@ -134,12 +152,25 @@ void know_library(Library& library, const void* code) {
   dl_iterate_phdr(find_image, &library);
 }
 
-
-void add_variables(Places& p) {
-  for (const Variable& variable : p.library.variables) {
-    const uintptr_t begin = p.library.block + variable.offset;
+void add(Places& p, const std::vector<Variable>& variables, uintptr_t base) {
+  for (const Variable& variable : variables) {
+    const uintptr_t begin = base + variable.offset;
     p.regions.push_back({begin, begin + variable.bytes, variable.space, variable.name.c_str(), nullptr});
   }
+}
+
+// What can be written is known variable by variable, the rest as a whole.
+void add_module(Places& p) {
+  const Library& library = p.library;
+  uintptr_t begin = library.image.begin;
+  std::vector<Extent> parts = library.data;
+  std::sort(parts.begin(), parts.end(), [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+  for (const Extent& part : parts) {
+    p.regions.push_back({begin, library.image.begin + part.begin, Space::kModule, nullptr, nullptr});
+    begin = library.image.begin + part.end;
+  }
+  if (begin < library.image.end) p.regions.push_back({begin, library.image.end, Space::kModule, nullptr, nullptr});
+  add(p, library.variables, library.image.begin);
 }
 
 void sort_regions(Places& p) {
@@ -171,15 +202,18 @@ bool is_near_dynamic_shared(uintptr_t address) {
   return address + kSharedBytes + kGuardBytes >= end && address < end + kGuardBytes;
 }
 
-// A step off a static shared array lands among the thread-local variables around it.
-const Region* nearest_shared(uintptr_t address) {
+uintptr_t distance_to(const Region& region, uintptr_t address) {
+  if (address < region.begin) return region.begin - address;
+  return address < region.end ? 0 : address - region.end;
+}
+
+// The named region that an address is next to: a step off an array lands among the variables around it.
+const Region* nearest(Space space, uintptr_t address) {
   const Region* nearest = nullptr;
-  uintptr_t distance = kNearSharedBytes;
+  uintptr_t distance = kNearBytes;
   for (const Region& region : places().regions) {
-    if (region.space != Space::kShared || !region.name) continue;
-    const uintptr_t off = address < region.begin ? region.begin - address : address - region.end;
-    if (off >= distance) continue;
-    distance = off;
+    if (region.space != space || !region.name || distance_to(region, address) >= distance) continue;
+    distance = distance_to(region, address);
     nearest = &region;
   }
   return nearest;
@@ -206,12 +240,8 @@ Region* nearest_global(uintptr_t address) {
   Region* nearest = nullptr;
   uintptr_t distance = 16 << 20;
   for (Region& region : places().regions) {
-    if (region.space != Space::kGlobal) continue;
-    const uintptr_t off = address < region.begin ? region.begin - address
-                          : address < region.end ? 0
-                                                 : address - region.end;
-    if (off >= distance) continue;
-    distance = off;
+    if (region.space != Space::kGlobal || distance_to(region, address) >= distance) continue;
+    distance = distance_to(region, address);
     nearest = &region;
   }
   return nearest;
@@ -235,8 +265,8 @@ void map_launch(const Worker& worker, const Launch& launch) {
     const uintptr_t begin = reinterpret_cast<uintptr_t>(worker.shared_end) - (bytes + 15) / 16 * 16;
     p.regions.push_back({begin, begin + bytes, Space::kShared, nullptr, nullptr});
   }
-  p.regions.push_back({p.library.image.begin, p.library.image.end, Space::kModule, nullptr, nullptr});
-  if (p.library.block) add_variables(p);
+  add_module(p);
+  if (p.library.block) add(p, p.library.locals, p.library.block);
   sort_regions(p);
 }
 
@@ -244,7 +274,7 @@ void learn_place(const void* place) {
   Places& p = places();
   if (p.library.block) return;
   p.library.block = reinterpret_cast<uintptr_t>(place) - p.library.place_offset;
-  add_variables(p);
+  add(p, p.library.locals, p.library.block);
   sort_regions(p);
 }
 
@@ -276,10 +306,17 @@ void refuse(uintptr_t address, size_t bytes, bool write, uint32_t site) {
     return report("lds-out-of-bounds");
   }
   if (is_thread_local_of_runtime(address)) return;
-  if (const Region* near = nearest_shared(address)) {
-    describe_step(detail, address, *near);
-    detail << "the shared array `" << near->name << "` of " << uint64_t{near->end - near->begin} << " bytes";
+  const auto describe_array = [&](const char* sort, const Region& array) {
+    describe_step(detail, address, array);
+    detail << "the " << sort << " `" << array.name << "` of " << uint64_t{array.end - array.begin} << " bytes";
+  };
+  if (const Region* array = nearest(Space::kShared, address)) {
+    describe_array("shared array", *array);
     return report("lds-out-of-bounds");
+  }
+  if (const Region* variable = nearest(Space::kVariable, address)) {
+    describe_array("variable", *variable);
+    return report("out-of-bounds");
   }
   if (is_runtime_memory(address)) return;
   const Neighbour neighbour = neighbour_of(address);

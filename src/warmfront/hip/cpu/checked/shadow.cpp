@@ -162,10 +162,20 @@ void look_for_unwritten(const Region& region, uintptr_t address, size_t bytes, u
   for_words(region, address, bytes, [](Cell& cell, uint8_t bits) { fill(cell, bits); });
 }
 
+// The judge, who reads the source, knows whether it is the device's.
+void tell_of_variable(const Region& region, uint32_t site) {
+  Text detail;
+  detail << "`" << region.name << "` is a variable of the host: no GPU sees it";
+  tell("host-variable", Certainty::kSuspect, detail.data(), {thread(), now.serial, site, 0}, nullptr, region.begin);
+}
+
 }  // namespace
 
 void touch(Region& region, uintptr_t address, size_t bytes, unsigned flags, uint32_t site) {
-  if (!region.cells) region.cells = cells_for(region);
+  if (!region.cells) {
+    region.cells = cells_for(region);
+    if (region.space == Space::kVariable) tell_of_variable(region, site);
+  }
   const bool reads = !(flags & kWrite) || ((flags & kAtomic) && !(flags & kStore));
   if (region.space == Space::kShared && reads) look_for_unwritten(region, address, bytes, site);
   ++now.time;
