@@ -46,7 +46,7 @@ class Effort:
     most_cases: int
     most_work: int  #: operations and words of one case
     most_steps: int  #: accesses and waits, in all cases together
-    wait_s: float  #: how long the verdict may wait for it
+    wait_s: float  #: how long its cases may take together, and the verdict may wait for them
 
 
 #: Part of every check: a tenth of a second of looking.
@@ -94,8 +94,11 @@ def choose_cases(submission: Submission, cases: Sequence[Case], effort: Effort) 
     return frozenset([small[0], *small[len(small) - effort.most_cases + 1 :]])
 
 
-#: How long it may take to name the lines of what was found in time.
+#: How long the end of a hunt may take, beside its cases.
 GRACE_S = 1.0
+
+#: How long it may take to name the lines of what was found in time, on a machine that is busy.
+NAMING_S = 5.0
 
 #: Verdicts whose cause the bug finder may know.
 EXPLAINED = {Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT_EXCEEDED}
@@ -172,6 +175,8 @@ class Hunt:
         """No more questions come; what was found, after a bounded wait."""
         self._questions.put(None)
         self._thread.join(self.effort.wait_s + GRACE_S)
+        if self._records:
+            self._thread.join(NAMING_S)
         self.stop()
         return self._report or Report(
             note="It did not come to an end in time; the verdict stands without it."
@@ -190,6 +195,8 @@ class Hunt:
             self._report = self._hunt(translated)
         except WarmfrontError as error:
             self._report = Report(note=f"It could not work here: {error.message}")
+        except Rejected as rejected:  # before the first case: what a case does is taken down with it
+            self._report = Report(note=f"Its own build did not work. {rejected.event.message}")
         except Exception:
             if not self._stopped:
                 log.exception("the bug finder failed")
@@ -238,12 +245,15 @@ class Hunt:
     def _ask_all(self, library: bytes) -> bool:
         """Run every question; False if one could not be brought to its end."""
         runner: tuple[Worker, Box] | None = None
-        started = time.monotonic()
+        left_s = self.effort.wait_s  # for cases: that the judge is slow to ask is not counted
         while (question := self._questions.get()) is not None:
-            if self._stopped or time.monotonic() - started > self.effort.wait_s:
+            if self._stopped or left_s <= 0:
                 return False
+            started = time.monotonic()
             runner = runner or self._open_runner(library)
+            runner[0].case_timeout_s = left_s
             end = self._ask(question, *runner)
+            left_s -= time.monotonic() - started
             if end is _End.LIMIT:
                 return False
             self._done += 1

@@ -56,14 +56,14 @@ class Worker:
 
     def __init__(self, box: Box, *, case_timeout_s: float) -> None:
         self._box = box
-        self._case_timeout_s = case_timeout_s
+        self.case_timeout_s = case_timeout_s  #: how long one question may take
         self.case_name: str | None = None  #: which case is running, for messages
         self._layout: Layout | None = None
         self._addresses: tuple[int, ...] = ()
 
     def load(self) -> None:
         """Have the worker load solution.so; the program's static constructors run now."""
-        kind, payload = self._ask(_LOAD, b"", timeout_s=self._case_timeout_s)
+        kind, payload = self._ask(_LOAD, b"", timeout_s=self.case_timeout_s)
         if kind == _ERROR:
             _explain_load_error(payload.decode(errors="replace"))
 
@@ -85,7 +85,7 @@ class Worker:
         """Call `solution` on the planned buffers, `calls` times in a row."""
         start = time.perf_counter()
         command = _RUN_HEADER.pack(calls, protect, flush_bytes)
-        kind, payload = self._ask(_RUN, command, timeout_s=self._case_timeout_s)
+        kind, payload = self._ask(_RUN, command, timeout_s=self.case_timeout_s)
         outer_ms = (time.perf_counter() - start) * 1e3
         if kind == _ERROR:
             text = payload.decode(errors="replace")
