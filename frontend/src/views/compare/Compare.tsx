@@ -113,16 +113,16 @@ function Cases({ cases }: { cases: readonly Case[] }): React.JSX.Element {
           {inWords(all)} <span className="dim small">95% interval of A’s time over B’s: {interval(all)}</span>
         </h2>
       )}
-      <div className="cases">
+      <div className="compare-cases">
         {cases.map(({ name, a, b, comparison }) => {
           const most = Math.max(a.ci[1], b.ci[1], a.runtime_ms, b.runtime_ms);
           return (
-            <div key={name} className="case">
+            <div key={name} className="compare-case">
               <h3 className="small">{name}</h3>
               <Line letter="A" timing={a} most={most} />
               <Line letter="B" timing={b} most={most} />
               {comparison !== null && (
-                <p className="small case-words">
+                <p className="small compare-words">
                   {comparison.faster !== "even" && (
                     <strong>{comparison.faster === "first" ? "A " : "B "}</strong>
                   )}
@@ -147,7 +147,7 @@ function Line({
   most: number;
 }): React.JSX.Element {
   return (
-    <div className="case-line">
+    <div className="compare-line">
       <span>{letter}</span>
       <IntervalBar
         value={timing.runtime_ms}

@@ -154,7 +154,7 @@ function Distributions({ timings }: { timings: readonly Timing[] }): React.JSX.E
     <section className="card stack" aria-label="Distribution of samples">
       <div>
         <h2>Distribution of the samples</h2>
-        <p className="dim small after-title">
+        <p className="dim small submission-remark">
           Samples in each span of time; the line is the median, the band its 95% interval.
         </p>
       </div>
@@ -185,7 +185,7 @@ function RooflineCard({ each, timings, gpu }: RooflineProps): React.JSX.Element 
     <section className="card stack" aria-label="Roofline">
       <div>
         <h2>Roofline of {gpu.name}</h2>
-        <p className="dim small after-title">
+        <p className="dim small submission-remark">
           {each.simulated
             ? "The ceilings are the GPU’s, the points this machine’s CPU: their heights say nothing of the kernel on a GPU."
             : "The nearer to the roof, the less is left to gain. Left of the corner memory is the limit, right of it arithmetic."}
@@ -198,7 +198,7 @@ function RooflineCard({ each, timings, gpu }: RooflineProps): React.JSX.Element 
       ) : (
         <>
           <Roofline limits={limits} points={found} />
-          <ol className="legend small">
+          <ol className="roofline-legend small">
             {found.map((point) => (
               <li key={point.test_id}>
                 <strong>{point.test_id}</strong> {point.name}: {gflops(point.gflops)}

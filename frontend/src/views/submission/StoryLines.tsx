@@ -13,7 +13,7 @@ export function StoryLines({
   const lines = history(events);
   if (lines.length === 0) return <p className="dim">Nothing has happened yet.</p>;
   return (
-    <ol className="story card">
+    <ol className="story-lines card">
       {lines.map((line, index) => (
         <li key={index} className={`story-line ${line.tone}`}>
           <span className="story-time dim">+{span(line.atS)}</span>

@@ -85,7 +85,7 @@ function Filters({ value, onChange }: FiltersProps): React.JSX.Element {
     ["state", "State", STATES],
   ];
   return (
-    <form className="row filters" role="search" onSubmit={(event) => event.preventDefault()}>
+    <form className="row list-filters" role="search" onSubmit={(event) => event.preventDefault()}>
       {choices.map(([name, label, options]) => (
         <label key={name}>
           <span className="small dim">{label}</span>

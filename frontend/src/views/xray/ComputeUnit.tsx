@@ -37,6 +37,6 @@ export function ComputeUnit({ occupancy }: { occupancy: Occupancy }) {
 }
 
 function slotClass(block: number | null): string {
-  if (block === null) return "slot slot-empty";
-  return block % 2 === 0 ? "slot slot-even" : "slot slot-odd";
+  if (block === null) return "xray-slot xray-slot-empty";
+  return block % 2 === 0 ? "xray-slot xray-slot-even" : "xray-slot xray-slot-odd";
 }

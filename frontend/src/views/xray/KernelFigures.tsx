@@ -46,15 +46,15 @@ function OccupancyCard({ kernel, arch }: { kernel: Kernel; arch: string }): Reac
           the block.
         </span>
       </p>
-      <div className="meters">
+      <div className="xray-meters">
         {resources(kernel, arch).map((resource) => (
-          <div key={resource.name} className={resource.limits ? "meter limits" : "meter"}>
+          <div key={resource.name} className={resource.limits ? "xray-meter xray-limits" : "xray-meter"}>
             <span>{resource.name}</span>
             <span className="dim">{resource.text}</span>
             <svg width="100%" height="6" aria-hidden="true">
               <rect className="fig-track" width="100%" height="6" rx="3" />
               <rect
-                className="meter-fill"
+                className="xray-meter-fill"
                 width={`${Math.min(100, (100 * resource.used) / resource.of)}%`}
                 height="6"
                 rx="3"
@@ -100,11 +100,11 @@ function Facts({ kernel }: { kernel: Kernel }): React.JSX.Element {
   return (
     <section className="card stack" aria-label="Registers and memory">
       <h4>Registers and memory</h4>
-      <dl className="facts">
+      <dl className="xray-facts">
         {facts.map(([name, value, bad]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd className={bad ? "bad-text" : ""}>{value}</dd>
+            <dd className={bad ? "xray-bad" : ""}>{value}</dd>
           </div>
         ))}
       </dl>
@@ -127,13 +127,13 @@ function MixCard({ kernel }: { kernel: Kernel }): React.JSX.Element {
   return (
     <section className="card stack" aria-label="Instruction mix">
       <h4>{plural(total, "instruction")} in the code</h4>
-      <div className="mix">
+      <div className="xray-mix">
         {kinds.map(({ kind, count: number }) => (
-          <div key={kind} className="mix-row">
+          <div key={kind} className="xray-mix-row">
             <span>{kind}</span>
             <svg width="100%" height="10" aria-hidden="true">
               <rect
-                className={`mix-fill ${tone(kind)}`}
+                className={`xray-mix-fill ${tone(kind)}`}
                 width={`${(100 * number) / most}%`}
                 height="10"
                 rx="2"
@@ -149,10 +149,10 @@ function MixCard({ kernel }: { kernel: Kernel }): React.JSX.Element {
 }
 
 function tone(kind: string): string {
-  if (kind.startsWith("global") || kind === "scratch" || kind === "scalar load") return "mix-memory";
-  if (kind.startsWith("LDS") || kind === "shuffle") return "mix-lds";
-  if (kind === "wait" || kind === "barrier") return "mix-wait";
-  return "mix-compute";
+  if (kind.startsWith("global") || kind === "scratch" || kind === "scalar load") return "xray-mix-memory";
+  if (kind.startsWith("LDS") || kind === "shuffle") return "xray-mix-lds";
+  if (kind === "wait" || kind === "barrier") return "xray-mix-wait";
+  return "xray-mix-compute";
 }
 
 function Loops({ kernel, onLine }: { kernel: Kernel; onLine: (line: number) => void }): React.JSX.Element {
@@ -162,7 +162,7 @@ function Loops({ kernel, onLine }: { kernel: Kernel; onLine: (line: number) => v
       {kernel.loops.length === 0 ? (
         <p className="dim small">None: there are none, or they were unrolled.</p>
       ) : (
-        <ul className="plain-list loops">
+        <ul className="plain-list xray-loops">
           {kernel.loops.map((loop, index) => (
             <li key={index} className={`loop-depth-${Math.min(loop.depth, 4)}`}>
               <LineLink line={loop.line} onLine={onLine} /> {plural(loop.instructions, "instruction")}

@@ -4,6 +4,7 @@ import { span } from "../../lib/format";
 import { Refused } from "../../lib/api";
 import { examine, type Report } from "./report";
 import { XrayReport } from "./XrayReport";
+import "../../parts/figures/figures.css";
 import "./xray.css";
 
 interface Props {
