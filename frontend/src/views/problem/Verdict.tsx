@@ -1,0 +1,207 @@
+/** The end of a run: what it came to, why, and the next step. */
+import { Link } from "wouter";
+import { cell, count, dollars, gbps, gflops, runtime } from "../../lib/format";
+import { isFailure, type Ending } from "../../lib/story";
+import type { DebugInfo, FailedEvent, Fault, Finding, Timing } from "../../lib/types";
+import { HeatMap } from "../../parts/figures/HeatMap";
+import { inline } from "../../parts/Markdown";
+import { endingText } from "./words";
+
+interface Props {
+  ending: Ending;
+  id: string;
+  slug: string;
+  /** Shows a line in the editor. */
+  onLine: (line: number) => void;
+}
+
+export function Verdict({ ending, id, slug, onLine }: Props): React.JSX.Element {
+  const failed = isFailure(ending);
+  return (
+    <section className={`card verdict stack ${failed ? "bad" : "good"}`} aria-labelledby="verdict-title">
+      <div className="row">
+        <h2 id="verdict-title" className="grow" data-testid="verdict" data-status={ending.status}>
+          {failed ? "✗" : "✓"} {endingText(ending)}
+        </h2>
+        <Link href={`/submissions/${id}`} className="small">
+          The whole story
+        </Link>
+        {ending.status === "ACCEPTED" && (
+          <Link href={`/leaderboard/${slug}`} className="small">
+            Leaderboard
+          </Link>
+        )}
+      </div>
+      {failed ? <Failure event={ending} onLine={onLine} /> : <Success event={ending} onLine={onLine} />}
+      {"output" in ending && ending.output.trim() !== "" && (
+        <div>
+          <h3>It printed</h3>
+          <pre className="printed">{ending.output}</pre>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Failure({ event, onLine }: { event: FailedEvent; onLine: (line: number) => void }): React.JSX.Element {
+  const compiler = event.status === "COMPILE_ERROR";
+  return (
+    <>
+      {compiler ? <pre>{event.message}</pre> : <p>{inline(event.message)}</p>}
+      {event.details.fault !== undefined && <Faulted fault={event.details.fault} />}
+      {event.debug_info !== undefined && (
+        <Where info={event.debug_info} name={event.details.output_name ?? "output"} />
+      )}
+      <Findings findings={event.details.findings ?? []} onLine={onLine} />
+      {event.target !== undefined && event.target !== "" && <p className="note warn">{event.target}</p>}
+      {event.hint !== "" && <p className="note info">→ {inline(event.hint)}</p>}
+      {event.cost_usd !== undefined && event.cost_usd > 0 && <p className="small dim">It cost {dollars(event.cost_usd)}.</p>}
+    </>
+  );
+}
+
+/** Block and thread by name: the first thing to look for in the code. */
+function Faulted({ fault }: { fault: Fault }): React.JSX.Element {
+  const place = (at: Fault["block"]): string => (at === null ? "unknown" : `(${at.join(", ")})`);
+  return (
+    <dl className="facts">
+      <div>
+        <dt>Kernel</dt>
+        <dd>
+          <code>{fault.kernel}</code>
+        </dd>
+      </div>
+      <div>
+        <dt>Block</dt>
+        <dd>{place(fault.block)}</dd>
+      </div>
+      <div>
+        <dt>Thread</dt>
+        <dd>{place(fault.thread)}</dd>
+      </div>
+      <div className="wide">
+        <dt>What</dt>
+        <dd>{fault.detail}</dd>
+      </div>
+    </dl>
+  );
+}
+
+function Where({ info, name }: { info: DebugInfo; name: string }): React.JSX.Element {
+  return (
+    <div className="where">
+      {info.grid !== undefined && info.grid !== null && <HeatMap grid={info.grid} name={name} />}
+      <div className="scroll">
+        <table>
+          <caption className="small dim">
+            First differences; the largest of all is {cell(info.max_difference)}, the mean {cell(info.mean_difference)}
+          </caption>
+          <thead>
+            <tr>
+              <th>Index</th>
+              <th className="number">Expected</th>
+              <th className="number">Yours</th>
+              <th className="number">Difference</th>
+            </tr>
+          </thead>
+          <tbody>
+            {info.sample_differences.map((each) => (
+              <tr key={each.index.join()}>
+                <td>
+                  <code>{each.index.map((at) => `[${at}]`).join("")}</code>
+                </td>
+                <td className="number">{cell(each.expected)}</td>
+                <td className="number">{cell(each.actual)}</td>
+                <td className="number">{cell(each.difference)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}
+
+function Success({ event, onLine }: { event: Exclude<Ending, FailedEvent>; onLine: (line: number) => void }): React.JSX.Element {
+  const timings = "benchmark_results" in event ? event.benchmark_results : event.status === "BENCHMARKED" ? event.test_results : [];
+  const simulated = "simulated" in event && event.simulated;
+  return (
+    <>
+      {timings.length > 0 && <TimingTable timings={timings} />}
+      {simulated && (
+        <p className="small dim">
+          On the CPU simulator: the verdict is true, the milliseconds are not a GPU's.
+          {event.status === "ACCEPTED" && event.cost_usd > 0 && ` It cost ${dollars(event.cost_usd)} simulated.`}
+        </p>
+      )}
+      {!simulated && event.status === "ACCEPTED" && <p className="small dim">It cost {dollars(event.cost_usd)}.</p>}
+      {"target" in event && event.target !== "" && <p className="note warn">{event.target}</p>}
+      {"warnings" in event && <Findings findings={event.warnings ?? []} onLine={onLine} />}
+    </>
+  );
+}
+
+function TimingTable({ timings }: { timings: readonly Timing[] }): React.JSX.Element {
+  const floor = timings.some((timing) => timing.pct_of_floor !== null);
+  return (
+    <div className="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>Case</th>
+            <th className="number">Median</th>
+            <th className="number">95% interval</th>
+            <th className="number">Compute</th>
+            <th className="number">Memory</th>
+            {floor && <th className="number">Of the floor</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {timings.map((timing) => (
+            <tr key={timing.test_id}>
+              <td>{timing.name}</td>
+              <td className="number">{runtime(timing.runtime_ms)}</td>
+              <td className="number">
+                {runtime(timing.ci[0])} – {runtime(timing.ci[1])}
+              </td>
+              <td className="number">{gflops(timing.gflops)}</td>
+              <td className="number">{gbps(timing.gbps)}</td>
+              {floor && <td className="number">{timing.pct_of_floor === null ? "–" : `${timing.pct_of_floor.toFixed(1)}%`}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const MOST_FINDINGS = 5;
+
+function Findings({ findings, onLine }: { findings: readonly Finding[]; onLine: (line: number) => void }): React.JSX.Element | null {
+  if (findings.length === 0) return null;
+  return (
+    <div>
+      <h3>The bug finder saw</h3>
+      <ul className="findings">
+        {findings.slice(0, MOST_FINDINGS).map((each, at) => (
+          <li key={at}>
+            <span className={`badge ${each.severity === "error" ? "bad" : "warn"}`}>{each.kind.replaceAll("-", " ")}</span>{" "}
+            {each.line !== null && (
+              <button className="button plain line" onClick={() => onLine(each.line ?? 1)}>
+                line {each.line}
+              </button>
+            )}{" "}
+            {inline(each.message)} <span className="dim">{inline(each.hint)}</span>
+            {each.block !== null && each.thread !== null && (
+              <span className="dim">
+                {" "}
+                Block ({each.block.join(", ")}), thread ({each.thread.join(", ")}).
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+      {findings.length > MOST_FINDINGS && <p className="dim small">And {count(findings.length - MOST_FINDINGS)} more.</p>}
+    </div>
+  );
+}

@@ -1,0 +1,135 @@
+/** One run at a time: hand it in, follow it, cancel it, and find it again after a reload. */
+import { useCallback, useEffect, useRef, useState } from "react";
+import { Away, cancel, currentLink, Refused, submission, submit, type NewSubmission } from "../../lib/api";
+import { read, write } from "../../lib/hooks";
+import type { Story } from "../../lib/story";
+import type { Endpoint } from "../../lib/types";
+import { useStory } from "../../lib/useStory";
+
+/** What is remembered of a run. Before the service has answered there is no id, and the same key asks again. */
+export interface Run {
+  id: string | null;
+  key: string;
+  request: NewSubmission;
+}
+
+export interface Running {
+  run: Run | null;
+  story: Story | null;
+  /** Nothing new may be started. */
+  busy: boolean;
+  /** How often in a row the stream was cut. */
+  cuts: number;
+  cancelling: boolean;
+  refused: Refused | null;
+  /** It came to its end just now, not before a reload. */
+  live: boolean;
+  start: (request: NewSubmission) => void;
+  stop: () => void;
+}
+
+const RETRY_MS = 2000;
+
+export function useRun(slug: string): Running {
+  const name = `warmfront.run.${slug}`;
+  const [run, setRun] = useState<Run | null>(() => parseRun(read(name)));
+  const [refused, setRefused] = useState<Refused | null>(null);
+  const [cancelling, setCancelling] = useState(false);
+  const [live, setLive] = useState(false);
+  const current = useRef<string | null>(null);
+  const endpoint: Endpoint = run?.request.endpoint ?? "checker";
+  const told = useStory(run?.id ?? null, endpoint);
+  const keep = useCallback(
+    (next: Run | null) => {
+      current.current = next?.key ?? null;
+      write(name, next === null ? null : JSON.stringify(next));
+      setRun(next);
+    },
+    [name],
+  );
+
+  useEffect(() => {
+    if (run?.id !== null) return undefined; // there is none, or the service has it
+    const { key, request } = run;
+    let over = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const send = async (): Promise<void> => {
+      try {
+        const { id } = await submit(request, key);
+        if (!over) keep({ id, key, request });
+      } catch (error) {
+        if (over) return;
+        if (error instanceof Away) {
+          timer = setTimeout(() => void send(), RETRY_MS);
+          return;
+        }
+        keep(null);
+        // A wanted key is asked for by the shell.
+        if (error instanceof Refused && currentLink().keyWanted === null) setRefused(error);
+      }
+    };
+    void send();
+    return () => {
+      over = true;
+      clearTimeout(timer);
+    };
+  }, [run, keep]);
+
+  const start = useCallback(
+    (request: NewSubmission) => {
+      setRefused(null);
+      setCancelling(false);
+      setLive(true);
+      keep({ id: null, key: newKey(), request });
+    },
+    [keep],
+  );
+
+  const id = run?.id ?? null;
+  const stop = useCallback(() => {
+    if (id === null) {
+      keep(null);
+      return;
+    }
+    setCancelling(true);
+    void cancelled(id).finally(() => setCancelling(false));
+  }, [id, keep]);
+
+  // A run of another day, or of another store, is nothing to be shown an error for.
+  const known = told.refused === null ? run : null;
+  const busy = known !== null && told.story.ending === null;
+  return {
+    run: known,
+    story: known === null ? null : told.story,
+    busy,
+    cuts: told.cuts,
+    cancelling: cancelling && busy,
+    refused,
+    live,
+    start,
+    stop,
+  };
+}
+
+/** That it is over already is no failure; the stream tells how it ended. */
+async function cancelled(id: string): Promise<void> {
+  try {
+    await cancel(id);
+  } catch (error) {
+    if (error instanceof Away) await submission(id).catch(() => undefined);
+  }
+}
+
+function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `page-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+export function parseRun(text: string | null): Run | null {
+  try {
+    const run = JSON.parse(text ?? "null") as Run | null;
+    return typeof run?.key === "string" && typeof run.request.endpoint === "string" ? run : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { begin, tell } from "../../lib/story";
+import type { Offer, StreamEvent } from "../../lib/types";
+import { actionOf, gpuText, offerText, titleOf } from "./words";
+
+const OFFER: Offer = {
+  now: "",
+  problem: "relu",
+  gpu_type: "MI300X",
+  endpoint: "submit",
+  vm_state: "WARM_REUSE",
+  position: 0,
+  wait_s: 0,
+  total_s: 9.2,
+  cost_usd: 0.005,
+  simulated: false,
+  refusal: null,
+};
+
+describe("what it will take", () => {
+  it("says warm or cold, how long, and what it costs", () => {
+    expect(offerText(OFFER)).toBe("warm, about 9 s, $0.005");
+    expect(offerText({ ...OFFER, vm_state: "COLD_START", total_s: 430, cost_usd: 0.24, position: 2 })).toBe(
+      "cold, about 7 min, $0.24, 2 before you",
+    );
+  });
+
+  it("calls a stand-in what it is", () => {
+    expect(gpuText("AMD MI300X", { ...OFFER, simulated: true, cost_usd: 0 })).toBe(
+      "AMD MI300X – simulated on this machine's CPU, free",
+    );
+    expect(gpuText("AMD MI300X", OFFER)).toBe("AMD MI300X");
+  });
+});
+
+describe("the tab's title", () => {
+  it("carries the state", () => {
+    const queued = { id: 1, time: "2026-01-31T12:00:00Z", status: "IN_QUEUE", position: 1, quote: {} } as unknown as StreamEvent;
+    const wrong = { id: 2, time: "2026-01-31T12:00:01Z", status: "WRONG_ANSWER", details: {} } as unknown as StreamEvent;
+    const story = tell(begin("checker"), [queued]);
+    expect(titleOf("ReLU", story)).toBe("… in the queue · ReLU");
+    expect(titleOf("ReLU", tell(story, [wrong]))).toBe("✗ Wrong answer · ReLU");
+  });
+});
+
+describe("shortcuts", () => {
+  const press = (keys: object): ReturnType<typeof actionOf> =>
+    actionOf({ key: "Enter", ctrlKey: true, metaKey: false, shiftKey: false, altKey: false, ...keys });
+
+  it("run with Ctrl+Enter, and more with Shift and Alt", () => {
+    expect([press({}), press({ shiftKey: true }), press({ altKey: true })]).toEqual(["checker", "benchmark", "submit"]);
+    expect([press({ ctrlKey: false }), press({ key: "a" })]).toEqual([null, null]);
+  });
+});

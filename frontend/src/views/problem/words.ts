@@ -1,0 +1,68 @@
+/** What the page says of a run: before it, in the tab's title, and at its end. */
+import { dollars, roughly, runtime, words } from "../../lib/format";
+import { isFailure, type Ending, type Story } from "../../lib/story";
+import type { Endpoint, Offer } from "../../lib/types";
+
+/** `warm, about 9 s, $0.005`. */
+export function offerText(offer: Offer): string {
+  const state = offer.vm_state === null ? "" : offer.vm_state === "WARM_REUSE" ? "warm, " : "cold, ";
+  const queue = offer.position > 0 ? `, ${offer.position} before you` : "";
+  return `${state}about ${roughly(offer.total_s)}, ${costText(offer)}${queue}`;
+}
+
+function costText(offer: Offer): string {
+  if (offer.cost_usd === 0) return "free";
+  return offer.simulated ? `${dollars(offer.cost_usd)} simulated` : dollars(offer.cost_usd);
+}
+
+/** The GPU as the picker names it; where a CPU stands in, it says so. */
+export function gpuText(displayName: string, offer: Offer | null): string {
+  if (offer?.simulated !== true) return displayName;
+  const price = offer.cost_usd === 0 ? "free" : "simulated dollars";
+  return `${displayName} – simulated on this machine's CPU, ${price}`;
+}
+
+export function endingText(ending: Ending): string {
+  if ("avg_runtime_ms" in ending) return `${words(ending.status)}, ${runtime(ending.avg_runtime_ms)}`;
+  if (ending.status === "CHECKED") return `All ${ending.total_tests} cases right`;
+  return words(ending.status);
+}
+
+/** For the tab: what goes on, the shortest first. */
+export function titleOf(problem: string, story: Story | null): string {
+  if (story === null) return problem;
+  return `${stateText(story)} · ${problem}`;
+}
+
+export function stateText(story: Story): string {
+  if (story.ending !== null) return `${isFailure(story.ending) ? "✗" : "✓"} ${endingText(story.ending)}`;
+  switch (story.stage) {
+    case "boot":
+      return "… VM boots";
+    case "compile":
+      return "… compiling";
+    case "check":
+      return `… checking ${story.tests.length}/${story.totalTests}`;
+    case "benchmark":
+      return `… timing ${story.timings.length}/${story.totalTimings}`;
+    case "queue":
+      return "… in the queue";
+    default:
+      return "… sending";
+  }
+}
+
+export const ACTIONS: Record<Exclude<Endpoint, "xray">, { name: string; keys: string; what: string }> = {
+  checker: { name: "Run", keys: "Ctrl+Enter", what: "Checks every case" },
+  benchmark: { name: "Benchmark", keys: "Ctrl+Shift+Enter", what: "Checks, then times" },
+  submit: { name: "Submit", keys: "Ctrl+Alt+Enter", what: "Checks, times, and counts for the board" },
+};
+
+export type Action = keyof typeof ACTIONS;
+
+/** Which action a key press asks for. */
+export function actionOf(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey">): Action | null {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return null;
+  if (event.altKey) return "submit";
+  return event.shiftKey ? "benchmark" : "checker";
+}
