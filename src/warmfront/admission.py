@@ -5,6 +5,7 @@ It never decides a verdict, and a machine that cannot make one says so in the no
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from warmfront.errors import WarmfrontError
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from warmfront.problems.spec import Dtype, Problem
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
+
+log = logging.getLogger(__name__)
 
 ARCH = "gfx942"
 
@@ -35,6 +38,9 @@ def examine(
         report = xray(source, arch=ARCH, problem=problem, dtype=dtype, sandbox=sandbox, settings=settings)
     except WarmfrontError as error:
         return not_made(f"{error.message} {error.hint or ''}")
+    except Exception as error:  # no verdict waits for an X-ray, and none is lost to one
+        log.exception("the X-ray failed")
+        return not_made(f"The X-ray failed: {type(error).__name__}: {error}")
     data = report.to_dict()
     message = report.failure.message if report.failure else ""
     return Xray(

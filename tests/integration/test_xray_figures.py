@@ -180,3 +180,19 @@ def test_in_every_sandbox(box_maker: Sandbox, tight: Settings) -> None:
     (kernel,) = Lab(box_maker, tight).xray((ROOT / "examples" / "relu.hip").read_text()).kernels
     assert kernel.name == "relu"
     assert kernel.occupancy.waves_per_simd == 8
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx90a", "gfx950"])
+def test_a_kernel_that_calls_through_a_pointer(lab: Lab, arch: str) -> None:
+    """Where the compiler's summary has formulas in place of numbers, there are figures still."""
+    source = (
+        "__device__ float twice(float x) { return 2 * x; }\n"
+        "__device__ float half(float x) { return x / 2; }\n"
+        "__global__ void k(float* x, int which) {\n"
+        "  float (*const functions[])(float) = {twice, half};\n"
+        "  x[threadIdx.x] = functions[which](x[threadIdx.x]);\n"
+        "}\n"
+    )
+    (kernel,) = lab.xray(f"#include <hip/hip_runtime.h>\n{source}", arch=arch).kernels
+    assert kernel.vgpr > 0
+    assert kernel.vgpr + kernel.agpr <= kernel.vgpr_total

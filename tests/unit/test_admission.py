@@ -6,8 +6,10 @@ import threading
 from typing import TYPE_CHECKING, cast
 
 from warmfront import problems
+from warmfront.admission import examine
 from warmfront.cli import admission
 from warmfront.events import Benchmarking, Checked, Checking, Compiling, Event, Failed, Xray
+from warmfront.hip import xray
 from warmfront.submissions import Endpoint, Submission, Verdict
 
 if TYPE_CHECKING:
@@ -97,3 +99,22 @@ def test_a_rejection_ends_the_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     events = admitted(Scene(), failed, monkeypatch)
     assert isinstance(events[0], Xray)
     assert any(isinstance(event, Failed) and "target" in event.details for event in events)
+
+
+def test_an_xray_that_fails_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever goes wrong in the X-ray, there is an event, and it says nothing of the source."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise KeyError("NumVgprs")
+
+    monkeypatch.setattr(xray, "xray", fail)
+    seen = examine(
+        "",
+        file_name="kernel.hip",
+        problem=None,
+        dtype=None,
+        sandbox=cast("Sandbox", None),
+        settings=cast("Settings", None),
+    )
+    assert seen.compiles is None
+    assert seen.notes == ["The X-ray failed: KeyError: 'NumVgprs'"]

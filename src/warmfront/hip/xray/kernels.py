@@ -50,6 +50,7 @@ def _kernel(
         sgprs=int(metadata["sgpr_count"]),
         lds_bytes=int(metadata["group_segment_fixed_size"]),
     )
+    agprs = int(metadata["agpr_count"])
     block = block_of(launches, bare)
     best = best_occupancy(needs, bound, unit)
     threads = _block_threads(block, bound, unit)
@@ -57,8 +58,9 @@ def _kernel(
         name=name,
         symbol=function.symbol,
         line=lines.get(bare),
-        vgpr=function.info["NumVgprs"],
-        agpr=function.info["NumAgprs"],
+        # The summary has no number for a kernel that calls through a pointer; the metadata has the sum.
+        vgpr=function.info.get("NumVgprs", needs.vgprs - agprs),
+        agpr=function.info.get("NumAgprs", agprs),
         vgpr_total=needs.vgprs,
         sgpr=needs.sgprs,
         lds_bytes=needs.lds_bytes,
