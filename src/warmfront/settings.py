@@ -117,6 +117,10 @@ class Settings:
     daily_submissions: int = 10_000
     #: WARMFRONT_DAILY_BUDGET: dollars a day by one user; empty: as many as the credits have.
     daily_budget_usd: Decimal | None = None
+    #: WARMFRONT_TEAM_DAILY_BUDGET: dollars a day by all keys of one team; empty: as above.
+    team_daily_budget_usd: Decimal | None = None
+    #: WARMFRONT_TOTAL_DAILY_BUDGET: dollars a day by everyone; empty: as above.
+    total_daily_budget_usd: Decimal | None = None
 
     #: DSTACK_SERVER_URL: the dstack server; empty: the one in dstack's own configuration file.
     dstack_url: str | None = None
@@ -321,6 +325,8 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "rate_limit_per_min": ("WARMFRONT_RATE_LIMIT", values.count, "a whole number from 1"),
     "daily_submissions": ("WARMFRONT_DAILY_SUBMISSIONS", values.count, "a whole number from 1"),
     "daily_budget_usd": ("WARMFRONT_DAILY_BUDGET", values.dollars, _DOLLARS),
+    "team_daily_budget_usd": ("WARMFRONT_TEAM_DAILY_BUDGET", values.dollars, _DOLLARS),
+    "total_daily_budget_usd": ("WARMFRONT_TOTAL_DAILY_BUDGET", values.dollars, _DOLLARS),
     "dstack_url": ("DSTACK_SERVER_URL", values.url("http", "https"), "an http:// or https:// address"),
     "dstack_token": ("DSTACK_TOKEN", str, "a token of the dstack server"),
     "dstack_project": (

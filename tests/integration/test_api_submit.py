@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.integration.api_lab import BROKEN, GOOD, Lab, served
-from warmfront.store import ledger, submissions
+from warmfront.store import keys, ledger, submissions
 from warmfront.store.records import LedgerEntry, Meter, Role
 
 
@@ -330,3 +330,16 @@ async def test_a_day_has_so_many_dollars(lab: Lab) -> None:
     assert (answer.status, answer.json()["code"]) == (402, "BUDGET_EXCEEDED")
     assert "$2.0131 today of $2.00" in answer.json()["detail"]
     assert (await lab.user("bob").submit()).status == 202
+
+
+@served(start=False, before=_spent, team_daily_budget_usd=Decimal("2.00"))
+async def test_a_team_has_so_many_dollars_a_day(lab: Lab) -> None:
+    """What one member spent counts for all of the team, and for nobody else."""
+    _, of_ada = lab.database.run(keys.create, "ada", Role.USER, lab.clock.now(), team="kernels")
+    _, of_bob = lab.database.run(keys.create, "bob", Role.USER, lab.clock.now(), team="kernels")
+    for secret in (of_ada, of_bob):
+        answer = await lab.client.with_key(secret).submit()
+        assert (answer.status, answer.json()["code"]) == (402, "BUDGET_EXCEEDED")
+        assert "Team kernels has spent $2.0131 today of $2.00" in answer.json()["detail"]
+        assert "left until midnight UTC" in answer.json()["detail"]
+    assert (await lab.user("cid").submit()).status == 202

@@ -328,3 +328,13 @@ def test_a_key_for_nobody_is_refused(
     """Names are such as a log and a table can show; roles are the two that there are."""
     assert keys.create(user, role, as_json=False) == 2
     assert capsys.readouterr().out == ""
+
+
+def test_a_key_may_belong_to_a_team(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The list has its team; a name that is none is refused."""
+    assert keys.create("ann", "user", team="kernels", as_json=True) == 0
+    assert json.loads(capsys.readouterr().out)["team"] == "kernels"
+    assert keys.show_all(as_json=False) == 0
+    assert "kernels" in capsys.readouterr().out
+    assert keys.create("ann", "user", team="two words", as_json=False) == 2
+    assert "--team is 'two words'" in capsys.readouterr().err

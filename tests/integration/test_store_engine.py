@@ -7,6 +7,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -357,3 +358,27 @@ def _with_store(settings: Settings, scenario: Callable[[SqlStore], Awaitable[Non
             await store.close()
 
     asyncio.run(run())
+
+
+def test_keys_of_the_first_version_belong_to_no_team(bare_database: Settings) -> None:
+    """A database from before there were teams is migrated on both databases, and its keys open as before."""
+    backend = backend_of(bare_database)
+    backend.prepare()
+    engine = backend.writer()
+    with engine.begin() as connection:
+        command.upgrade(migrate.alembic_config(connection), "0001")
+        columns = {"id": "k1", "user_name": "ada", "role": "user", "secret_sha256": "x", "created_at": 1.0}
+        names = ", ".join(columns)
+        values = ", ".join(f":{name}" for name in columns)
+        connection.execute(text(f"INSERT INTO api_keys ({names}) VALUES ({values})"), columns)  # noqa: S608 - ours
+    engine.dispose()
+
+    async def scenario() -> None:
+        store = await open_store(bare_database)
+        (key,) = await store.read(keys.all_keys)
+        assert (key.user, key.team) == ("ada", None)
+        await store.write(keys.create, "bob", Role.USER, 2.0, team="kernels")
+        assert [key.team for key in await store.read(keys.all_keys)] == [None, "kernels"]
+        await store.close()
+
+    asyncio.run(scenario())

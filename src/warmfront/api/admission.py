@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from warmfront import gpus
 from warmfront.api.failures import BadField, BadText, TryLater, shown
-from warmfront.errors import BadSourceFile, BudgetExceeded, NotAllowed
+from warmfront.errors import BadSourceFile, NotAllowed
+from warmfront.money import caps
 from warmfront.problems.spec import Dtype
-from warmfront.store import ledger, usage
+from warmfront.store import usage
 from warmfront.store.records import NewSubmission
 from warmfront.submissions import decode_source
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from warmfront.api.auth import Caller
     from warmfront.api.models import SubmitRequest
     from warmfront.api.service import Service
+    from warmfront.errors import BudgetExceeded
     from warmfront.problems.spec import Problem
     from warmfront.settings import Settings
 
@@ -90,16 +92,11 @@ async def take_share(service: Service, caller: Caller) -> None:
 
 async def daily_refusal(service: Service, caller: Caller) -> BudgetExceeded | None:
     """Why this user may spend no more today; None if they may."""
-    limit_usd, now = service.settings.daily_budget_usd, service.clock.now()
-    if limit_usd is None:
+    limits = caps.Limits.of(service.settings)
+    if not limits.any:
         return None
-    spent_usd = await service.store.read(ledger.of_owner_since, caller.user, now - now % DAY_S)
-    if spent_usd < limit_usd:
-        return None
-    return BudgetExceeded(
-        f"{caller.user} has spent ${spent_usd:.4f} today of ${limit_usd:.2f} a day.",
-        hint="It begins anew at midnight UTC; an operator can raise WARMFRONT_DAILY_BUDGET.",
-    )
+    now = service.clock.now()
+    return caps.refusal(await service.store.read(caps.today, limits, caller.user, caller.team, now), now)
 
 
 async def take_xray(service: Service, caller: Caller) -> None:

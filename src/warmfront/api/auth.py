@@ -41,6 +41,7 @@ class Caller:
 
     user: str
     role: Role
+    team: str | None = None
 
     @property
     def is_operator(self) -> bool:
@@ -87,7 +88,7 @@ class Gate:
         secret = _secret_of(headers.get("authorization"))
         key, keyless = await self._service.store.read(_look_up, secret)
         if key is not None:
-            return Caller(user=key.user, role=key.role)
+            return Caller(user=key.user, role=key.role, team=key.team)
         if secret is not None:
             raise NotAuthenticated(
                 "This API key is unknown or revoked.", hint="`warmfront keys create` makes one."

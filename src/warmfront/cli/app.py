@@ -366,12 +366,13 @@ def create_key(
     *,
     user: Annotated[str, typer.Option(help="Whose it is.")],
     role: Annotated[str, typer.Option(help="user or operator.")] = "user",
+    team: Annotated[str | None, typer.Option(help="With whom it shares dollars a day.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Make a key; its secret is printed once, on stdout."""
     from warmfront.cli import keys  # noqa: PLC0415 - as above
 
-    raise typer.Exit(keys.create(user, role, as_json=as_json))
+    raise typer.Exit(keys.create(user, role, team=team, as_json=as_json))
 
 
 @keys_app.command("list")

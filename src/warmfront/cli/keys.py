@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from warmfront.store.base import Store
 
 
-def create(user: str, role: str, *, as_json: bool) -> int:
+def create(user: str, role: str, *, team: str | None = None, as_json: bool) -> int:
     """Make a key and print its secret."""
 
     async def work(store: Store) -> int:
-        key, secret = await store.write(keys.create, _user(user), _role(role), time.time())
+        of_team = None if team is None else _name("--team", team)
+        key, secret = await store.write(
+            keys.create, _name("--user", user), _role(role), time.time(), team=of_team
+        )
         if as_json:
             print_json({**_fields(key), "secret": secret})
             return 0
@@ -54,7 +57,7 @@ def show_all(*, as_json: bool) -> int:
         if as_json:
             print_json([_fields(key) for key in found])
         else:
-            print_columns([("ID", "USER", "ROLE", "CREATED", "REVOKED"), *map(_row, found)])
+            print_columns([("ID", "USER", "TEAM", "ROLE", "CREATED", "REVOKED"), *map(_row, found)])
         return 0
 
     return _with_store(work, as_json=as_json)
@@ -102,10 +105,10 @@ def _chosen(found: list[ApiKey], beginning: str) -> ApiKey:
     return active[0]
 
 
-def _user(name: str) -> str:
+def _name(option: str, name: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}", name):
         raise BadRequest(
-            f"--user is {name[:80]!r}.",
+            f"{option} is {name[:80]!r}.",
             hint="At most 64 letters, digits and . _ @ -, a letter or digit first.",
         )
     return name
@@ -122,7 +125,14 @@ def _fields(key: ApiKey) -> dict[str, object]:
 
 
 def _row(key: ApiKey) -> tuple[str, ...]:
-    return (key.id, key.user, key.role, _iso(key.created_at) or "", _iso(key.revoked_at) or "")
+    return (
+        key.id,
+        key.user,
+        key.team or "",
+        key.role,
+        _iso(key.created_at) or "",
+        _iso(key.revoked_at) or "",
+    )
 
 
 def _iso(seconds: float | None) -> str | None:

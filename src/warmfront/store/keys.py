@@ -20,15 +20,17 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
 
 _T = schema.api_keys.c
-_KEYS = select(_T.id, _T.user_name, _T.role, _T.created_at, _T.revoked_at, _T.secret_sha256)
+_KEYS = select(_T.id, _T.user_name, _T.role, _T.created_at, _T.revoked_at, _T.team, _T.secret_sha256)
 _FORMAT = re.compile(r"wf_([0-9a-f]{12})_[0-9a-f]{64}", re.ASCII)
 
 
-def create(c: Connection, user: str, role: Role, now: float) -> tuple[ApiKey, str]:
+def create(
+    c: Connection, user: str, role: Role, now: float, *, team: str | None = None
+) -> tuple[ApiKey, str]:
     """A new key and its secret, `wf_<id>_<secret>`, which nobody can see again."""
-    key = ApiKey(id=secrets.token_hex(6), user=user, role=role, created_at=now)
+    key = ApiKey(id=secrets.token_hex(6), user=user, role=role, created_at=now, team=team)
     secret = f"wf_{key.id}_{secrets.token_hex(32)}"
-    row = {"id": key.id, "user_name": user, "role": role, "created_at": now}
+    row = {"id": key.id, "user_name": user, "role": role, "created_at": now, "team": team}
     c.execute(_CREATE, {**row, "secret_sha256": _digest(secret)})
     return key, secret
 
@@ -83,6 +85,7 @@ def _key(row: Row[*tuple[Any, ...]]) -> ApiKey:
         role=Role(row.role),
         created_at=row.created_at,
         revoked_at=row.revoked_at,
+        team=row.team,
     )
 
 

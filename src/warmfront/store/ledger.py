@@ -66,9 +66,22 @@ def of_owner_since(c: Connection, owner: str, since: float) -> Decimal:
     return _dollars(c, _OF_OWNER, owner, since)
 
 
+def of_team_since(c: Connection, team: str, since: float) -> Decimal:
+    """The same of all who have, or had, a key of this team."""
+    return _dollars(c, _OF_TEAM, team, since)
+
+
+def total_since(c: Connection, since: float) -> Decimal:
+    """The same of everyone, and of nobody: what VMs cost that nobody used any more."""
+    return _dollars(c, _OF_ALL, since=since)
+
+
 _OF_VM = _SUM.where(_T.vm_id == bindparam("of"))
 _OF_SUBMISSION = _SUM.where(_T.submission_id == bindparam("of"))
 _OF_OWNER = _SUM.where(_T.owner == bindparam("of"), _T.started_at >= bindparam("since"))
+_MEMBERS = select(schema.api_keys.c.user_name).where(schema.api_keys.c.team == bindparam("of"))
+_OF_TEAM = _SUM.where(_T.owner.in_(_MEMBERS), _T.started_at >= bindparam("since"))
+_OF_ALL = _SUM.where(_T.started_at >= bindparam("since"))
 
 
 def by_day(c: Connection, since: float) -> dict[str, Decimal]:

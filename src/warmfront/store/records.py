@@ -145,6 +145,7 @@ class ApiKey:
     role: Role
     created_at: float
     revoked_at: float | None = None
+    team: str | None = None  #: whose dollars a day are counted together
 
 
 @dataclass(frozen=True, kw_only=True)

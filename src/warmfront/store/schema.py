@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Dialect
 
 #: The migration that makes the tables below.
-REVISION = "0001"
+REVISION = "0002"
 
 
 class Usd(TypeDecorator[Decimal]):
@@ -184,6 +184,7 @@ api_keys = Table(
     Column("secret_sha256", Text, nullable=False),
     Column("created_at", Double, nullable=False),
     Column("revoked_at", Double),
+    Column("team", Text),
 )
 
 usage = Table(
