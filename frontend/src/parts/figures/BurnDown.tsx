@@ -34,7 +34,7 @@ export function BurnDown({ points, credits, alertAt, emptyAt }: Props) {
   const x = linear([from, to], [LEFT, width - RIGHT]);
   const y = linear([0, credits || 1], [HEIGHT - BOTTOM, TOP]);
   const path = points.map(({ at, usd }) => `${x(at).toFixed(1)} ${y(usd).toFixed(1)}`);
-  const ticks = timeTicks(from, to, Math.max(2, Math.floor((width - LEFT) / 80)));
+  const ticks = timeTicks(from, to, Math.max(2, Math.floor((width - LEFT) / 60)));
   const ahead = emptyAt === null ? null : { at: to, usd: at(last, emptyAt, to) };
   return (
     <div ref={place} className="figure">

@@ -59,7 +59,7 @@ export function DayBars({ bars, meters, names }: Props) {
               </rect>
             ))}
             {(bars.length - 1 - index) % every === 0 && (
-              <text className="fig-text" x={Math.min(LEFT + (index + 0.5) * step, width - 20)} y={HEIGHT - 8} textAnchor="middle">
+              <text className="fig-text" x={Math.min(LEFT + (index + 0.5) * step, width - 24)} y={HEIGHT - 8} textAnchor="middle">
                 {utcDay(bar.day)}
               </text>
             )}

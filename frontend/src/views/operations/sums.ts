@@ -69,8 +69,8 @@ export interface Pace {
   usdPerDay: number;
   /** How many of the last days it was taken from. */
   days: number;
-  /** When nothing is left if it goes on so; null if never. */
-  emptyAt: number | null;
+  /** When nothing is left if it goes on so. */
+  emptyAt: number;
 }
 
 /** How fast the credits went of late, and until when they last so. */

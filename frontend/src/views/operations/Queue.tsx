@@ -1,0 +1,48 @@
+/** Who waits, in about the order in which they are served. */
+import { Link } from "wouter";
+import { plural, span } from "../../lib/format";
+import type { Operations } from "../../lib/types";
+
+export function Queue({ data, now }: { data: Operations; now: number }): React.JSX.Element {
+  const { items, length } = data.queue;
+  return (
+    <section className="card stack" aria-labelledby="queue-title">
+      <h2 id="queue-title">Queue</h2>
+      {items.length === 0 ? (
+        <p className="dim no-gap">{length === 0 ? "Nobody waits." : `${plural(length, "submission")} about to start.`}</p>
+      ) : (
+        <div className="scroll" tabIndex={0} role="region" aria-label="Those who wait">
+          <table>
+            <thead>
+              <tr>
+                <th className="number">Before it</th>
+                <th>Submission</th>
+                <th>User</th>
+                <th className="number">Waiting</th>
+              </tr>
+            </thead>
+            <tbody>
+              {items.map((item) => (
+                <tr key={item.position}>
+                  <td className="number">{item.position}</td>
+                  <td>
+                    {item.submission_id === null ? (
+                      <span className="dim">another user’s</span>
+                    ) : (
+                      <Link href={`/submissions/${item.submission_id}`}>
+                        {item.problem}, {item.endpoint}
+                      </Link>
+                    )}
+                  </td>
+                  <td>{item.user ?? <span className="dim">–</span>}</td>
+                  <td className="number">{span((now - Date.parse(item.since)) / 1000)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          {length > items.length && <p className="dim small no-gap">and {plural(length - items.length, "more", "more")}</p>}
+        </div>
+      )}
+    </section>
+  );
+}

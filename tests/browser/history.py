@@ -1,0 +1,142 @@
+"""Twelve days of a service's past, written into its store: VMs, tasks of four users, and what they came to.
+
+The last day has enough in it for lanes of every kind. Nothing is random, so pictures are the same each time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from warmfront.money import meter
+from warmfront.money.billing import Billing
+from warmfront.settings import Settings
+from warmfront.store import attempts, ledger, log, submissions, vms
+from warmfront.store.engine import open_store
+from warmfront.store.records import AttemptRecord, NewSubmission
+from warmfront.vms import VMInstance, VMState
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+DAYS = 12
+USERS = ("ada", "grace", "edsger", "barbara")
+BOOT_S = 430.0
+KEPT_S = 600.0
+RATE_USD_PER_H = Decimal("1.99")
+
+#: Hours before now at which a VM was asked for, on each day, and how many tasks it got.
+_SHIFTS = ((21.5, 9), (15.0, 24), (6.0, 14), (2.2, 31))
+_DAY_S = 86_400
+_BILLING = Billing(rate_usd_per_h=RATE_USD_PER_H)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Shift:
+    """One VM's life."""
+
+    number: int
+    begin: float
+    tasks: int
+
+
+def put_history(data_dir: Path) -> None:
+    """Write it; the service must not run meanwhile."""
+
+    async def write() -> None:
+        store = await open_store(Settings(data_dir=data_dir))
+        now = time.time()
+        try:
+            for shift in _shifts(now):
+                await store.write(_live, shift)
+        finally:
+            await store.close()
+
+    asyncio.run(write())
+
+
+def _shifts(now: float) -> list[_Shift]:
+    return [
+        _Shift(
+            number=10 * day + place,
+            begin=now - day * _DAY_S - hours * 3600,
+            # Some days are busier than others, and the first ones were quiet.
+            tasks=max(2, tasks * (1 + (day * 7) % 5) // 4 - day // 2),
+        )
+        for day in range(DAYS)
+        for place, (hours, tasks) in enumerate(_SHIFTS)
+        if (day + place) % 3 or day == 0
+    ]
+
+
+def _live(c: Connection, shift: _Shift) -> None:
+    """A VM from its first second to its last, with all that it did."""
+    vm = VMInstance(
+        id=f"vm_past{shift.number:04d}",
+        provider="local",
+        gpu="MI300X",
+        state=VMState.IDLE,
+        created_at=shift.begin,
+        started_at=shift.begin + 4,
+        ready_at=shift.begin + BOOT_S,
+        simulated=True,
+        escrow_usd=Decimal(2),
+    )
+    at = shift.begin + BOOT_S
+    for number in range(shift.tasks):
+        seconds = 6.0 + (number * 13) % 29
+        vm = _task(c, vm, shift, number, at=at, seconds=seconds)
+        at += seconds + (number * 97) % 240
+    vm, entries = meter.settle(vm, _BILLING, at + KEPT_S, worked=False, submission_id=None, owner=None)
+    ledger.add(c, entries)
+    vms.save(
+        c,
+        replace(
+            vm,
+            state=VMState.TERMINATED,
+            ended_at=at + KEPT_S,
+            reason=f"idle for {KEPT_S:.0f} s",
+            tasks_done=shift.tasks,
+        ),
+    )
+
+
+def _task(
+    c: Connection, vm: VMInstance, shift: _Shift, number: int, *, at: float, seconds: float
+) -> VMInstance:
+    """One task on a VM: what it waited, what it took, and its verdict."""
+    new = NewSubmission(
+        id=f"sub_past{shift.number:04d}x{number}",
+        owner=USERS[(number * number + shift.number) % len(USERS)],
+        problem=("relu", "softmax", "leaky-relu")[number % 3],
+        gpu=vm.gpu,
+        dtype="float32",
+        language="hip",
+        endpoint="checker",
+        file_name="solution.hip",
+        code="// of the past\n",
+        created_at=shift.begin if number == 0 else at - 0.4,
+    )
+    submissions.create(c, new, {"status": "IN_QUEUE", "submission_id": new.id, "position": 0, "quote": {}})
+    submissions.queue(c, new.id)
+    attempt = AttemptRecord(id=f"att_{new.id}", submission_id=new.id, vm_id=vm.id, number=1, started_at=at)
+    attempts.begin(c, attempt, cold=number == 0)
+    for until, worked in ((at, False), (at + seconds, True)):
+        vm, entries = meter.settle(vm, _BILLING, until, worked=worked, submission_id=new.id, owner=new.owner)
+        ledger.add(c, entries)
+    verdict = {
+        "status": "CHECKED",
+        "test_results": [],
+        "passed_tests": 9,
+        "total_tests": 9,
+        "simulated": True,
+    }
+    log.finish(
+        c, new.id, verdict, at + seconds, attempt_id=attempt.id, cost_usd=ledger.of_submission(c, new.id)
+    )
+    return vm
