@@ -95,6 +95,8 @@ class Settings:
     default_gpu: str = "MI300X"
     #: AMD_MI300X_HOURLY_RATE: dollars an hour.
     rate_usd_per_h: Decimal = Decimal("1.99")
+    #: AMD_MINIMUM_RESERVATION: what the cloud bills every VM for at least.
+    minimum_reservation_s: int = 0
     #: AMD_GRANT_CREDITS_TOTAL: the hard limit, in dollars.
     credits_usd: Decimal = Decimal("1400.00")
     #: AMD_COST_ALERT_THRESHOLD: the share of the credits at which the alert comes, once.
@@ -310,6 +312,11 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "max_vms": ("AMD_VM_MAX_CONCURRENT", values.count, "a whole number from 1"),
     "default_gpu": ("AMD_DEFAULT_GPU", values.one_of("MI300X"), "MI300X"),
     "rate_usd_per_h": ("AMD_MI300X_HOURLY_RATE", values.dollars, _DOLLARS),
+    "minimum_reservation_s": (
+        "AMD_MINIMUM_RESERVATION",
+        values.duration(0, 31 * 86400),
+        "a duration from 0s to 31d, such as 4h",
+    ),
     "credits_usd": ("AMD_GRANT_CREDITS_TOTAL", values.dollars, _DOLLARS),
     "alert_threshold": (
         "AMD_COST_ALERT_THRESHOLD",

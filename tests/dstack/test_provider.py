@@ -7,8 +7,6 @@ import contextlib
 import os
 import secrets
 import signal
-import subprocess
-import sys
 import tempfile
 from decimal import Decimal
 from pathlib import Path
@@ -18,7 +16,6 @@ import httpx
 import pytest
 
 from warmfront import settings
-from warmfront.dstack import delivery
 from warmfront.dstack.client import DstackClient
 from warmfront.errors import ProviderError
 from warmfront.providers.base import Lease, Phase
@@ -31,8 +28,11 @@ if TYPE_CHECKING:
     from tests.dstack.harness import Stack
     from warmfront.testing.cloud import Switches
 
-#: dstack's client leaves the socket of a port that it finds taken to the garbage collector.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+pytestmark = [
+    pytest.mark.slow,  # a real server takes its time
+    # dstack's client leaves the socket of a port that it finds taken to the garbage collector.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 TOKEN = "of-this-vm"  # noqa: S105 - opens nothing but a test's listener
 PATIENCE_S = 90.0
 
@@ -222,22 +222,22 @@ def test_a_price_above_the_rate_is_not_paid(stack: Stack, fleet: MakeFleet) -> N
     assert len(stack.cloud.bill()) == before
 
 
-def test_what_is_delivered_stands_alone(tmp_path: Path) -> None:
-    """The folder that goes to a VM has all of our code that a listener needs, and nothing of the service."""
-    packed = delivery.pack(tmp_path)
-    assert not (packed / "warmfront" / "api").exists()
-    # Without our own package, which this checkout's interpreter would find.
-    found = subprocess.run(
-        [sys.executable, "-I", "-c", _LOAD, str(packed)], capture_output=True, text=True, check=False
-    )
-    assert (found.returncode, found.stderr) == (0, "")
-    assert found.stdout.split() == [str(packed / "warmfront")]
+def test_a_minimum_reservation_is_in_the_price(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
+    """A VM of Hot Aisle that ends at once costs what the cloud bills for it: all that it reserved."""
+    switches.minimum_reservation_s = 4 * 3600.0
+    vm_id = new_id()
+    lived_s: list[float] = []
 
+    async def live(provider: DstackProvider) -> None:
+        await provision(provider, vm_id)
+        ended = await provider.release(vm_id)
+        assert ended.started_at is not None
+        assert ended.ended_at is not None
+        lived_s.append(ended.ended_at - ended.started_at)
 
-_LOAD = """
-import sys
-sys.path[:] = [sys.argv[1], *(path for path in sys.path if not path.endswith("src"))]
-import warmfront.listener.__main__, warmfront.listener.problem_outside, warmfront.sandbox.docker
-import warmfront.judge.bench, warmfront.judge.compare, warmfront.judge.memory
-print(*warmfront.__path__)
-"""
+    name = fleet(backends=["hotaisle"])
+    provider = lead(stack, name, live, AMD_BACKEND="hotaisle", AMD_MINIMUM_RESERVATION="4h")
+    billed = stack.cloud.bill()[-1]
+    assert (billed.backend, billed.ended_at is not None) == ("hotaisle", True)
+    assert provider.billing.cost_usd(lived_s[0]) == pytest.approx(Decimal(str(billed.cost_usd())))
+    assert provider.billing.cost_usd(0.0) == Decimal("7.96")

@@ -41,6 +41,8 @@ _PHASES = {
     Outcome.PULLING: Phase.PULLING,
     Outcome.RUNNING: Phase.STARTING,
 }
+#: The backend whose VMs may be billed for a minimum.
+_RESERVES = "hotaisle"
 #: The names of the runs that are VMs.
 _VM_PREFIX = run_name("vm_")
 _log = logging.getLogger(__name__)
@@ -68,7 +70,7 @@ class DstackProvider:
     slots = 1
 
     def __init__(self, settings: Settings, client: DstackClient, *, clock: Clock | None = None) -> None:
-        self.billing = Billing(rate_usd_per_h=settings.rate_usd_per_h)
+        self.billing = _billing(settings)
         self.typical_boot_s = _TYPICAL_BOOT_S
         self.settings = settings
         self.client = client
@@ -292,6 +294,15 @@ _WORDS = {
     Outcome.BOOT_FAILED: "The VM came, and dstack's agent on it did not",
     Outcome.BROKEN: "dstack failed",
 }
+
+
+def _billing(settings: Settings) -> Billing:
+    """By the second, but for what is reserved at least: dstack knows nothing of that, so that it is set."""
+    if settings.backend == _RESERVES and not settings.minimum_reservation_s:
+        _log.warning(
+            "%s bills some VMs for hours at least: if it does yours, set AMD_MINIMUM_RESERVATION", _RESERVES
+        )
+    return Billing(rate_usd_per_h=settings.rate_usd_per_h, minimum_s=float(settings.minimum_reservation_s))
 
 
 def _never(vm_id: str, now: float) -> Lease:
