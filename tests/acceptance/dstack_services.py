@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import tempfile
 import time
 from contextlib import contextmanager
@@ -13,15 +14,26 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from tests.acceptance.services import PROMPT_S, ROOT, Service
+from tests.acceptance.services import EXAMPLE, PROMPT_S, ROOT, Service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.dstack.harness import Stack
 
-FLEET = "kernels"
 ENDLESS = (ROOT / "tests" / "redteam" / "attacks" / "endless_kernel.hip").read_text()
+#: Right, and in every call so slow that its benchmark takes seconds: time enough for things to happen.
+DROWSY = EXAMPLE.replace("#include <hip/hip_runtime.h>", "#include <hip/hip_runtime.h>\n#include <unistd.h>")
+DROWSY = DROWSY.replace("const size_t count = n * m;", "const size_t count = n * m;\n    usleep(150000);")
+#: Ends as little as the endless one, and leaves the processor to others.
+ASLEEP = """\
+#include <hip/hip_runtime.h>
+#include <unistd.h>
+
+extern "C" void solution(const float* input, float* output, size_t n, size_t m) { pause(); }
+"""
+#: For the end of all VMs: dstack, on a busy machine, takes its time with three.
+_PATIENCE_S = 300.0
 
 
 class User:
@@ -35,7 +47,7 @@ class User:
     def submit(self, **fields: Any) -> str:
         """Submit without waiting; the id."""
         body = {
-            "solution_code": (ROOT / "examples" / "leaky_relu.hip").read_text(),
+            "solution_code": EXAMPLE,
             "problem": "leaky-relu",
             **fields,
         }
@@ -67,19 +79,21 @@ class User:
         """Every VM."""
         return list(self._ask("GET", "/vms").json()["items"])
 
+    def vms_alive(self) -> list[dict[str, Any]]:
+        """Those that are not over."""
+        return [vm for vm in self.vms() if vm["state"] not in {"TERMINATED", "FAILED"}]
+
     def spent_usd(self) -> Decimal:
         """What the ledger says."""
         return Decimal(str(self._ask("GET", "/costs").json()["total_usd"]))
 
     def wait_until_no_vm_is_alive(self) -> list[dict[str, Any]]:
         """Wait until all VMs are over; the VMs."""
-        deadline = time.monotonic() + PROMPT_S
-        while True:
-            vms = self.vms()
-            if all(vm["state"] in {"TERMINATED", "FAILED"} for vm in vms):
-                return vms
-            assert time.monotonic() < deadline, vms
+        deadline = time.monotonic() + _PATIENCE_S
+        while alive := self.vms_alive():
+            assert time.monotonic() < deadline, alive
             time.sleep(0.1)  # the end of a VM is nothing that the API can be asked to wait for
+        return self.vms()
 
     def _ask(self, method: str, path: str, **options: Any) -> httpx.Response:
         return httpx.request(method, f"{self._url}{path}", headers=self._headers, timeout=PROMPT_S, **options)
@@ -97,7 +111,8 @@ def at_home() -> Iterator[Path]:
 def serving_dstack(stack: Stack, data_dir: Path, **environment: str) -> Iterator[Service]:
     """A service on a fleet of its own, which is deleted afterwards."""
     data_dir.mkdir(exist_ok=True)
-    stack.apply_fleet(FLEET, nodes="0..3")
+    fleet = f"kernels-{secrets.token_hex(4)}"
+    stack.apply_fleet(fleet, nodes="0..3")
     service = Service(
         data_dir,
         **{
@@ -106,10 +121,10 @@ def serving_dstack(stack: Stack, data_dir: Path, **environment: str) -> Iterator
             "DSTACK_SERVER_URL": stack.server.url,
             "DSTACK_TOKEN": stack.server.token,
             "DSTACK_PROJECT": stack.server.project,
-            "AMD_FLEET_NAME": FLEET,
+            "AMD_FLEET_NAME": fleet,
             "AMD_FLEET_MAX_NODES": "3",
             "WARMFRONT_HEARTBEAT": "0.5",
-            "WARMFRONT_LOST_AFTER": "3",
+            "WARMFRONT_LOST_AFTER": "5",
             "WARMFRONT_BENCH_BUDGET": "0.5",
             "WARMFRONT_BUG_FINDER": "false",
             **environment,
@@ -118,7 +133,7 @@ def serving_dstack(stack: Stack, data_dir: Path, **environment: str) -> Iterator
     service.start()
     try:
         yield service
-        stack.remove_fleet(FLEET)
+        stack.remove_fleet(fleet)
     except BaseException:
         print("\n".join(line for line in service.lines if "warmfront.access" not in line))
         raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
@@ -12,17 +11,10 @@ from tests.dstack.harness import open_stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.dstack.harness import Stack
     from warmfront.testing.cloud import Switches
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A real server takes its time: everything here is a slow proof."""
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.slow)
 
 
 class MakeFleet(Protocol):

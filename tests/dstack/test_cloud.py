@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tests.dstack.conftest import MakeFleet
     from tests.dstack.harness import Stack
 
+#: A real server takes its time.
+pytestmark = pytest.mark.slow
 _SERVES = "exec python3 -m http.server 8000 --bind 127.0.0.1"
 
 
@@ -113,7 +115,6 @@ def test_lost_vm(stack: Stack, fleet: MakeFleet) -> None:
     until(lambda: not stack.instances(name))
 
 
-@pytest.mark.slow
 def test_unmodified_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server as it is released, with no rest shortened, runs a task cold and the next one warm."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))

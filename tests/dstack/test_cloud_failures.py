@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tests.dstack.harness import Stack
     from warmfront.testing.cloud import Switches
 
+#: A real server takes its time.
+pytestmark = pytest.mark.slow
 _NO_CAPACITY = "failed_to_start_due_to_no_capacity"
 
 

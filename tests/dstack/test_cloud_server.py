@@ -6,12 +6,15 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.dstack.harness import finished, job, logs, open_stack, running
 
 if TYPE_CHECKING:
-    import pytest
-
     from tests.dstack.harness import Stack
+
+#: A real server takes its time.
+pytestmark = pytest.mark.slow
 
 
 def test_killed_in_mid_run(own_stack: Stack, tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.dstack.harness import until
 from warmfront import settings
 from warmfront.dstack.client import DstackClient
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from warmfront.dstack.records import Run
     from warmfront.testing.cloud import Switches
 
+#: A real server takes its time.
+pytestmark = pytest.mark.slow
 #: For a run to end: a lost VM is given up by dstack after two minutes, whatever the scale.
 PATIENCE_S = 240
 LOOK_S = 0.1

@@ -10,6 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.dstack.harness import PYTHON, SCALE
 from warmfront.testing import dstack_scaled
 from warmfront.testing.cloud import CloudThread
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
     from tests.dstack.harness import Stack
 
+#: A real server takes its time.
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "amd_devcloud_setup.md"
 PATIENCE_S = 240
