@@ -12,6 +12,7 @@ import itertools
 import logging
 import random
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 #: A Monday, so that the days of a trace are the days that its maker had in mind.
 EPOCH_S = 1_700_438_400.0
+_FIRST_DAY = datetime.fromtimestamp(EPOCH_S, UTC).replace(tzinfo=None)
 #: Nothing fails here, so that nobody needs to be asked whether it is well: looking once a month is enough.
 _SELDOM_S = 30 * 86_400.0
 #: Longer than this after the last task no VM is kept: there is nobody to keep it for.
@@ -77,6 +79,7 @@ class Outcome:
     cold_starts: int
     lived_s: float  #: by all VMs
     worked_s: float  #: of that, with a task
+    usd_by_day: tuple[Decimal, ...] = ()  #: the ledger's, from the trace's first day to the last that cost
     intervals: tuple[Interval, ...] = ()  #: the ledger's, of the part that was to be shown
 
     @property
@@ -203,8 +206,15 @@ def outcome(c: Connection, shown_s: tuple[float, float] = (0.0, 0.0)) -> Outcome
         cold_starts=int(cold or 0),
         lived_s=float(lived_s or 0.0),
         worked_s=float(worked_s or 0.0),
+        usd_by_day=tuple(_by_day(c)),
         intervals=tuple(_intervals(c, *shown_s)),
     )
+
+
+def _by_day(c: Connection) -> list[Decimal]:
+    found = ledger.by_day(c, EPOCH_S)
+    days = {(datetime.fromisoformat(day) - _FIRST_DAY).days: usd for day, usd in found.items()}
+    return [days.get(number, Decimal(0)) for number in range(max(days, default=-1) + 1)]
 
 
 def _intervals(c: Connection, begin_s: float, end_s: float) -> list[Interval]:
