@@ -143,7 +143,10 @@ class DstackClient:
         return [run for run in map(run_from, found) if run.name.startswith(prefix)]
 
     async def stop(self, name: str, *, abort: bool = False) -> None:
-        """Ask for the run's end; a run that is over or unknown is no error. `abort` does not wait for it."""
+        """Ask for the run's end; a run that is over or unknown is no error.
+
+        With `abort` its command is not told, and dstack waits for its output for longer than a stop takes.
+        """
         await self._call(lambda api: api.runs.stop(self.project, [name], abort), missing=None)
 
     async def logs(self, name: str) -> bytes:
