@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo serve page test test-slow check format bench lock clean
+.PHONY: demo serve page test test-slow check format screenshots bench lock clean
 
 demo: ## Judge a kernel on this machine, from nothing
 	@PYTHON=$(PYTHON) scripts/setup run
@@ -41,10 +41,16 @@ format: ## Format the code
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
+screenshots: ## Pictures of every view of the page, into build/screenshots
+	@PYTHON=$(PYTHON) scripts/setup dev
+	@PYTHON=$(PYTHON) scripts/page build
+	@$(BIN)/python -m tests.browser.screenshots build/screenshots
+
 bench: ## Every figure that the documentation quotes, each measured in one run
 	@PYTHON=$(PYTHON) scripts/setup dev
 	@PYTHON=$(PYTHON) scripts/setup dstack
-	@set -e; for script in verdict compile kernels sandbox xray decisions service streams dstack; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
+	@PYTHON=$(PYTHON) scripts/page build
+	@set -e; for script in verdict compile kernels sandbox xray decisions service streams page dstack; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
 
 lock: ## Pin every dependency anew, with hashes
 	@set -e; for name in run dev dstack-server node; do \

@@ -115,7 +115,7 @@ async def _no_report(source: str, *, arch: str, problem: Problem | None, dtype: 
     raise AssertionError(source, arch, problem, dtype)
 
 
-async def serve(directory: Path, *, slots: int, events: int, pause_s: float) -> None:
+async def serve(directory: Path, *, slots: int, listeners: Nodding) -> None:
     """Serve until killed."""
     settings = Settings(data_dir=directory, rate_limit_per_min=10**9, daily_submissions=10**9, max_vms=1)
     clock, provider = SystemClock(), OneVM(slots)
@@ -128,7 +128,7 @@ async def serve(directory: Path, *, slots: int, events: int, pause_s: float) -> 
     orchestrator = VMOrchestrator(
         store=store,
         provider=provider,
-        listeners=Nodding(events, pause_s),
+        listeners=listeners,
         examine=_look,
         settings=settings,
         clock=clock,
@@ -161,7 +161,9 @@ if __name__ == "__main__":
         serve(
             Path(words[0]),
             slots=int(words[1]) if len(words) > 1 else 8,
-            events=int(words[2]) if len(words) > 2 else 10,
-            pause_s=float(words[3]) if len(words) > 3 else 0.0,
+            listeners=Nodding(
+                events=int(words[2]) if len(words) > 2 else 10,
+                pause_s=float(words[3]) if len(words) > 3 else 0.0,
+            ),
         )
     )

@@ -10,7 +10,7 @@ from playwright.sync_api import expect, sync_playwright
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, ConsoleMessage, Page
+    from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize
 
 CHROMIUM = "/usr/bin/chromium"
 SWITCHES = [
@@ -21,8 +21,8 @@ SWITCHES = [
 ]
 #: Two loaded cores take their time.
 PATIENCE_MS = 30_000
-DESKTOP = {"width": 1280, "height": 860}
-PHONE = {"width": 390, "height": 844}
+DESKTOP: ViewportSize = {"width": 1280, "height": 860}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 
 Theme = Literal["light", "dark"]
 

@@ -1,0 +1,217 @@
+"""The page in Chromium: what the first view loads, when it can be used, and whether 2,000 samples stutter.
+
+Time and frames are shown beside those of an empty page in the same browser, so that a busy machine hits both
+alike. `python -m bench.page serve DIRECTORY` is the service that streams the samples.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.server
+import json
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import expect
+
+from bench.timing import medians_s, print_bars
+from bench.trivial import Nodding, serve
+from tests.browser.browsing import DESKTOP, chromium
+from warmfront.listener.protocol import Attempt, Progress
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from playwright.sync_api import Browser, Page
+
+    from warmfront.orchestrator import VMInstance
+
+ROUNDS = 9
+GOAL_KB = 300
+CASES = 20
+SAMPLES = 100
+#: Between two cases, so that 2,000 samples take two seconds.
+PAUSE_S = 0.1
+#: A frame at 60 Hz.
+FRAME_MS = 1000 / 60
+
+_EMPTY = b"<!doctype html><html lang=en><title>Empty</title>"
+
+#: Counts the frames that were due and did not come, until told to stop.
+_COUNT = """() => {
+    const gaps = [];
+    let last = performance.now();
+    const next = (now) => {
+        gaps.push(now - last);
+        last = now;
+        if (!window.stopped) requestAnimationFrame(next);
+    };
+    requestAnimationFrame(next);
+    window.frames_ms = () => { window.stopped = true; return gaps; };
+}"""
+#: Returns when the browser has had a moment with nothing to do.
+_IDLE = "() => new Promise((resolve) => requestIdleCallback(() => resolve(true)))"
+
+
+class Sampling(Nodding):
+    """Listeners that time twenty cases with a hundred samples each."""
+
+    async def execute(self, vm: VMInstance, attempt: Attempt) -> AsyncIterator[Progress]:
+        """Every event of a benchmark."""
+        del vm, attempt
+        for seq, fields in enumerate(_benchmark(), 1):
+            await asyncio.sleep(PAUSE_S)
+            yield Progress(seq=seq, fields=fields)
+
+
+def _benchmark() -> Iterator[dict[str, Any]]:
+    chance = random.Random(1)  # noqa: S311 - the same samples every time
+    case = {"test_id": 1, "name": "n = 1", "status": "PASSED"}
+    timings = [_timing(number, chance) for number in range(1, CASES + 1)]
+    yield {"status": "COMPILING", "compiler": "none", "toolchain": "cpu", "sandbox": "none"}
+    yield {"status": "CHECKING", "total_tests": 1, "compile_s": 0.1}
+    yield {"status": "TEST_RESULT", "result": case, "total_tests": 1}
+    yield {
+        "status": "CHECKED",
+        "test_results": [case],
+        "passed_tests": 1,
+        "total_tests": 1,
+        "simulated": True,
+    }
+    yield {"status": "BENCHMARKING", "total_tests": CASES}
+    for timing in timings:
+        yield {"status": "BENCHMARK_RESULT", "result": timing, "total_tests": CASES, "simulated": True}
+    last = {"status": "BENCHMARKED", "test_results": timings, "avg_runtime_ms": 1.0, "avg_gflops": 1.0}
+    yield {**last, "simulated": True, "output": "", "target": "", "warnings": [], "bug_finder": ""}
+
+
+def _timing(number: int, chance: random.Random) -> dict[str, Any]:
+    runs = [chance.lognormvariate(0, 0.02) for _ in range(SAMPLES)]
+    ms = statistics.median(runs)
+    figures = {"gflops": 1.0 / ms, "gbps": 8.0 / ms, "outer_ms": ms, "pct_of_floor": None, "note": ""}
+    ci = [ms * 0.998, ms * 1.002]
+    return {"test_id": number, "name": f"case {number}", "runtime_ms": ms, "ci": ci, "runs": runs, **figures}
+
+
+@contextlib.contextmanager
+def streaming() -> Iterator[str]:
+    """The address of a service whose benchmarks are `Sampling`'s."""
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "bench.page", "serve", folder], stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
+            process.wait()
+
+
+@contextlib.contextmanager
+def empty_page() -> Iterator[str]:
+    """The address of a page with nothing on it."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(_EMPTY)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
+            """Say nothing."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+        server.shutdown()
+
+
+@contextlib.contextmanager
+def fresh(browser: Browser) -> Iterator[Page]:
+    """A page with nothing in its cache."""
+    context = browser.new_context(viewport=DESKTOP)
+    yield context.new_page()
+    context.close()
+
+
+def first_view(browser: Browser, url: str) -> None:
+    """Bytes as they came over the wire, by kind."""
+    sizes: dict[str, int] = {}
+    with fresh(browser) as page:
+        page.goto(url, wait_until="networkidle")
+        entries = page.evaluate(
+            "JSON.stringify([...performance.getEntriesByType('navigation'), "
+            "...performance.getEntriesByType('resource')].map((each) => [each.name, each.encodedBodySize]))"
+        )
+    for address, size in json.loads(entries):
+        name = "data" if "/api/" in address else Path(urlsplit(address).path).suffix.lstrip(".") or "html"
+        sizes[name] = sizes.get(name, 0) + size
+    for name, size in sorted(sizes.items(), key=lambda item: -item[1]):
+        print(f"  {name:6} {size / 1000:8.1f} kB")
+    total_kb = sum(sizes.values()) / 1000
+    print(f"  first view, compressed: {total_kb:.1f} kB (goal: under {GOAL_KB} kB)")
+
+
+def interactive(browser: Browser, url: str, nothing: str) -> None:
+    """From the address to a page that is drawn and has nothing left to do, in turns with an empty one."""
+
+    def ours() -> None:
+        with fresh(browser) as page:
+            page.goto(url)
+            expect(page.get_by_role("link", name="Leaky ReLU").first).to_be_visible()
+            page.evaluate(_IDLE)
+
+    def theirs() -> None:
+        with fresh(browser) as page:
+            page.goto(nothing)
+            page.evaluate(_IDLE)
+
+    seconds = medians_s({"first view": ours, "empty page": theirs}, ROUNDS)
+    print_bars(seconds)
+    ratio = seconds["first view"] / seconds["empty page"]
+    print(f"  time to interactive over an empty page: {ratio:.2f}")
+
+
+def frames(browser: Browser, url: str, nothing: str) -> None:
+    """Frames that were due while the samples came in and were not drawn."""
+    with fresh(browser) as page:
+        page.goto(f"{url}/problems/leaky-relu")
+        expect(page.locator(".cm-content")).to_contain_text("solution")
+        page.get_by_role("button", name=re.compile("^Benchmark")).click()
+        page.evaluate(_COUNT)
+        expect(page.get_by_test_id("outcome")).to_have_attribute("data-status", "BENCHMARKED")
+        streamed: list[float] = page.evaluate("window.frames_ms()")
+    with fresh(browser) as page:
+        page.goto(nothing)
+        page.evaluate(_COUNT)
+        page.evaluate(f"() => new Promise((resolve) => setTimeout(resolve, {sum(streamed)}))")
+        idle: list[float] = page.evaluate("window.frames_ms()")
+    for name, gaps in (("2,000 samples", streamed), ("empty page", idle)):
+        due, missed = sum(gaps) / FRAME_MS, sum(max(0, round(gap / FRAME_MS) - 1) for gap in gaps)
+        print(f"  {name:14} {missed:5.0f} of {due:5.0f} frames dropped, the longest took {max(gaps):.0f} ms")
+
+
+def main() -> None:
+    """Measure each."""
+    with streaming() as url, empty_page() as nothing, chromium() as browser:
+        first_view(browser, url)
+        interactive(browser, url, nothing)
+        frames(browser, url, nothing)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["serve"]:
+        asyncio.run(serve(Path(sys.argv[2]), slots=1, listeners=Sampling(events=0, pause_s=0.0)))
+    else:
+        main()

@@ -1,0 +1,67 @@
+"""Pictures of every view, light and dark, desktop and phone: `python -m tests.browser.screenshots FOLDER`.
+
+For people to look at; no test compares them.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from playwright.sync_api import expect
+
+from tests.acceptance.services import EXAMPLE
+from tests.browser.browsing import DESKTOP, PHONE, Theme, Window, chromium
+from tests.browser.gallery import MATMUL, Gallery, opened
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+SIZES = {"desktop": DESKTOP, "phone": PHONE}
+
+
+def take(gallery: Gallery, browser: Browser, folder: Path, theme: Theme, size: str) -> None:
+    """Every view in one look."""
+    window = Window(browser, gallery.service.url, theme=theme, viewport=SIZES[size])
+    for name, path in gallery.views.items():
+        page = window.open(path)
+        if name == "submission-xray":
+            _with_assembly(page)
+        page.screenshot(path=folder / f"{name}-{theme}-{size}.png", full_page=True)
+    page = window.open("/problems/leaky-relu")
+    _run(page, EXAMPLE)
+    page.screenshot(path=folder / f"problem-run-{theme}-{size}.png", full_page=True)
+    window.close()
+
+
+def _with_assembly(page: Page) -> None:
+    page.get_by_role("button", name="Show the assembly").click()
+    expect(page.get_by_role("listbox")).to_have_count(2)
+    page.get_by_role("option").filter(has_text="reinterpret_cast<float4*>").first.hover()
+
+
+def _run(page: Page, code: str) -> None:
+    editor = page.locator(".cm-content")
+    editor.press("ControlOrMeta+a")
+    page.keyboard.insert_text(code)
+    page.get_by_role("button", name=re.compile("^Submit")).click()
+    expect(page.get_by_test_id("outcome")).to_have_attribute("data-status", "ACCEPTED")
+
+
+def main() -> None:
+    """All pictures into the folder."""
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as data, opened(Path(data)) as gallery, chromium() as browser:
+        gallery.service.judged(code=MATMUL, problem="matmul", endpoint="benchmark")
+        for theme, size in product(get_args(Theme), SIZES):
+            take(gallery, browser, folder, theme, size)
+    print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
+
+
+if __name__ == "__main__":
+    main()
