@@ -3,6 +3,10 @@ import { count, plural, significant } from "../../lib/format";
 import type { ErrorGrid } from "../../lib/types";
 import "./heatmap.css";
 
+/** A picture of few cells stays small. */
+const CELL_PX = 26;
+const LARGEST_PX = 320;
+
 export function HeatMap({ grid, name }: { grid: ErrorGrid; name: string }): React.JSX.Element {
   const { rows, columns } = grid;
   const wrongCells = grid.wrong.filter((share) => share !== null && share > 0).length;
@@ -10,7 +14,13 @@ export function HeatMap({ grid, name }: { grid: ErrorGrid; name: string }): Reac
   const label = `Error over ${name}: ${count(wrongCells)} of ${plural(total, "cell")} of the picture hold wrong elements.`;
   return (
     <figure className="heatmap">
-      <svg viewBox={`0 0 ${columns} ${rows}`} role="img" aria-label={label} shapeRendering="crispEdges">
+      <svg
+        style={{ maxWidth: Math.min(LARGEST_PX, columns * CELL_PX), maxHeight: LARGEST_PX }}
+        viewBox={`0 0 ${columns} ${rows}`}
+        role="img"
+        aria-label={label}
+        shapeRendering="crispEdges"
+      >
         {grid.wrong.map((share, at) => {
           if (share === null) return null;
           const row = Math.floor(at / columns);
@@ -18,8 +28,8 @@ export function HeatMap({ grid, name }: { grid: ErrorGrid; name: string }): Reac
           return (
             <rect
               key={at}
-              x={column}
-              y={row}
+              x={column + 0.03}
+              y={row + 0.03}
               width={0.94}
               height={0.94}
               className={share > 0 ? "wrong" : "right"}

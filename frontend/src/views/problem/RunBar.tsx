@@ -1,7 +1,7 @@
 /** What to run it on, what it will take, and the buttons. */
 import { bytes, roughly } from "../../lib/format";
 import type { Gpu, Offer } from "../../lib/types";
-import { ACTIONS, gpuText, offerText, type Action } from "./words";
+import { ACTIONS, offerText, standInText, type Action } from "./words";
 
 export const MAX_SOURCE_BYTES = 256 * 1024;
 
@@ -32,11 +32,12 @@ export function RunBar(props: Props): React.JSX.Element {
           <select value={gpu} onChange={(event) => props.onGpu(event.target.value)} disabled={busy}>
             {gpus.map((each) => (
               <option key={each.name} value={each.name} disabled={!each.enabled}>
-                {each.enabled ? gpuText(each.display_name, offer) : `${each.display_name} – not offered here`}
+                {each.enabled ? each.display_name : `${each.display_name}, not offered here`}
               </option>
             ))}
           </select>
         </label>
+        {offer?.simulated === true && <span className="small dim">{standInText(offer)}</span>}
         <label>
           <span className="hidden">Type of the elements</span>
           <select value={props.dtype} onChange={(event) => props.onDtype(event.target.value)} disabled={busy}>
@@ -49,7 +50,7 @@ export function RunBar(props: Props): React.JSX.Element {
       <div className="row">
         <Buttons {...props} blocked={tooLarge || sourceBytes === 0 || refusal !== null} />
         <p className="offer" role="status" data-testid="offer">
-          {offer === null ? "…" : refusal === null ? `Next: ${offerText(offer)}` : ""}
+          {!busy && refusal === null && (offer === null ? "…" : `It will take: ${offerText(offer)}`)}
         </p>
       </div>
       {refusal !== null && (

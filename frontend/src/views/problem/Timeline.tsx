@@ -77,21 +77,20 @@ function Row({ name, state, took: time, children }: RowProps): React.JSX.Element
 }
 
 function stateOf(story: Story, stage: Stage): State {
-  const last = lastReached(story);
   if (story.ending === null && story.stage === stage) return "now";
+  if (story.ending !== null && isFailure(story.ending) && lastReached(story) === stage) return "failed";
   if (story.since[stage] === undefined) {
     // A warm VM needs no boot, and is there as soon as it is taken.
     if (stage === "boot" && story.vm !== null) return "done";
     return story.ending === null ? "todo" : "skipped";
   }
-  if (story.ending !== null && isFailure(story.ending) && last === stage) return "failed";
   return "done";
 }
 
-/** The stage that it was in when it ended. */
+/** The stage that it was in when it ended. Whatever does not compile is refused before any VM. */
 function lastReached(story: Story): Stage {
+  if (story.ending?.status === "COMPILE_ERROR") return "compile";
   const reached = ORDER.filter((stage) => stage !== "done" && story.since[stage] !== undefined);
-  // A compile error is found before any VM: the compile is what failed.
   return reached.at(-1) ?? "sending";
 }
 

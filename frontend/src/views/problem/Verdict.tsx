@@ -1,45 +1,28 @@
 /** The end of a run: what it came to, why, and the next step. */
-import { Link } from "wouter";
-import { cell, count, dollars, gbps, gflops, runtime } from "../../lib/format";
+import { cell, count, gbps, gflops, runtime } from "../../lib/format";
 import { isFailure, type Ending } from "../../lib/story";
 import type { DebugInfo, FailedEvent, Fault, Finding, Timing } from "../../lib/types";
 import { HeatMap } from "../../parts/figures/HeatMap";
 import { inline } from "../../parts/Markdown";
-import { endingText } from "./words";
 
 interface Props {
   ending: Ending;
-  id: string;
-  slug: string;
   /** Shows a line in the editor. */
   onLine: (line: number) => void;
 }
 
-export function Verdict({ ending, id, slug, onLine }: Props): React.JSX.Element {
-  const failed = isFailure(ending);
+/** Below the headline and the timeline, so that nothing moves when it comes. */
+export function Verdict({ ending, onLine }: Props): React.JSX.Element {
   return (
-    <section className={`card verdict stack ${failed ? "bad" : "good"}`} aria-labelledby="verdict-title">
-      <div className="row">
-        <h2 id="verdict-title" className="grow" data-testid="verdict" data-status={ending.status}>
-          {failed ? "✗" : "✓"} {endingText(ending)}
-        </h2>
-        <Link href={`/submissions/${id}`} className="small">
-          The whole story
-        </Link>
-        {ending.status === "ACCEPTED" && (
-          <Link href={`/leaderboard/${slug}`} className="small">
-            Leaderboard
-          </Link>
-        )}
-      </div>
-      {failed ? <Failure event={ending} onLine={onLine} /> : <Success event={ending} onLine={onLine} />}
+    <div className="verdict stack">
+      {isFailure(ending) ? <Failure event={ending} onLine={onLine} /> : <Success event={ending} onLine={onLine} />}
       {"output" in ending && ending.output.trim() !== "" && (
         <div>
           <h3>It printed</h3>
           <pre className="printed">{ending.output}</pre>
         </div>
       )}
-    </section>
+    </div>
   );
 }
 
@@ -55,7 +38,6 @@ function Failure({ event, onLine }: { event: FailedEvent; onLine: (line: number)
       <Findings findings={event.details.findings ?? []} onLine={onLine} />
       {event.target !== undefined && event.target !== "" && <p className="note warn">{event.target}</p>}
       {event.hint !== "" && <p className="note info">→ {inline(event.hint)}</p>}
-      {event.cost_usd !== undefined && event.cost_usd > 0 && <p className="small dim">It cost {dollars(event.cost_usd)}.</p>}
     </>
   );
 }
@@ -131,10 +113,8 @@ function Success({ event, onLine }: { event: Exclude<Ending, FailedEvent>; onLin
       {simulated && (
         <p className="small dim">
           On the CPU simulator: the verdict is true, the milliseconds are not a GPU's.
-          {event.status === "ACCEPTED" && event.cost_usd > 0 && ` It cost ${dollars(event.cost_usd)} simulated.`}
         </p>
       )}
-      {!simulated && event.status === "ACCEPTED" && <p className="small dim">It cost {dollars(event.cost_usd)}.</p>}
       {"target" in event && event.target !== "" && <p className="note warn">{event.target}</p>}
       {"warnings" in event && <Findings findings={event.warnings ?? []} onLine={onLine} />}
     </>
@@ -159,7 +139,10 @@ function TimingTable({ timings }: { timings: readonly Timing[] }): React.JSX.Ele
         <tbody>
           {timings.map((timing) => (
             <tr key={timing.test_id}>
-              <td>{timing.name}</td>
+              <td>
+                {timing.name}
+                {timing.note !== "" && <div className="small dim">{timing.note}</div>}
+              </td>
               <td className="number">{runtime(timing.runtime_ms)}</td>
               <td className="number">
                 {runtime(timing.ci[0])} – {runtime(timing.ci[1])}

@@ -1,17 +1,16 @@
 /** The editor with its bar, and below it the run: timeline and verdict. */
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { useNow, useStored, useTitle } from "../../lib/hooks";
+import { useStored, useTitle } from "../../lib/hooks";
 import type { Gpu, ProblemDetail } from "../../lib/types";
 import type { EditorHandle } from "./Editor";
 import { marksOf } from "./marks";
 import { Notices } from "./Notices";
+import { Outcome } from "./Outcome";
 import { MAX_SOURCE_BYTES, RunBar } from "./RunBar";
-import { Timeline } from "./Timeline";
 import { useDraft } from "./useDraft";
 import { useNotification } from "./useNotification";
 import { useOffer } from "./useOffer";
 import { useRun } from "./useRun";
-import { Verdict } from "./Verdict";
 import { actionOf, titleOf, type Action } from "./words";
 
 const Editor = lazy(() => import("./Editor"));
@@ -37,10 +36,8 @@ export function Workbench({ problem, gpus, dtype, onDtype, onCode, shownLine }: 
   const [vim, setVim] = useStored("warmfront.vim", "no");
   const [editor, setEditor] = useState<EditorHandle | null>(null);
   const offer = useOffer(slug, gpu, busy, run?.id ?? "");
-  const nowMs = useNow(busy);
   const bytes = useMemo(() => new TextEncoder().encode(draft.code).length, [draft.code]);
   const ending = story?.ending ?? null;
-  const id = run?.id ?? null;
   useTitle(titleOf(problem.title, story));
   useNotification(problem.title, ending);
   useEffect(() => onCode(draft.code), [onCode, draft.code]);
@@ -110,16 +107,7 @@ export function Workbench({ problem, gpus, dtype, onDtype, onCode, shownLine }: 
           </button>
         </div>
       </div>
-      {story !== null && (
-        <div className="outcome stack" data-testid="outcome">
-          {ending !== null && id !== null && (
-            <Verdict ending={ending} id={id} slug={slug} onLine={(line) => editor?.goTo(line)} />
-          )}
-          <section className="card" aria-label="Timeline">
-            <Timeline story={story} nowMs={nowMs} cuts={running.cuts} live={running.live} />
-          </section>
-        </div>
-      )}
+      <Outcome running={running} slug={slug} onLine={(line) => editor?.goTo(line)} />
     </div>
   );
 }

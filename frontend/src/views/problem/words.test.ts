@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { begin, tell } from "../../lib/story";
 import type { Offer, StreamEvent } from "../../lib/types";
-import { actionOf, gpuText, offerText, titleOf } from "./words";
+import { actionOf, headline, offerText, standInText, titleOf } from "./words";
 
 const OFFER: Offer = {
   now: "",
@@ -26,10 +26,7 @@ describe("what it will take", () => {
   });
 
   it("calls a stand-in what it is", () => {
-    expect(gpuText("AMD MI300X", { ...OFFER, simulated: true, cost_usd: 0 })).toBe(
-      "AMD MI300X – simulated on this machine's CPU, free",
-    );
-    expect(gpuText("AMD MI300X", OFFER)).toBe("AMD MI300X");
+    expect(standInText({ ...OFFER, simulated: true, cost_usd: 0 })).toBe("simulated on this machine's CPU, free");
   });
 });
 
@@ -39,6 +36,7 @@ describe("the tab's title", () => {
     const wrong = { id: 2, time: "2026-01-31T12:00:01Z", status: "WRONG_ANSWER", details: {} } as unknown as StreamEvent;
     const story = tell(begin("checker"), [queued]);
     expect(titleOf("ReLU", story)).toBe("… in the queue · ReLU");
+    expect(headline(story)).toBe("In the queue");
     expect(titleOf("ReLU", tell(story, [wrong]))).toBe("✗ Wrong answer · ReLU");
   });
 });

@@ -15,11 +15,9 @@ function costText(offer: Offer): string {
   return offer.simulated ? `${dollars(offer.cost_usd)} simulated` : dollars(offer.cost_usd);
 }
 
-/** The GPU as the picker names it; where a CPU stands in, it says so. */
-export function gpuText(displayName: string, offer: Offer | null): string {
-  if (offer?.simulated !== true) return displayName;
-  const price = offer.cost_usd === 0 ? "free" : "simulated dollars";
-  return `${displayName} – simulated on this machine's CPU, ${price}`;
+/** Where a CPU stands in for the GPU, the picker says so. */
+export function standInText(offer: Offer): string {
+  return `simulated on this machine's CPU, ${offer.cost_usd === 0 ? "free" : "in simulated dollars"}`;
 }
 
 export function endingText(ending: Ending): string {
@@ -34,7 +32,13 @@ export function titleOf(problem: string, story: Story | null): string {
   return `${stateText(story)} · ${problem}`;
 }
 
-export function stateText(story: Story): string {
+/** The same as a headline. */
+export function headline(story: Story): string {
+  const text = stateText(story);
+  return story.ending === null ? `${text.charAt(2).toUpperCase()}${text.slice(3)}` : text;
+}
+
+function stateText(story: Story): string {
   if (story.ending !== null) return `${isFailure(story.ending) ? "✗" : "✓"} ${endingText(story.ending)}`;
   switch (story.stage) {
     case "boot":

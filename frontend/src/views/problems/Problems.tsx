@@ -127,13 +127,19 @@ function Item({ problem }: { problem: ProblemSummary }): React.JSX.Element {
         {problem.solved && <span className="badge good">✓ Solved</span>}
         <span className={`badge ${TONES[problem.difficulty] ?? ""}`}>{words(problem.difficulty)}</span>
       </div>
-      <div className="formula">{problem.formula !== null && <Tex block source={problem.formula} />}</div>
+      <div className="formula">{problem.formula !== null && <Tex block source={folded(problem.formula)} />}</div>
       <div className="row small dim">
         <span className="grow">{problem.tags.join(" · ")}</span>
         <Figures problem={problem} />
       </div>
     </li>
   );
+}
+
+/** A card is narrow: a formula of several parts has one a line. */
+function folded(formula: string): string {
+  const parts = formula.split(/,?\s*\\qquad\s*/);
+  return parts.length < 3 ? formula : `\\begin{gathered}${parts.join("\\\\")}\\end{gathered}`;
 }
 
 function Figures({ problem }: { problem: ProblemSummary }): React.JSX.Element {
