@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -45,22 +46,24 @@ class _Shift:
     tasks: int
 
 
-def put_history(data_dir: Path) -> None:
+def put_history(data_dir: Path, days: int = DAYS) -> None:
     """Write it; the service must not run meanwhile."""
 
     async def write() -> None:
         store = await open_store(Settings(data_dir=data_dir))
         now = time.time()
         try:
-            for shift in _shifts(now):
+            for shift in _shifts(now, days):
                 await store.write(_live, shift)
         finally:
             await store.close()
 
-    asyncio.run(write())
+    # In a thread of its own: a browser's driver keeps an event loop in this one.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(write())).result()
 
 
-def _shifts(now: float) -> list[_Shift]:
+def _shifts(now: float, days: int) -> list[_Shift]:
     return [
         _Shift(
             number=10 * day + place,
@@ -68,7 +71,7 @@ def _shifts(now: float) -> list[_Shift]:
             # Some days are busier than others, and the first ones were quiet.
             tasks=max(2, tasks * (1 + (day * 7) % 5) // 4 - day // 2),
         )
-        for day in range(DAYS)
+        for day in range(days)
         for place, (hours, tasks) in enumerate(_SHIFTS)
         if (day + place) % 3 or day == 0
     ]
