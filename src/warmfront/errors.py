@@ -32,6 +32,7 @@
         ├── NoVM
         ├── VMUnreachable
         ├── UnknownAttempt
+        ├── SimulationFailed        HTTP 503
         ├── DstackUnreachable
         ├── DstackFailed            it answered, and could not
         └── FleetFailed
@@ -239,6 +240,12 @@ class VMUnreachable(InfrastructureError):
     """The VM's listener does not answer."""
 
     code = "VM_UNREACHABLE"
+
+
+class SimulationFailed(InfrastructureError):
+    """The simulation did not come to its end."""
+
+    code = "SIMULATION_FAILED"
 
 
 class UnknownAttempt(InfrastructureError):

@@ -17,6 +17,9 @@ NOT_ASKED = "positive_data_acceptance"
 #: A stream of changes has no end to wait for.
 ENDLESS = "/api/amd/operations/stream"
 
+#: A simulation takes a core for seconds, and hundreds of them for an hour.
+SLOW = ("/api/amd/forecast", "/api/amd/what-if")
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("keyed", [False, True], ids=["local user", "with a key"])
@@ -33,6 +36,7 @@ def test_no_answer_is_a_crash_or_undocumented(tmp_path: Path, *, keyed: bool) ->
                     NOT_ASKED,
                     "--exclude-path",
                     ENDLESS,
+                    *(word for path in SLOW for word in ("--exclude-path", path)),
                     "--max-examples",
                     "40",
                     "--seed",

@@ -18,6 +18,7 @@ from warmfront.api import (
     money,
     openapi,
     operations,
+    outlook,
     prometheus,
     quotes,
     site,
@@ -43,7 +44,8 @@ def create_app(service: Service) -> FastAPI:
     )
     app.state.service = service
     app.state.names = Names(problems.all_problems())
-    for part in (submissions, quotes, catalogue, machines, money, operations, health):
+    app.state.simulations = outlook.Simulations()
+    for part in (submissions, quotes, catalogue, machines, money, operations, outlook, health):
         app.include_router(part.router, prefix=views.ROOT)
     app.include_router(health.router, include_in_schema=False)
     app.add_api_route(

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from warmfront.api.outlook_models import Forecast
 from warmfront.submissions import MAX_SOURCE_BYTES
 
 EndpointName = Literal["xray", "checker", "benchmark", "submit"]
@@ -315,6 +316,7 @@ class Costs(_Answer):
     by_day: list[DayCost]
     today: MyDay
     audit: Audit | None = Field(description="The latest; null until there was one.")
+    forecast: Forecast | None = Field(description="From the ledger's own days; null until there were three.")
 
 
 class Gpu(_Answer):

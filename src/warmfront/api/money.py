@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from warmfront.api import machines, models, prometheus, views
+from warmfront.api import machines, models, outlook, prometheus, views
 from warmfront.api.admission import DAY_S
 from warmfront.api.auth import Who
 from warmfront.api.openapi import refusals
@@ -63,8 +63,8 @@ async def metrics(
 async def costs(parts: Parts, caller: Who) -> models.Costs:
     """Where the money went: by VM, by what it did, by day."""
     now = parts.clock.now()
-    found = await parts.store.read(_costs, now, caller.user)
     money, cap_usd = parts.orchestrator.money(), parts.settings.daily_budget_usd
+    found = await parts.store.read(_costs, now, caller.user, float(money.remaining_usd))
     return models.Costs(
         simulated=parts.provider.simulated,
         credits_usd=views.dollars(money.credits_usd),
@@ -80,6 +80,7 @@ async def costs(parts: Parts, caller: Who) -> models.Costs:
             limit_usd=None if cap_usd is None else views.dollars(cap_usd),
         ),
         audit=_audit(parts),
+        forecast=found["forecast"],
     )
 
 
@@ -114,8 +115,9 @@ def _details(c: Connection, now: float) -> tuple[Totals, dict[str, Any], dict[st
     return counts.totals(c), latencies, ledger.by_day(c, now - _SHOWN_DAYS * DAY_S)
 
 
-def _costs(c: Connection, now: float, user: str) -> dict[str, Any]:
+def _costs(c: Connection, now: float, user: str, left_usd: float) -> dict[str, Any]:
     return {
+        "forecast": outlook.from_ledger(c, now, max(0.0, left_usd)),
         "by_vm": machines.recent_with_costs(c),
         "by_meter": ledger.by_meter(c),
         "by_day": ledger.by_day(c, now - _SHOWN_DAYS * DAY_S),

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from warmfront import __version__
+from warmfront.cli import money_commands
 from warmfront.cli.fleet_commands import fleet_app
 
 app = typer.Typer(
@@ -292,14 +293,6 @@ def vms(
 
 
 @app.command()
-def cost(*, as_json: JsonOption = False) -> None:
-    """Show where the money went: by day, and by what the VMs did."""
-    from warmfront.cli.remote_lists import cost  # noqa: PLC0415 - as above
-
-    raise typer.Exit(cost(as_json=as_json))
-
-
-@app.command()
 def metrics(*, as_json: JsonOption = False) -> None:
     """Show the server in a few numbers."""
     from warmfront.cli.remote_lists import metrics  # noqa: PLC0415 - as above
@@ -307,58 +300,8 @@ def metrics(*, as_json: JsonOption = False) -> None:
     raise typer.Exit(metrics(as_json=as_json))
 
 
-@app.command()
-def simulate(
-    csv: Annotated[
-        Path | None, typer.Argument(help="Arrivals, one a line: seconds or dates.", show_default=False)
-    ] = None,
-    *,
-    from_history: Annotated[
-        bool, typer.Option("--from-history", help="Replay this store's own submissions.")
-    ] = False,
-    trace: Annotated[str | None, typer.Option(help="Made-up arrivals: poisson, workday or bursts.")] = None,
-    per_day: Annotated[float, typer.Option(help="Tasks a day of a trace.")] = 50.0,
-    days: Annotated[float, typer.Option(help="Days of a trace.")] = 60.0,
-    seed: Annotated[int, typer.Option(min=0, help="Which trace of its kind.")] = 1,
-    policy: Annotated[
-        list[str] | None,
-        typer.Option(help="adaptive, fixed, fixed:10m, at-once or always; again for more than one."),
-    ] = None,
-    max_vms: Annotated[list[str] | None, typer.Option(help="VMs at once; again for more.")] = None,
-    boot: Annotated[list[str] | None, typer.Option(help="How long a VM boots, such as 450s.")] = None,
-    price: Annotated[list[str] | None, typer.Option(help="Dollars an hour.")] = None,
-    billing: Annotated[list[str] | None, typer.Option(help="second, minute, hour or reserved:4h.")] = None,
-    task: Annotated[str | None, typer.Option(help="How long a task takes; 30s.")] = None,
-    wait_value: Annotated[
-        str | None, typer.Option(help="What an hour of waiting is worth, in dollars.")
-    ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw what each way costs, as SVG.")] = None,
-    lanes: Annotated[Path | None, typer.Option(help="Draw what the VMs did on one day, as SVG.")] = None,
-    day: Annotated[int, typer.Option(min=1, help="Which day that is.")] = 1,
-    as_json: JsonOption = False,
-) -> None:
-    """Replay arrivals through the real orchestrator on a virtual clock, and compare what they cost."""
-    from warmfront.cli.simulate import Order, simulate  # noqa: PLC0415 - as above
-
-    order = Order(
-        csv=csv,
-        from_history=from_history,
-        trace=trace,
-        per_day=per_day,
-        days=days,
-        seed=seed,
-        policies=policy or [],
-        max_vms=max_vms or [],
-        boots=boot or [],
-        prices=price or [],
-        billings=billing or [],
-        task=task,
-        wait_value=wait_value,
-        plot=plot,
-        lanes=lanes,
-        day=day,
-    )
-    raise typer.Exit(simulate(order, as_json=as_json))
+app.command()(money_commands.cost)
+app.command()(money_commands.simulate)
 
 
 @keys_app.command("create")

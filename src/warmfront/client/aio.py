@@ -35,6 +35,10 @@ _TIMEOUT = httpx.Timeout(60.0, connect=10.0)
 _ALWAYS_LAST = set(Verdict) - set(SUCCESS.values()) | {Verdict.ACCEPTED}
 
 
+#: A simulation of the server's takes longer than any other answer.
+_SIMULATION_S = 330.0
+
+
 class AsyncClient:
     """A Warmfront service, by its address.
 
@@ -187,6 +191,17 @@ class AsyncClient:
     async def costs(self) -> Costs:
         """What was spent, by day and by what the VMs did meanwhile."""
         return Costs.of(await self._ask("GET", "/costs"))
+
+    async def forecast(self, tasks_per_day: float | None = None) -> dict[str, Any]:
+        """How long the credits last at the present pace and at others, as the server says; for operators."""
+        asked = {} if tasks_per_day is None else {"tasks_per_day": tasks_per_day}
+        told: dict[str, Any] = await self._ask("GET", "/forecast", params=asked, timeout=_SIMULATION_S)
+        return told
+
+    async def what_if(self) -> dict[str, Any]:
+        """What this month would have cost with other policies, as the server has it; for operators."""
+        told: dict[str, Any] = await self._ask("GET", "/what-if", timeout=_SIMULATION_S)
+        return told
 
     async def _is_over(self, submission_id: str, last: int) -> bool:
         found = await self.submission(submission_id)

@@ -79,6 +79,8 @@ class Client:
     metrics = _blocking(AsyncClient.metrics)
     vms = _blocking(AsyncClient.vms)
     costs = _blocking(AsyncClient.costs)
+    forecast = _blocking(AsyncClient.forecast)
+    what_if = _blocking(AsyncClient.what_if)
 
 
 class LoopThread:
