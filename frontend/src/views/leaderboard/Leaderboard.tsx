@@ -112,7 +112,9 @@ function Board({ title, entries, remark }: BoardProps): React.JSX.Element {
           <tr>
             <th className="number">Place</th>
             <th>User</th>
-            <th className="board-bar">Time, geometric mean over the cases</th>
+            <th className="board-bar">
+              <span className="wide-only">Time, geometric mean over the cases</span>
+            </th>
             <th className="number">Time</th>
             <th className="number wide-only">Speed</th>
             {hasFloor && <th className="number">Of the floor</th>}

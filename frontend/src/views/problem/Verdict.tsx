@@ -9,13 +9,15 @@ interface Props {
   ending: Ending;
   /** Shows a line in the editor. */
   onLine: (line: number) => void;
+  /** Whether the times belong here too. */
+  times?: boolean;
 }
 
 /** Below the headline and the timeline, so that nothing moves when it comes. */
-export function Verdict({ ending, onLine }: Props): React.JSX.Element {
+export function Verdict({ ending, onLine, times = true }: Props): React.JSX.Element {
   return (
     <div className="verdict stack">
-      {isFailure(ending) ? <Failure event={ending} onLine={onLine} /> : <Success event={ending} onLine={onLine} />}
+      {isFailure(ending) ? <Failure event={ending} onLine={onLine} /> : <Success event={ending} onLine={onLine} times={times} />}
       {"output" in ending && ending.output.trim() !== "" && (
         <div>
           <h3>It printed</h3>
@@ -104,12 +106,18 @@ function Where({ info, name }: { info: DebugInfo; name: string }): React.JSX.Ele
   );
 }
 
-function Success({ event, onLine }: { event: Exclude<Ending, FailedEvent>; onLine: (line: number) => void }): React.JSX.Element {
+interface SuccessProps {
+  event: Exclude<Ending, FailedEvent>;
+  onLine: (line: number) => void;
+  times: boolean;
+}
+
+function Success({ event, onLine, times }: SuccessProps): React.JSX.Element {
   const timings = "benchmark_results" in event ? event.benchmark_results : event.status === "BENCHMARKED" ? event.test_results : [];
   const simulated = "simulated" in event && event.simulated;
   return (
     <>
-      {timings.length > 0 && <TimingTable timings={timings} />}
+      {times && timings.length > 0 && <TimingTable timings={timings} />}
       {simulated && (
         <p className="small dim">
           On the CPU simulator: the verdict is true, the milliseconds are not a GPU's.

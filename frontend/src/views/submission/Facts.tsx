@@ -15,7 +15,7 @@ export function Facts({ each, story }: { each: SubmissionDetail; story: Story })
     ["Asked for", each.endpoint],
     ["Start", story.vm === null ? "–" : story.vm.cold ? "cold" : "warm"],
     ["Took", span((until - Date.parse(each.created_at)) / 1000)],
-    ["Cost", each.cost_usd === 0 ? "free" : dollars(each.cost_usd)],
+    ["Cost", costText(each)],
     ["By", each.owner],
     ["Handed in", moment(each.created_at)],
   ];
@@ -29,4 +29,9 @@ export function Facts({ each, story }: { each: SubmissionDetail; story: Story })
       ))}
     </dl>
   );
+}
+
+function costText({ cost_usd, simulated }: SubmissionDetail): string {
+  if (cost_usd === 0) return "free";
+  return cost_usd !== null && simulated ? `${dollars(cost_usd)} simulated` : dollars(cost_usd);
 }

@@ -1,7 +1,9 @@
 /** What the judge found: the verdict in words, each case, the distribution of its samples, and the roofline. */
 import { gbps, gflops, plural, runtime } from "../../lib/format";
+import { Verdict } from "../problem/Verdict";
+import "../problem/problem.css";
 import { between } from "./between";
-import { isFailure, type Story } from "../../lib/story";
+import type { Story } from "../../lib/story";
 import type { CaseResult, Gpu, SubmissionDetail, Timing } from "../../lib/types";
 import { Badge } from "../../parts/Badge";
 import { Progress } from "../../parts/Progress";
@@ -13,12 +15,20 @@ interface Props {
   each: SubmissionDetail;
   story: Story;
   gpu: Gpu | undefined;
+  /** Shows a line of the code. */
+  onLine: (line: number) => void;
 }
 
-export function Results({ each, story, gpu }: Props): React.JSX.Element {
+export function Results({ each, story, gpu, onLine }: Props): React.JSX.Element {
   return (
     <>
-      {story.ending === null ? <Running story={story} /> : <Ending story={story} />}
+      {story.ending !== null && (
+        <section className="card" aria-label="Verdict">
+          <Verdict ending={story.ending} onLine={onLine} times={false} />
+        </section>
+      )}
+      {story.ending === null &&
+        (each.verdict === null ? <Running story={story} /> : <p className="dim">Loading…</p>)}
       {(story.tests.length > 0 || story.timings.length > 0) && (
         <Cases story={story} simulated={each.simulated} />
       )}
@@ -52,17 +62,6 @@ function Running({ story }: { story: Story }): React.JSX.Element {
         {all > 0 && <span className="dim"> · {`${done} of ${plural(all, "case")}`}</span>}
       </span>
       <Progress share={all > 0 ? done / all : null} label={title} />
-    </div>
-  );
-}
-
-function Ending({ story }: { story: Story }): React.JSX.Element | null {
-  const { ending } = story;
-  if (ending === null || !isFailure(ending)) return null;
-  return (
-    <div className="note bad">
-      <pre className="ending-message">{ending.message}</pre>
-      {ending.hint !== "" && <p>{ending.hint}</p>}
     </div>
   );
 }

@@ -11,7 +11,7 @@ export function StoryLines({
   isOver: boolean;
 }): React.JSX.Element {
   const lines = history(events);
-  if (lines.length === 0) return <p className="dim">Nothing has happened yet.</p>;
+  if (lines.length === 0) return <p className="dim">Loading…</p>;
   return (
     <ol className="story-lines card">
       {lines.map((line, index) => (

@@ -91,6 +91,10 @@ function Panels({ each, story, events }: PanelsProps): React.JSX.Element {
   const asked = search.get("tab") ?? "results";
   const current = TABS.some((tab) => tab.id === asked) ? asked : "results";
   const open = (tab: string): void => setSearch(tab === "results" ? {} : { tab }, { replace: true });
+  const show = (to: number): void => {
+    setLine(to);
+    open("code");
+  };
   const text = source.data?.solution_code ?? "";
   return (
     <>
@@ -101,6 +105,7 @@ function Panels({ each, story, events }: PanelsProps): React.JSX.Element {
             each={each}
             story={story}
             gpu={catalogue.data?.items.find((gpu) => gpu.name === each.gpu_type)}
+            onLine={show}
           />
         )}
         {current === "story" && <StoryLines events={events} isOver={story.ending !== null} />}
@@ -110,10 +115,16 @@ function Panels({ each, story, events }: PanelsProps): React.JSX.Element {
             problem={each.problem}
             dtype={each.dtype}
             known={story.xray === null ? null : fromEvent(story.xray)}
-            onLine={setLine}
+            onLine={show}
+            leaves
           />
         )}
-        {current === "code" && <Listing text={text} name={each.file_name} line={line} />}
+        {current === "code" &&
+          (source.data === null ? (
+            <p className="dim">Loading…</p>
+          ) : (
+            <Listing text={text} name={each.file_name} line={line} />
+          ))}
       </div>
     </>
   );

@@ -71,7 +71,7 @@ function told(event: StreamEvent): Omit<Line, "atS"> {
     case "ACCEPTED":
       return {
         title: "Accepted",
-        detail: `${runtime(event.avg_runtime_ms)}, ${dollars(event.cost_usd)}`,
+        detail: `${runtime(event.avg_runtime_ms)}, ${dollars(event.cost_usd)}${event.simulated ? " simulated" : ""}`,
         tone: "good",
       };
     case "CANCELLED":

@@ -34,9 +34,13 @@ export function Assembly({ code, pieces, kernel, line }: Props) {
     setOrigin(from);
     setMarked(neighbour([...counts.keys()], marked, direction));
   };
+  const both = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (line !== null) both.current?.scrollIntoView({ block: "nearest" });
+  }, [line]);
   const first = listing.findIndex((row) => row.line === marked);
   return (
-    <div className="assembly">
+    <div className="assembly" ref={both}>
       <Pane
         title="Source"
         label={`Source of ${kernel}; arrow keys walk the lines that became instructions`}

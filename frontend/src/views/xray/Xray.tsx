@@ -13,6 +13,8 @@ interface Props {
   dtype: string;
   /** Shows a line of the source in the editor. */
   onLine?: (line: number) => void;
+  /** Going to a line leaves this view, so it is not done where the assembly shows the line. */
+  leaves?: boolean;
   /** What is known already, without the assembly. */
   known?: Report | null;
 }
@@ -22,7 +24,14 @@ interface Made {
   source: string;
 }
 
-export default function Xray({ source, problem, dtype, onLine, known = null }: Props): React.JSX.Element {
+export default function Xray({
+  source,
+  problem,
+  dtype,
+  onLine,
+  leaves = false,
+  known = null,
+}: Props): React.JSX.Element {
   const [made, setMade] = useState<Made | null>(null);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Error | null>(null);
@@ -55,7 +64,9 @@ export default function Xray({ source, problem, dtype, onLine, known = null }: P
           <p>{error instanceof Refused ? error.refusal.hint : "Try again in a moment."}</p>
         </div>
       )}
-      {shown !== null && <XrayReport report={shown.report} source={shown.source} onLine={onLine} />}
+      {shown !== null && (
+        <XrayReport report={shown.report} source={shown.source} onLine={onLine} leaves={leaves} />
+      )}
     </div>
   );
 }

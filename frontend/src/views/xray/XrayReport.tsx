@@ -10,15 +10,16 @@ interface Props {
   report: Report;
   source: string;
   onLine: ((line: number) => void) | undefined;
+  leaves: boolean;
 }
 
-export function XrayReport({ report, source, onLine }: Props): React.JSX.Element {
+export function XrayReport({ report, source, onLine, leaves }: Props): React.JSX.Element {
   const [name, setName] = useState<string | null>(null);
   const [line, setLine] = useState<number | null>(null);
   const kernel = report.kernels.find((each) => each.symbol === name) ?? report.kernels[0];
   const show = (to: number): void => {
     setLine(to);
-    onLine?.(to);
+    if (!leaves || kernel?.isa === undefined) onLine?.(to);
   };
   return (
     <>
@@ -134,9 +135,9 @@ function Hint({ hint }: { hint: RooflineHint }): React.JSX.Element {
   return (
     <p className="note info small">
       {hint.memory_bound ? "Memory is the limit" : "Arithmetic is the limit"} of this problem on {hint.gpu}:
-      its largest case ({hint.case}) moves at least {bytes(hint.bytes_moved)} for {significant(hint.flops / 1e9)} GFLOP,
-      which is {significant(hint.flops_per_byte)} FLOP a byte; the ridge is at{" "}
-      {significant(hint.ridge_flops_per_byte)}. No kernel beats {runtime(hint.floor_ms)}.
+      its largest case ({hint.case}) moves at least {bytes(hint.bytes_moved)} for{" "}
+      {significant(hint.flops / 1e9)} GFLOP, which is {significant(hint.flops_per_byte)} FLOP a byte; the
+      ridge is at {significant(hint.ridge_flops_per_byte)}. No kernel beats {runtime(hint.floor_ms)}.
     </p>
   );
 }
