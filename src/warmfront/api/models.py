@@ -173,6 +173,9 @@ class Quote(_Answer):
     wait_s: float = Field(description="Until its turn comes.", examples=[0.0])
     total_s: float = Field(description="Until its verdict.", examples=[9.0])
     cost_usd: float = Field(examples=[0.005])
+    warm_chance: float = Field(
+        description="That a VM is ready if it is sent within the next minutes.", examples=[0.98]
+    )
     simulated: bool = Field(description="A CPU would stand in for the GPU, and dollars are no dollars.")
     refusal: Refusal | None = Field(description="What it would be refused with; null if it would be taken.")
 

@@ -46,6 +46,7 @@ async def quote(
         wait_s=round(expected.wait_s, 1),
         total_s=round(expected.wait_s + expected.task_s, 1),
         cost_usd=views.dollars(expected.cost_usd),
+        warm_chance=round(expected.warm_chance, 2),
         simulated=parts.provider.simulated,
         refusal=None if refusal is None else _refusal(refusal),
     )

@@ -25,7 +25,7 @@ from warmfront.orchestrator.journal import Journal
 from warmfront.orchestrator.keepwarm import keep_warm
 from warmfront.orchestrator.past import read_past
 from warmfront.orchestrator.queue import FairQueue
-from warmfront.orchestrator.quote import Quote
+from warmfront.orchestrator.quote import Quote, warm_chance
 from warmfront.orchestrator.runs import Runs
 from warmfront.orchestrator.state import Machine, Track
 from warmfront.orchestrator.verdicts import cancelled, given_up, no_vm, refused
@@ -191,6 +191,7 @@ class VMOrchestrator:
             wait_s=0.0 if at_once else wait_s,
             cost_usd=cost,
             task_s=task_s,
+            warm_chance=warm_chance([machine.vm for machine in machines], self._clock.now(), boot_s),
             refusal=self._refusal(machines),
         )
 
