@@ -152,10 +152,15 @@ void know_library(Library& library, const void* code) {
   dl_iterate_phdr(find_image, &library);
 }
 
+// What is there already goes first: a variable that the host has registered is memory of the device.
 void add(Places& p, const std::vector<Variable>& variables, uintptr_t base) {
+  const size_t known = p.regions.size();
   for (const Variable& variable : variables) {
     const uintptr_t begin = base + variable.offset;
-    p.regions.push_back({begin, begin + variable.bytes, variable.space, variable.name.c_str(), nullptr});
+    const uintptr_t end = begin + variable.bytes;
+    const auto overlaps = [&](const Region& region) { return region.begin < end && begin < region.end; };
+    if (std::none_of(p.regions.begin(), p.regions.begin() + known, overlaps))
+      p.regions.push_back({begin, end, variable.space, variable.name.c_str(), nullptr});
   }
 }
 
