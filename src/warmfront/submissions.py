@@ -97,7 +97,8 @@ def read_source(path: Path) -> str:
     if path.is_dir():
         raise BadSourceFile(f"{path} is a directory.", hint="Name one .hip file.")
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(MAX_SOURCE_BYTES + 1)  # a device or a pipe may have no end
     except FileNotFoundError:
         raise BadSourceFile(
             f"{path} does not exist.", hint="Check the path; `ls` shows what is there."
@@ -117,7 +118,7 @@ def decode_source(data: bytes, name: str) -> str:
         )
     if len(data) > MAX_SOURCE_BYTES:
         raise BadSourceFile(
-            f"{name} has {len(data):,} bytes; at most {MAX_SOURCE_BYTES:,} are taken.",
+            f"{name} is too long: at most {MAX_SOURCE_BYTES:,} bytes are taken.",
             hint="A kernel is a page or two of text: leave data and generated tables out.",
         )
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,16 +16,13 @@ from warmfront.submissions import (
     read_source,
 )
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 @pytest.mark.parametrize(
     ("data", "says"),
     [
         (b"", "empty"),
         (b" \n\t\n", "empty"),
-        (b"x" * (MAX_SOURCE_BYTES + 1), "262,145 bytes"),
+        (b"x" * (MAX_SOURCE_BYTES + 1), "at most 262,144 bytes"),
         (b"int \xff;", "not UTF-8: byte 4 is 0xff"),
         (b"int\0x;", "NUL"),
     ],
@@ -83,3 +80,9 @@ def test_exit_codes_tell_whose_fault_it_was() -> None:
         "BUDGET_EXCEEDED",
         "ERROR",
     }
+
+
+def test_a_file_without_an_end_is_too_long() -> None:
+    """No more is read than is taken."""
+    with pytest.raises(BadSourceFile, match="too long"):
+        read_source(Path("/dev/zero"))
