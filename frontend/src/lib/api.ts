@@ -1,6 +1,6 @@
 /** The one way to the service: typed requests, refusals as errors, the key, and whether the service is there. */
-import type { Code, Endpoint, Gpu, Offer, Operations, ProblemDetail, ProblemSummary, Ready, Refusal } from "./types";
-import type { SubmissionDetail, SubmissionPage, Taken } from "./types";
+import type { Code, Endpoint, Forecast, Gpu, Offer, Operations, ProblemDetail, ProblemSummary, Ready, Refusal } from "./types";
+import type { PaceForecast, SubmissionDetail, SubmissionPage, Taken } from "./types";
 
 const ROOT = "/api/amd";
 const KEY = "warmfront.key";
@@ -168,3 +168,6 @@ export const submit = (body: NewSubmission, idempotencyKey: string): Promise<Tak
   post("/submit", body, { "Idempotency-Key": idempotencyKey });
 
 export const operations = (hours: number): Promise<Operations> => get("/operations", { hours });
+export const costs = (): Promise<{ forecast?: Forecast | null }> => get("/costs");
+/** A simulation, which may take a while; for operators. */
+export const paces = (): Promise<{ items: PaceForecast[] }> => get("/forecast", {}, AbortSignal.timeout(300_000));

@@ -440,3 +440,26 @@ export interface Operations {
   };
   latencies_s: { all: Percentiles; cold: Percentiles; warm: Percentiles };
 }
+
+/** The best guess, and where it lies nine times of ten. */
+export interface Range {
+  low: number;
+  mid: number;
+  high: number;
+}
+
+/** What the ledger's own days say of those to come. */
+export interface Forecast {
+  days_seen: number;
+  month_usd: Range;
+  /** 3,650 stands for ever. */
+  lasts_days: Range;
+}
+
+/** The same at another pace, by simulation. */
+export interface PaceForecast {
+  tasks_per_day: number;
+  source: string;
+  month_usd: Range | null;
+  lasts_days: Range | null;
+}

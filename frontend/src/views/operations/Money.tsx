@@ -1,28 +1,33 @@
 /** Where the credits go: what is left, what each day and each user came to. */
 import { BurnDown } from "../../parts/figures/BurnDown";
 import { DayBars } from "../../parts/figures/DayBars";
-import { day } from "../../parts/figures/times";
-import { dollars, plural, span } from "../../lib/format";
+import { costs } from "../../lib/api";
+import { dollars, plural } from "../../lib/format";
+import { useQuery } from "../../lib/hooks";
 import type { Meter, Operations } from "../../lib/types";
-import { Forecast } from "./Forecast";
+import { ForecastWords, OtherPaces } from "./Forecast";
 import { Legend } from "./Legend";
-import { everyDay, METER_NAMES, pace, type Pace } from "./sums";
+import { aheadOf, everyDay, lasting, METER_NAMES, pace, type Pace } from "./sums";
 
 /** Work at the bottom of each bar, where days are compared best. */
 const STACK: readonly Meter[] = ["WORK", "PROVISIONING", "IDLE"];
-const YEAR_MS = 365 * 86_400_000;
+const DAY_MS = 86_400_000;
+/** A forecast goes by full days: it changes slowly. */
+const FORECAST_MS = 15 * 60_000;
 
-export function Money({ data, now }: { data: Operations; now: number }): React.JSX.Element {
+export function Money({ data }: { data: Operations }): React.JSX.Element {
   const { money, costs_by_day: days } = data;
-  const going = pace(days, money.remaining_usd, Date.parse(data.now));
+  const now = Date.parse(data.now);
+  const told = useQuery("forecast", costs, FORECAST_MS).data?.forecast ?? null;
+  const going = pace(days, money.remaining_usd, now);
   const points = money.burn_down.map(({ time, remaining_usd }) => ({ at: Date.parse(time), usd: remaining_usd }));
   return (
-    <div className="operations-money">
+    <>
       <section className="card stack" aria-labelledby="credits-title">
         <h2 id="credits-title">Credits</h2>
-        <BurnDown points={points} credits={money.credits_usd} alertAt={money.alert_at_usd} emptyAt={soon(going, now)} />
-        <p className="no-gap">{paceWords(going, now)}</p>
-        <Forecast />
+        <BurnDown points={points} credits={money.credits_usd} alertAt={money.alert_at_usd} ahead={aheadOf(told, going, now)} />
+        {told === null ? <p className="no-gap">{paceWords(going, now)}</p> : <ForecastWords told={told} />}
+        {data.everyone && <OtherPaces />}
       </section>
       <section className="card stack" aria-labelledby="days-title">
         <div className="row">
@@ -31,7 +36,7 @@ export function Money({ data, now }: { data: Operations; now: number }): React.J
           </h2>
           <Legend />
         </div>
-        <DayBars bars={everyDay(days, Date.parse(data.now))} meters={STACK} names={METER_NAMES} />
+        <DayBars bars={everyDay(days, now)} meters={STACK} names={METER_NAMES} />
       </section>
       <section className="card stack" aria-labelledby="users-title">
         <h2 id="users-title">
@@ -39,22 +44,14 @@ export function Money({ data, now }: { data: Operations; now: number }): React.J
         </h2>
         <Users data={data} />
       </section>
-    </div>
+    </>
   );
-}
-
-/** Decades ahead say nothing. */
-function soon(going: Pace | null, now: number): number | null {
-  return going !== null && going.emptyAt - now < 10 * YEAR_MS ? going.emptyAt : null;
 }
 
 function paceWords(going: Pace | null, now: number): string {
   if (going === null) return "Nothing was spent of late, so there is no pace to go by.";
   const rate = `${dollars(going.usdPerDay)} a day over the last ${plural(going.days, "day")}`;
-  const end = soon(going, now);
-  if (end === null) return `At ${rate} they last for more than ten years.`;
-  const until = end - now < YEAR_MS ? `until ${day(end)}` : `for ${((end - now) / YEAR_MS).toFixed(1)} years`;
-  return `At ${rate} they last ${until}${end - now < 2 * 86_400_000 ? `, ${span((end - now) / 1000)} from now` : ""}.`;
+  return `At ${rate} the credits last ${lasting((going.emptyAt - now) / DAY_MS)}.`;
 }
 
 function Users({ data }: { data: Operations }): React.JSX.Element {

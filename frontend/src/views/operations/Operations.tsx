@@ -47,8 +47,10 @@ function Loaded({ data, offsetMs, hours, setHours }: LoadedProps): React.JSX.Ele
         <Queue data={data} now={now} />
       </div>
       <LastHours data={data} now={now} hours={hours} setHours={setHours} />
-      <Money data={data} now={now} />
-      <Speed data={data} />
+      <div className="operations-past">
+        <Money data={data} />
+        <Speed data={data} />
+      </div>
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Lane, Vm } from "../../lib/types";
-import { costNow, everyDay, idleShare, pace, rateOf, releasedInS, secondsBy, warmShare } from "./sums";
+import { aheadOf, costNow, everyDay, idleShare, lasting, pace, rateOf, releasedInS, secondsBy, warmShare } from "./sums";
 
 const NOW = Date.parse("2026-01-31T12:00:00.000Z");
 
@@ -90,4 +90,22 @@ test("where nothing was spent there is no pace", () => {
 test("the warm share is of all tasks", () => {
   expect(warmShare(1, 3)).toBe(75);
   expect(warmShare(0, 0)).toBeNull();
+});
+
+test("days are said as people say them", () => {
+  expect([1, 12.4, 100, 800, 3650].map(lasting)).toEqual(["a day", "12 days", "3 months", "2.2 years", "more than ten years"]);
+});
+
+test("the service's forecast goes before the pace of late", () => {
+  const day = 86_400_000;
+  const range = { low: 10, mid: 20, high: 40 };
+  const going = { usdPerDay: 5, days: 2, emptyAt: NOW + 20 * day };
+  expect(aheadOf({ days_seen: 5, month_usd: range, lasts_days: range }, going, NOW)).toEqual({
+    soonest: NOW + 10 * day,
+    likely: NOW + 20 * day,
+    latest: NOW + 40 * day,
+  });
+  expect(aheadOf(null, going, NOW)?.latest).toBe(going.emptyAt);
+  expect(aheadOf(null, { ...going, emptyAt: NOW + 5000 * day }, NOW)).toBeNull();
+  expect(aheadOf(null, null, NOW)).toBeNull();
 });

@@ -1,5 +1,6 @@
 /** What the view works out of the service's figures. Pure; times in ms by the service's clock. */
-import type { Credits, DayCost, Lane, Meter, Vm } from "../../lib/types";
+import type { Ahead } from "../../parts/figures/BurnDown";
+import type { Credits, DayCost, Forecast, Lane, Meter, Vm } from "../../lib/types";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -82,6 +83,25 @@ export function pace(days: readonly DayCost[], remaining: number, now: number, l
   // The first day of all and today are no whole days.
   const usdPerDay = spent / recent.length;
   return { usdPerDay, days: recent.length, emptyAt: now + (remaining / usdPerDay) * DAY_MS };
+}
+
+/** Days for people; the service calls ten years for ever. */
+export function lasting(days: number): string {
+  if (days >= 3650) return "more than ten years";
+  if (days >= 730) return `${(days / 365).toFixed(1)} years`;
+  if (days >= 90) return `${Math.round(days / 30.4)} months`;
+  return days < 1.5 ? "a day" : `${Math.round(days)} days`;
+}
+
+/** When the credits end, as the service foresees it or at the pace of late; null: not in ten years. */
+export function aheadOf(told: Forecast | null, going: Pace | null, now: number): Ahead | null {
+  if (told !== null) {
+    const { low, mid, high } = told.lasts_days;
+    if (mid >= 3650) return null;
+    return { soonest: now + low * DAY_MS, likely: now + mid * DAY_MS, latest: now + high * DAY_MS };
+  }
+  if (going === null || going.emptyAt - now > 3650 * DAY_MS) return null;
+  return { soonest: going.emptyAt, likely: going.emptyAt, latest: going.emptyAt };
 }
 
 /** What part of all tasks found a warm VM, in percent. */
