@@ -221,7 +221,7 @@ def test_a_vm_is_prepared_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted(DEPLOY.rglob("Dockerfile")), ids=lambda path: path.parent.name)
 def test_each_dockerfile_is_pinned_and_copies_what_there_is(path: Path) -> None:
-    """No `latest`, no image without a tag, no file that is not in the repository."""
+    """No `latest`, no image without a tag, no file that is not in the repository or is kept from Docker."""
     text = path.read_text().replace("\\\n", " ")
     images = re.findall(r"^FROM (\S+)", text, re.MULTILINE)
     assert images
@@ -229,6 +229,8 @@ def test_each_dockerfile_is_pinned_and_copies_what_there_is(path: Path) -> None:
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE)
     sources = [source for line in copied for source in line.split()]
     assert not [source for source in sources if not (ROOT / source).exists()]
+    sent = re.findall(r"^!(\S+)", (ROOT / ".dockerignore").read_text(), re.MULTILINE)
+    assert set(sources) <= set(sent)
 
 
 def test_the_compose_file_and_the_unit_set_variables_that_there_are() -> None:
