@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 #: The shell's exit codes for a program that cannot be run, or is not there.
 CANNOT_RUN = {126, 127}
 
+#: What the compiler says when a file of its own gets too large for the box.
+_TOO_LARGE = ("File size limit exceeded signal terminated program", "No space left on device")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Compiled:
@@ -74,6 +77,13 @@ def finish(
         raise ToolchainFailed(
             f"The compiler could not be started in the sandbox: {output.strip() or f'exit code {end.code}'}",
             hint="`warmfront doctor` says what this machine has.",
+        )
+    if any(words in output for words in _TOO_LARGE):
+        raise Rejected(
+            Verdict.COMPILE_ERROR,
+            "COMPILE_FILE_LIMIT",
+            "The compiler wrote more than it may (WARMFRONT_FILE_SIZE_LIMIT).",
+            hint="Look for a large array with an initialiser: fill it at run time.",
         )
     failure = toolchain.explain(output, submission, translated)
     raise Rejected(

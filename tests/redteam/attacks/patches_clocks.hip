@@ -1,0 +1,32 @@
+// verdict: RUNTIME_ERROR
+// code: TIME_FORGED
+// endpoint: submit
+// Writes over the code of the timer itself, in the program that loaded it.
+#include <hip/hip_runtime.h>
+#include <cstring>
+#include <dlfcn.h>
+#include <sys/mman.h>
+
+__global__ void relu(const float* x, float* y, size_t n) {
+  size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+  if (i < n) y[i] = x[i] > 0.0f ? x[i] : 0.0f;
+}
+
+static void make_it_return_0(const char* name) {
+  auto* code = static_cast<unsigned char*>(dlsym(RTLD_DEFAULT, name));
+  if (code == nullptr) return;
+  void* page = reinterpret_cast<void*>(reinterpret_cast<size_t>(code) & ~size_t(4095));
+  if (mprotect(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return;
+#ifdef __x86_64__
+  static const unsigned char nothing[] = {0x31, 0xc0, 0xc3};
+#else
+  static const unsigned char nothing[] = {0x00, 0x00, 0x80, 0x52, 0xc0, 0x03, 0x5f, 0xd6};
+#endif
+  memcpy(code, nothing, sizeof nothing);
+  __builtin___clear_cache(reinterpret_cast<char*>(code), reinterpret_cast<char*>(code) + sizeof nothing);
+}
+
+extern "C" void solution(const float* input, float* output, size_t n, size_t m) {
+  make_it_return_0("hipEventElapsedTime");
+  relu<<<(n * m + 255) / 256, 256>>>(input, output, n * m);
+}
