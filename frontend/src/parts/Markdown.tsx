@@ -11,7 +11,7 @@ function Block({ text }: { text: string }): React.JSX.Element {
   const formula = /^\$\$([\s\S]+)\$\$$/.exec(text.trim());
   if (formula?.[1] !== undefined) return <Tex block source={formula[1]} />;
   const heading = /^\*\*([^*]+)\*\*$/.exec(text.trim());
-  if (heading?.[1] !== undefined) return <h3>{heading[1]}</h3>;
+  if (heading?.[1] !== undefined) return <h2>{heading[1]}</h2>;
   if (text.startsWith("- ")) {
     const items = text.slice(2).split(/\n- /);
     return (

@@ -89,7 +89,7 @@ function Statement({ problem: given, dtype }: { problem: ProblemDetail; dtype: s
         {given.solved && <span className="badge good">✓ Solved</span>}
       </div>
       <Markdown source={given.statement} />
-      <h3>Signature</h3>
+      <h2>Signature</h2>
       <pre>{given.declarations[dtype] ?? given.declaration}</pre>
       <p className="small dim">
         All pointers are device memory. Outputs are not zero at the start. Write a kernel, launch it from{" "}

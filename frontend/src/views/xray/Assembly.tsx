@@ -117,7 +117,7 @@ function Pane({ title, label, active, follow, items, onKeyDown, onPoint }: PaneP
   const anchored = items.find((item) => item.anchor);
   return (
     <section className="pane">
-      <h4 id={`${id}-title`}>{title}</h4>
+      <h3 id={`${id}-title`}>{title}</h3>
       <div
         ref={list}
         className="pane-rows"

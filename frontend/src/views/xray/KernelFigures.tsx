@@ -29,9 +29,9 @@ function OccupancyCard({ kernel, arch }: { kernel: Kernel; arch: string }): Reac
   const { occupancy } = kernel;
   return (
     <section className="card stack" aria-label="Occupancy">
-      <h4>
+      <h3>
         Occupancy: {occupancy.waves_per_simd} of {SLOTS} waves a SIMD
-      </h4>
+      </h3>
       <ComputeUnit occupancy={occupancy} />
       <p className="small">
         {occupancy.limited_by === "nothing" ? (
@@ -99,7 +99,7 @@ function Facts({ kernel }: { kernel: Kernel }): React.JSX.Element {
   ];
   return (
     <section className="card stack" aria-label="Registers and memory">
-      <h4>Registers and memory</h4>
+      <h3>Registers and memory</h3>
       <dl className="xray-facts">
         {facts.map(([name, value, bad]) => (
           <div key={name}>
@@ -126,7 +126,7 @@ function MixCard({ kernel }: { kernel: Kernel }): React.JSX.Element {
   const total = kinds.reduce((sum, each) => sum + each.count, 0);
   return (
     <section className="card stack" aria-label="Instruction mix">
-      <h4>{plural(total, "instruction")} in the code</h4>
+      <h3>{plural(total, "instruction")} in the code</h3>
       <div className="xray-mix">
         {kinds.map(({ kind, count: number }) => (
           <div key={kind} className="xray-mix-row">
@@ -158,7 +158,7 @@ function tone(kind: string): string {
 function Loops({ kernel, onLine }: { kernel: Kernel; onLine: (line: number) => void }): React.JSX.Element {
   return (
     <section className="card stack" aria-label="Loops">
-      <h4>Loops that are left</h4>
+      <h3>Loops that are left</h3>
       {kernel.loops.length === 0 ? (
         <p className="dim small">None: there are none, or they were unrolled.</p>
       ) : (

@@ -62,9 +62,9 @@ interface OneProps {
 function OneKernel({ kernel, arch, source, line, onLine }: OneProps): React.JSX.Element {
   return (
     <>
-      <h3>
+      <h2>
         <code>{kernel.name}</code> <LineLink line={kernel.line} onLine={onLine} />
-      </h3>
+      </h2>
       <KernelFigures kernel={kernel} arch={arch} onLine={onLine} />
       {kernel.isa !== undefined && (
         <Assembly key={kernel.symbol} code={source} pieces={kernel.isa} kernel={kernel.name} line={line} />
