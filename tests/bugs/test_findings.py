@@ -90,6 +90,12 @@ def test_a_vote_counts_where_the_compiler_saw_it_cut() -> None:
     assert told(record("wide-vote", "suspect"), cut=5) == [("wave-of-32", "warning", 5)]
 
 
+def test_half_a_vote_comes_before_the_race_that_comes_of_it() -> None:
+    """Where the answer is wrong, the first finding is the cause."""
+    race, vote = record("data-race", line=3), record("wide-vote", "suspect")
+    assert [kind for kind, _, _ in told(race, vote, cut=5, wrong=race.case)] == ["wave-of-32", "data-race"]
+
+
 def test_a_place_in_the_library_becomes_a_line() -> None:
     """The innermost of the author's own lines is the one."""
     assert told(record("data-race", line=0, pcs=[3, 16])) == [("data-race", "warning", 7)]

@@ -166,13 +166,14 @@ def is_host_variable(name: str, source: str) -> bool:
 
 
 def weigh(evidence: Evidence) -> list[Finding]:
-    """The findings worth telling, errors first."""
+    """The findings worth telling: errors first, and before others what others may come of."""
     findings: dict[tuple[object, ...], Finding] = {}
     for record in evidence.records:
         if finding := _weigh_one(record, evidence):
             findings.setdefault((finding.kind, finding.kernel, _lines(finding)), finding)
     told = [finding for finding in findings.values() if not _follows(finding, findings.values())]
-    return sorted(told, key=lambda f: (f.severity != "error", f.line or 0))
+    # With half a vote, threads take each other's places: it looks like a race.
+    return sorted(told, key=lambda f: (f.severity != "error", f.kind != "wave-of-32", f.line or 0))
 
 
 def _lines(finding: Finding) -> frozenset[int | None]:
@@ -196,7 +197,7 @@ def _weigh_one(record: Record, evidence: Evidence) -> Finding | None:
     if kind == "wide-vote":
         if line not in evidence.cut_votes:
             return None
-        kind, severity = "wave-of-32", "warning"
+        kind, severity = "wave-of-32", "error" if is_wrong else "warning"
         data = {**data, "detail": "this vote has 64 bits, and the upper 32 are set; here they are cut off"}
     elif kind == "host-variable":
         name = re.search(r"`(\w+)`", str(data.get("detail")))
