@@ -26,6 +26,7 @@ class Pace(_Answer):
     )
     month_usd: Range | None = Field(description="Dollars of the next 30 days.")
     lasts_days: Range | None = Field(description="For how long the credits left are enough; at most 3,650.")
+    wait_mean_s: float = Field(description="How long a task waits, from its arrival to its start.")
 
 
 class Forecast(_Answer):

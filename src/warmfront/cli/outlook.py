@@ -25,7 +25,7 @@ def forecast(*, tasks_per_day: float | None, as_json: bool) -> int:
             print_json(told)
             return 0
         print(f"${told['credits_usd']:,.2f} are left. In brackets: where it lies nine times of ten.\n")
-        heading = ("TASKS A DAY", "A MONTH", "", "LASTS", "", "FROM")
+        heading = ("TASKS A DAY", "A MONTH", "", "LASTS", "", "WAITS", "FROM")
         print_columns([heading, *(_pace(row) for row in told["items"])])
         return 0
 
@@ -40,6 +40,7 @@ def _pace(row: dict[str, Any]) -> tuple[str, ...]:
         "" if month is None else f"(${month['low']:,.2f} to ${month['high']:,.2f})",
         "too few days" if lasts is None else _days(lasts["mid"]),
         "" if lasts is None else f"({_days(lasts['low'])} to {_days(lasts['high'])})",
+        f"{row['wait_mean_s']:.0f} s",
         row["source"],
     )
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from warmfront.simulate.compare import Case, Row
 
-_WIDTH = 880
+_WIDTH = 900
 _LABELS = 150  # room for names at the left
-_NOTES = 250  # room for figures at the right
+_NOTES = 272  # room for figures at the right
 _BAR, _GAP, _TOP = 22, 12, 74
 
 _STYLE = """<style>
@@ -56,7 +56,7 @@ def bars(rows: Sequence[Row], title: str, note: str) -> str:
     for number, (row, name) in enumerate(zip(rows, names, strict=True)):
         y = _TOP + number * (_BAR + _GAP)
         usd, wait = float(row.usd) * scale, row.wait_usd * scale
-        over = "" if row.over_best is None or row.policy == BEST else f" · {row.over_best:.2f} of the best"
+        over = "" if row.over_best is None or row.policy == BEST else f" · {row.over_best:.2f} times the best"
         figure = f"${row.usd:,.2f} + ${row.wait_usd:,.2f}{over}"
         parts += [
             _text(_LABELS - 8, y + 16, name, anchor="end"),

@@ -102,7 +102,8 @@ def _forecast(
     account: Account, arrivals_s: NDArray[np.float64], days: int, source: str, per_day: float
 ) -> dict[str, Any]:
     first = int(arrivals_s[0] // DAY_S) if arrivals_s.size else 0
-    spent = [float(usd) for usd in replay(arrivals_s, account.plan()).usd_by_day][first : first + days]
+    outcome = replay(arrivals_s, account.plan())
+    spent = [float(usd) for usd in outcome.usd_by_day][first : first + days]
     daily = spent + [0.0] * (days - len(spent))
     month, lasts = forecast.coming(daily, MONTH_DAYS), forecast.lasts_days(daily, account.credits_usd)
     return {
@@ -110,6 +111,7 @@ def _forecast(
         "source": source,
         "month_usd": None if month is None else asdict(month),
         "lasts_days": None if lasts is None else asdict(lasts),
+        "wait_mean_s": round(float(outcome.waited_s.mean()), 1) if outcome.waited_s.size else 0.0,
     }
 
 

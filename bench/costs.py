@@ -1,0 +1,106 @@
+"""The figures and pictures of docs/costs.md: what tasks cost with each policy, and how long the credits last.
+
+Everything is replayed through the real orchestrator; the dollars are its ledger's. With --write the page's
+table and its two pictures are made anew; without, the table is printed.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+from warmfront.money.billing import Billing
+from warmfront.settings import Settings
+from warmfront.simulate import draw
+from warmfront.simulate.compare import Case, Policy, compare
+from warmfront.simulate.outlook import PACES, Account, forecasts
+from warmfront.simulate.traces import DAY_S, workday
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = DOCS / "costs.md"
+POLICIES_PICTURE = DOCS / "costs-policies.svg"
+DAY_PICTURE = DOCS / "costs-day.svg"
+BEGIN, END = "<!-- made by python -m bench.costs --write -->", "<!-- end -->"
+
+#: The trace of the pictures: fifty a day for four weeks, and its second day.
+_PER_DAY, _DAYS, _SEED = 50.0, 28.0, 1
+_SHOWN_S = (DAY_S, 2 * DAY_S)
+_WAIT_USD_PER_H = 20.0
+_POLICIES = (
+    Policy(name="release at once", keep_warm="fixed", idle_s=0.0),
+    Policy(name="fixed 10 m", keep_warm="fixed", idle_s=600.0),
+    Policy(name="always on", keep_warm="fixed", idle_s=3660 * DAY_S),
+    Policy(name="adaptive", keep_warm="adaptive"),
+)
+
+#: A new account with the whole grant.
+ACCOUNT = Account(
+    arrivals_at=[],
+    days=0,
+    credits_usd=1400.0,
+    keep_warm="fixed",
+    idle_timeout_s=600.0,
+    wait_value_usd_per_h=_WAIT_USD_PER_H,
+    max_vms=1,
+    boot_s=450.0,
+    task_s=30.0,
+    rate_usd_per_h="1.99",
+)
+
+
+def row(per_day: float, keep_warm: str) -> str:
+    """A line of the table."""
+    (told,) = forecasts(replace(ACCOUNT, keep_warm=keep_warm), [per_day])
+    month, lasts = told["month_usd"], told["lasts_days"]
+    return (
+        f"| {per_day:g} | {keep_warm} | ${month['mid']:,.0f} | ${month['low']:,.0f} to ${month['high']:,.0f} "
+        f"| {lasts['mid']:,.0f} days | {lasts['low']:,.0f} to {lasts['high']:,.0f} "
+        f"| {told['wait_mean_s']:.0f} s |"
+    )
+
+
+def table() -> str:
+    """A month's dollars and how long $1,400 last, at three paces and with both policies."""
+    lines = [
+        "| tasks a day | policy | a month | 9 times of 10 | $1,400 last | 9 times of 10 | a task waits |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    return "\n".join([*lines, *(row(pace, policy) for pace in PACES for policy in ("fixed", "adaptive"))])
+
+
+def pictures() -> tuple[str, str]:
+    """What each policy costs, and what its VM does on one day."""
+    arrivals_s = workday(_PER_DAY, _DAYS, _SEED)
+    billing = Billing(rate_usd_per_h=Decimal(ACCOUNT.rate_usd_per_h))
+    rows = compare(
+        arrivals_s,
+        settings=Settings(),
+        policies=_POLICIES,
+        cases=[Case(max_vms=1, boot_s=ACCOUNT.boot_s, task_s=ACCOUNT.task_s, billing=billing)],
+        wait_usd_per_h=_WAIT_USD_PER_H,
+        shown_s=_SHOWN_S,
+    )
+    note = f"{arrivals_s.size:,} tasks in four weeks of working days; waiting at ${_WAIT_USD_PER_H:g} an hour"
+    return (
+        draw.bars(rows, "What fifty tasks a day cost", note),
+        draw.lanes(rows, arrivals_s.tolist(), _SHOWN_S, "What the VM does on one of these days"),
+    )
+
+
+def main() -> None:
+    """Print the table, or make the page anew."""
+    made = table()
+    if "--write" not in sys.argv[1:]:
+        print(made)
+        return
+    text = re.sub(rf"{BEGIN}.*?{END}", f"{BEGIN}\n{made}\n{END}", PAGE.read_text(), flags=re.DOTALL)
+    PAGE.write_text(text)
+    for path, picture in zip((POLICIES_PICTURE, DAY_PICTURE), pictures(), strict=True):
+        path.write_text(picture)
+
+
+if __name__ == "__main__":
+    main()
