@@ -19,7 +19,7 @@ interface Props {
   names: Record<Meter, string>;
 }
 
-const HEIGHT = 180;
+const HEIGHT = 240;
 const LEFT = 62;
 const TOP = 14;
 const BOTTOM = 24;

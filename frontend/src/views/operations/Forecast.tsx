@@ -6,6 +6,9 @@ import { Progress } from "../../parts/Progress";
 import type { Forecast as Told, PaceForecast, Range } from "../../lib/types";
 import { lasting } from "./sums";
 
+/** What the service calls the account's own days. */
+const OWN = "its own arrivals";
+
 /** In words, from the ledger's own days. */
 export function ForecastWords({ told }: { told: Told }): React.JSX.Element {
   const { days_seen, month_usd, lasts_days } = told;
@@ -57,7 +60,10 @@ function PaceTable({ items }: { items: PaceForecast[] }): React.JSX.Element {
       <tbody>
         {items.map((item) => (
           <tr key={`${item.tasks_per_day} ${item.source}`} title={item.source}>
-            <td className="number">{count(Math.round(item.tasks_per_day))}</td>
+            <td className="number">
+              {item.source === OWN && <span className="dim">as now: </span>}
+              {count(Math.round(item.tasks_per_day))}
+            </td>
             <td className="number">{item.month_usd === null ? "–" : dollars(item.month_usd.mid)}</td>
             <td className="number">{item.lasts_days === null ? "–" : lasting(item.lasts_days.mid)}</td>
           </tr>

@@ -21,6 +21,8 @@ export function Money({ data }: { data: Operations }): React.JSX.Element {
   const told = useQuery("forecast", costs, FORECAST_MS).data?.forecast ?? null;
   const going = pace(days, money.remaining_usd, now);
   const points = money.burn_down.map(({ time, remaining_usd }) => ({ at: Date.parse(time), usd: remaining_usd }));
+  // Where nothing was ever spent there is one point: the line comes from where it would have begun.
+  if (points.length === 1) points.unshift({ at: now - DAY_MS, usd: money.remaining_usd });
   return (
     <>
       <section className="card stack" aria-labelledby="credits-title">
@@ -36,7 +38,11 @@ export function Money({ data }: { data: Operations }): React.JSX.Element {
           </h2>
           <Legend />
         </div>
-        <DayBars bars={everyDay(days, now)} meters={STACK} names={METER_NAMES} />
+        {days.length === 0 ? (
+          <p className="dim no-gap">Nothing was spent yet. From the first VM on, each day has a bar here.</p>
+        ) : (
+          <DayBars bars={everyDay(days, now)} meters={STACK} names={METER_NAMES} />
+        )}
       </section>
       <section className="card stack" aria-labelledby="users-title">
         <h2 id="users-title">
@@ -57,7 +63,7 @@ function paceWords(going: Pace | null, now: number): string {
 function Users({ data }: { data: Operations }): React.JSX.Element {
   const { costs_by_user: users, everyone } = data;
   const most = Math.max(...users.map((each) => each.cost_usd), 0);
-  if (users.length === 0) return <p className="dim no-gap">{everyone ? "Nobody" : "You"} spent nothing in this time.</p>;
+  if (users.length === 0) return <p className="dim no-gap">{everyone ? "Nothing was spent" : "You spent nothing"} in this time.</p>;
   return (
     <>
       <table className="users">

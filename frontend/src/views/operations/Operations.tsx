@@ -1,6 +1,7 @@
 /** The service at a glance: VMs and queue now, the last day, and where the money goes. It updates itself. */
 import { useState } from "react";
 import { Failure } from "../../parts/Helping";
+import { dollars } from "../../lib/format";
 import { useTitle } from "../../lib/hooks";
 import type { Operations as Figures } from "../../lib/types";
 import { LastHours } from "./LastHours";
@@ -74,7 +75,7 @@ function Notes({ data }: { data: Figures }): React.JSX.Element {
     <>
       {money.alerted && (
         <div className="note warn">
-          Budget alert: most of the credits are spent. Submissions are refused when they no longer cover a VM; raise{" "}
+          Budget alert: {dollars(money.spent_usd)} of {dollars(money.credits_usd)} are spent. Submissions are refused when they no longer cover a VM; raise{" "}
           <code>AMD_GRANT_CREDITS_TOTAL</code>, or lower <code>AMD_VM_IDLE_TIMEOUT</code> to make them last.
         </div>
       )}
