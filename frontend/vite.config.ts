@@ -1,6 +1,6 @@
 /** Builds the page into the Python package, each text file with a compressed twin beside it. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import type { Plugin } from "vite";
@@ -24,11 +24,14 @@ function onlyWoff2(): Plugin {
 
 /** Compressed once here, not at every request. */
 function compressed(): Plugin {
+  let folder = "";
   return {
     name: "compressed",
     apply: "build",
+    configResolved(config) {
+      folder = resolve(config.root, config.build.outDir, "assets");
+    },
     closeBundle() {
-      const folder = join(import.meta.dirname, SITE, "assets");
       for (const name of readdirSync(folder)) {
         if (!/\.(js|css)$/.test(name)) continue;
         const path = join(folder, name);

@@ -5,7 +5,7 @@ import { cpp } from "@codemirror/lang-cpp";
 import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
 import { lintGutter, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { Compartment, EditorState, Prec, type Extension, type Text } from "@codemirror/state";
+import { Compartment, EditorState, Prec, type Extension, type Text, type Transaction } from "@codemirror/state";
 import { EditorView, drawSelection, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { useEffect, useImperativeHandle, useRef, type Ref } from "react";
 import { cspNonce } from "../../lib/theme";
@@ -56,7 +56,7 @@ export default function Editor({ ref, initial, vim, onChange, onAction }: Props)
     );
     const state = EditorState.create({
       doc: first.current,
-      extensions: [keys.current.of([]), actions, changed, ...basics()],
+      extensions: [keys.current.of([]), actions, typedOver, changed, ...basics()],
     });
     const editor = new EditorView({ state, parent: place.current });
     view.current = editor;
@@ -91,7 +91,7 @@ export default function Editor({ ref, initial, vim, onChange, onAction }: Props)
 function basics(): Extension[] {
   return [
     EditorView.cspNonce.of(cspNonce()),
-    EditorView.contentAttributes.of({ "aria-label": "HIP source. Escape, then Tab leaves the editor." }),
+    EditorView.contentAttributes.of({ "aria-label": "HIP source. Escape, then Tab leaves the editor.", tabindex: "0" }),
     lineNumbers(),
     lintGutter(),
     highlightActiveLine(),
@@ -109,6 +109,28 @@ function basics(): Extension[] {
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, indentWithTab]),
   ];
 }
+
+/** What is typed over a selection goes in by us: the browser would keep the old text's colour in a style attribute,
+ * which the policy forbids and the console tells of. */
+const typedOver = EditorView.domEventHandlers({
+  beforeinput: (event, view) => {
+    const { main, ranges } = view.state.selection;
+    const text = event.data;
+    if (main.empty || ranges.length > 1 || event.inputType !== "insertText" || text === null || view.composing) return false;
+    event.preventDefault();
+    const { from, to } = main;
+    const insert = (): Transaction =>
+      view.state.update({
+        changes: { from, to, insert: text },
+        selection: { anchor: from + text.length },
+        userEvent: "input.type",
+        scrollIntoView: true,
+      });
+    const handlers = view.state.facet(EditorView.inputHandler);
+    if (!handlers.some((handle) => handle(view, from, to, text, insert))) view.dispatch(insert());
+    return true;
+  },
+});
 
 /** Vim's keys are a chunk of their own, for those who ask for it. */
 async function setKeys(view: EditorView | null, keys: Compartment, vim: boolean): Promise<void> {
