@@ -108,7 +108,7 @@ def _vm_row(vm: Machine) -> tuple[str, ...]:
 
 def _vm_note(vm: Machine) -> str:
     if VMState(vm.state).is_free and vm.deadline_at is not None:
-        return f"released in {duration(vm.deadline_at - time.time())}"
+        return f"released in {duration(vm.deadline_at - time.time())}; {vm.fields['reason']}"
     return str(vm.fields["reason"])
 
 

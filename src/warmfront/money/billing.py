@@ -41,6 +41,13 @@ class Billing:
         units = (max(_exact(elapsed_s), _exact(self.minimum_s)) / unit).to_integral_value(ROUND_CEILING)
         return float(units * unit)
 
+    def free_until_s(self, elapsed_s: float, stop_s: float) -> float:
+        """Up to which age a VM can be kept for what ending it at this age would cost.
+
+        An end takes `stop_s` to take effect: it must be asked for so long before the next unit begins.
+        """
+        return max(elapsed_s, self.paid_until_s(elapsed_s + stop_s) - stop_s)
+
 
 def _exact(seconds: float) -> Decimal:
     """Seconds to the microsecond, as a decimal."""

@@ -27,3 +27,4 @@ class Estimates:
 
     boot: Estimate
     task: Estimate
+    stop: Estimate  #: from asking for a VM's end to its confirmation

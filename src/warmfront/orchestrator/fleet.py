@@ -11,9 +11,10 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from warmfront.errors import ProviderError, VMUnreachable, WarmfrontError
+from warmfront.errors import BudgetExceeded, ProviderError, VMUnreachable, WarmfrontError
 from warmfront.events import Provisioning
 from warmfront.money import meter
+from warmfront.orchestrator.keepwarm import clock_time
 from warmfront.orchestrator.ready import Deadlines, FreeVMs
 from warmfront.orchestrator.state import Machine
 from warmfront.providers.base import Lease, Phase
@@ -99,10 +100,14 @@ class Fleet:
         """The most that this VM may come to."""
         return self._book.promised_usd(vm_id)
 
-    def worst_case_usd(self, *, age_s: float, boots: bool, tasks: int = 1) -> Decimal:
-        """The most that a VM of this age may come to if it takes so many more tasks."""
+    def worst_case_usd(
+        self, *, age_s: float, boots: bool, tasks: int = 1, keep_s: float | None = None
+    ) -> Decimal:
+        """The most that a VM of this age may come to if it takes so many more tasks and is kept so long."""
         settings = self._settings
-        ahead_s = settings.task_timeout_s * tasks + settings.idle_timeout_s + settings.stop_lag_s
+        if keep_s is None:
+            keep_s = settings.idle_timeout_s
+        ahead_s = settings.task_timeout_s * tasks + keep_s + settings.stop_lag_s
         return self.provider.billing.cost_usd(
             age_s + ahead_s + (settings.provision_timeout_s if boots else 0.0)
         )
@@ -116,7 +121,22 @@ class Fleet:
         others = (m for m in self.machines.values() if m.vm.id != vm.id)
         spare = any(m.takes_more and not m.running for m in others)
         decision = self.keep_warm.decide(now, vm, spare=spare)
-        return replace(vm, deadline_at=decision.until, reason=decision.reason)
+        keep_s = min(max(0.0, decision.until - now), self._settings.idle_timeout_max_s)
+        try:
+            self._book.promise(
+                vm.id, self.worst_case_usd(age_s=self.age_s(vm), boots=False, tasks=0, keep_s=keep_s)
+            )
+        except BudgetExceeded:  # for so long it is in the book since its last task began
+            keep_s = min(keep_s, self._settings.idle_timeout_s)
+        until, reason = now + keep_s, decision.reason
+        if vm.started_at is not None:
+            age_s = max(0.0, until - vm.started_at)
+            paid_s = self.provider.billing.free_until_s(age_s, self.estimates.stop.seconds) - age_s
+            if paid_s >= 1:
+                until += paid_s
+                reason = f"kept until {clock_time(until)}: it is paid for until then"
+        escrow_usd = max(vm.escrow_usd, self._book.promised_usd(vm.id))
+        return replace(vm, deadline_at=until, reason=reason, escrow_usd=escrow_usd)
 
     # Its life.
 
@@ -280,7 +300,9 @@ class Fleet:
         What ran on it is lost only now: a VM that cannot be reached may still be at work, and no submission
         may run twice at once.
         """
+        asked_at = self._clock.now()
         lease = await self._confirmed_end(machine.vm.id)
+        self.estimates.stop.observe(min(self._clock.now() - asked_at, self._settings.stop_lag_s))
         async with machine.writing:
             tracks = list(machine.running.values())
             vm, entries = self._closed(machine, lease)

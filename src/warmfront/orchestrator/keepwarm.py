@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from warmfront.settings import Settings
     from warmfront.vms import VMInstance
 
 
@@ -61,11 +60,6 @@ class Fixed:
         """It foresees nothing."""
         del now
         return None
-
-
-def keep_warm(settings: Settings) -> KeepWarm:
-    """The policy that the settings name."""
-    return Fixed(settings.idle_timeout_s)
 
 
 def clock_time(at: float) -> str:

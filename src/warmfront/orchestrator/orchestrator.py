@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 from warmfront.errors import BudgetExceeded, Conflict, NotFound, WarmfrontError
 from warmfront.events import Failed, InQueue, Xray
 from warmfront.money.book import Book, Money
+from warmfront.orchestrator.adaptive import keep_warm
 from warmfront.orchestrator.admissions import Admissions, Examine
 from warmfront.orchestrator.estimates import Estimate, Estimates
 from warmfront.orchestrator.fleet import COLD_START, WARM_REUSE, Fleet
 from warmfront.orchestrator.journal import Journal
-from warmfront.orchestrator.keepwarm import keep_warm
 from warmfront.orchestrator.past import read_past
 from warmfront.orchestrator.queue import FairQueue
 from warmfront.orchestrator.quote import Quote, warm_chance
@@ -69,6 +69,8 @@ _PREWARM_AGAIN_S = 3600.0
 _LOOK_S = 1.0
 #: How long a submission takes on a VM, until some were seen.
 _TASK_GUESS_S = 10.0
+#: And how long a provider takes to end a VM.
+_STOP_GUESS_S = 15.0
 #: A cancel is said again this often until the submission is over.
 _CANCEL_AGAIN_S = 1.0
 
@@ -103,9 +105,13 @@ class VMOrchestrator:
         self._journal = Journal(store, log, clock)
         self._book = Book(credits_usd=settings.credits_usd)
         self._estimates = Estimates(
-            boot=Estimate(seconds=provider.typical_boot_s), task=Estimate(seconds=_TASK_GUESS_S)
+            boot=Estimate(seconds=provider.typical_boot_s),
+            task=Estimate(seconds=_TASK_GUESS_S),
+            stop=Estimate(seconds=_STOP_GUESS_S),
         )
-        self._keep_warm = keep_warm(settings)
+        self._keep_warm = keep_warm(
+            settings, float(provider.billing.rate_usd_per_h), lambda: self._estimates.boot.seconds
+        )
         self._tracks: dict[str, Track] = {}
         self._queue = FairQueue()
         self._boot_failures = 0

@@ -1,0 +1,210 @@
+"""Keeps a VM for as long as that costs less than the cold start that it may save, by what it has learned.
+
+It weighs one gap, from the moment a VM has nothing to do to the next arrival, at a time. Told the same
+arrivals again it decides the same: it remembers nothing else of weight, and reads no clock.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warmfront.orchestrator.foresight import Foresight, learn
+from warmfront.orchestrator.keepwarm import Decision, Fixed, clock_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from warmfront.orchestrator.keepwarm import KeepWarm
+    from warmfront.settings import Settings
+    from warmfront.vms import VMInstance
+
+_HOUR_S = 3600.0
+#: A VM that costs nothing is kept as one that costs next to nothing.
+_LEAST_RATE_USD_PER_H = 0.01
+#: With fewer arrivals than this there is nothing to learn from.
+_ENOUGH = 12
+#: It learns anew so often, and from so many arrivals at most; while there are few, with each of them.
+_LEARN_EVERY_S, _LEARN_FROM, _FEW = 6 * _HOUR_S, 5000, 300
+#: The moments ahead that are looked at, in seconds: finely at first, and for a day and a bit.
+_AHEAD_S = np.concatenate(
+    [np.arange(0, 1800, 60.0), np.arange(1800, 14_400, 300.0), np.arange(14_400, 108_001, 900.0)]
+)
+_STEPS_S = np.diff(_AHEAD_S)
+_MIDDLES_S = _AHEAD_S[:-1] + _STEPS_S / 2
+
+
+def keep_warm(settings: Settings, rate_usd_per_h: float, boot_s: Callable[[], float]) -> KeepWarm:
+    """The policy that the settings name."""
+    if settings.keep_warm == "fixed":
+        return Fixed(settings.idle_timeout_s)
+    return Adaptive(
+        Terms(
+            rate_usd_per_h=max(rate_usd_per_h, _LEAST_RATE_USD_PER_H),
+            wait_usd_per_h=settings.wait_value_usd_per_h,
+            boot_s=boot_s,
+            longest_s=settings.idle_timeout_max_s,
+        )
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What is weighed."""
+
+    rate_usd_per_h: float
+    wait_usd_per_h: float
+    boot_s: Callable[[], float]  #: as it is known at present
+    longest_s: float  #: no decision keeps a VM longer
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Plan:
+    """What is best from now on, if nothing comes."""
+
+    keep_s: float
+    chance: float  #: that a task comes while the VM is kept
+    boot_in_s: float | None  #: when to boot one that nobody asked for
+
+
+class Adaptive:
+    """Learns from the gaps between arrivals."""
+
+    memory = 6000
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self._arrivals: list[float] = []
+        self._seen = 0
+        self._learned: tuple[object, Foresight | None] = (None, None)
+        self._boot_at: tuple[object, float | None] = (None, None)
+        self._booted_ahead = -1  # `_seen` when a VM was last booted ahead
+
+    def arrived(self, at: float, owner: str) -> None:
+        """It learns from when, not from whom."""
+        del owner
+        insort(self._arrivals, at)
+        del self._arrivals[: -self.memory]
+        self._seen += 1
+
+    def decide(self, now: float, vm: VMInstance, *, spare: bool = False) -> Decision:
+        """For as long as it pays."""
+        if vm.tasks_done == 0 and vm.boots_for is None:
+            self._booted_ahead = self._seen
+        foresight = None if spare else self._foresight(now)
+        if foresight is None:
+            until = now + min(self._break_even_s(), self._terms.longest_s)
+            why = "another is free too" if spare else "few tasks were seen yet"
+            return Decision(
+                until=until, reason=f"kept until {clock_time(until)}, as long as a boot costs: {why}"
+            )
+        plan = self._plan(now, foresight)
+        self._boot_at = ((self._seen, foresight), None if plan.boot_in_s is None else now + plan.boot_in_s)
+        until = now + plan.keep_s
+        if plan.keep_s:
+            reason = f"kept until {clock_time(until)}: {plan.chance:.0%} chance of a task before then"
+        else:
+            reason = f"let go at once: {plan.chance:.0%} chance of a task while keeping it pays"
+        return Decision(until=until, reason=reason)
+
+    def prewarm_at(self, now: float) -> float | None:
+        """Once in a gap, where it is likely enough that a task comes soon after."""
+        foresight = self._foresight(now)
+        if foresight is None or self._booted_ahead == self._seen:
+            return None
+        known = (self._seen, foresight)
+        if self._boot_at[0] != known:
+            plan = self._plan(now, foresight, there=False)
+            self._boot_at = (known, None if plan.boot_in_s is None else now + plan.boot_in_s)
+        return self._boot_at[1]
+
+    def _foresight(self, now: float) -> Foresight | None:
+        """What was learned up to the last time that it was due; None: there was too little."""
+        due = now // _LEARN_EVERY_S * _LEARN_EVERY_S
+        count = bisect_right(self._arrivals, due)
+        if count < _FEW:
+            count = bisect_right(self._arrivals, now)
+            due = self._arrivals[count - 1] if count else 0.0
+        if count < _ENOUGH:
+            return None
+        key = (due, count)
+        if self._learned[0] != key:
+            known = np.array(self._arrivals[max(0, count - _LEARN_FROM) : count])
+            self._learned = (key, learn(known, due))
+        return self._learned[1]
+
+    def _break_even_s(self) -> float:
+        """A VM kept for so long costs as much as a cold start: never twice the best, whatever comes."""
+        terms = self._terms
+        return terms.boot_s() * (1 + terms.wait_usd_per_h / terms.rate_usd_per_h)
+
+    def _plan(self, now: float, foresight: Foresight, *, there: bool = True) -> _Plan:
+        """Work back from the far end: at each moment, is it cheaper to have a VM or not?"""
+        may_boot = self._booted_ahead != self._seen
+        count = bisect_right(self._arrivals, now)
+        since_s = now - self._arrivals[count - 1] if count else 0.0
+        rates = foresight.rates(now + _MIDDLES_S, since_s + _MIDDLES_S)
+        sums = np.append(0.0, np.cumsum(rates * _STEPS_S))
+        cold_usd = self._cold_usd(now, foresight)
+        keep, boot = _weigh(sums, cold_usd, self._terms, may_boot=may_boot)
+        release = int(np.argmin(keep)) if there else 0
+        shown_s = _AHEAD_S[release] or self._break_even_s()
+        chance = 1 - np.exp(-np.interp(shown_s, _AHEAD_S, sums))
+        boots = np.flatnonzero(boot[release:])
+        return _Plan(
+            keep_s=float(_AHEAD_S[release]),
+            chance=float(chance),
+            boot_in_s=float(_AHEAD_S[release + boots[0]]) if boots.size else None,
+        )
+
+    def _cold_usd(self, now: float, foresight: Foresight) -> NDArray[np.float64]:
+        """What it costs more to meet an arrival without a VM than with one.
+
+        Whoever comes while the VM boots waits too, and needs no boot of their own.
+        """
+        boot_s = self._terms.boot_s()
+        more = foresight.begin_rates(now + _MIDDLES_S) * boot_s + foresight.following(boot_s)
+        waiting_usd = self._terms.wait_usd_per_h / _HOUR_S * boot_s * (1 + more / 2)
+        boot_usd = self._terms.rate_usd_per_h / _HOUR_S * boot_s
+        return np.asarray(np.maximum(waiting_usd, (boot_usd + waiting_usd) / (1 + more)))
+
+
+def _weigh(
+    sums: NDArray[np.float64], cold_usd: NDArray[np.float64], terms: Terms, *, may_boot: bool
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """For each moment ahead: whether a VM that is there is kept, and whether one is booted if there is none.
+
+    `sums`: how many arrivals are expected up to each moment; `cold_usd`: what the next costs without a VM.
+    """
+    boot_s = terms.boot_s()
+    rate = terms.rate_usd_per_h / _HOUR_S
+    ready = np.minimum(np.searchsorted(_AHEAD_S, _AHEAD_S + boot_s), _AHEAD_S.size - 1)
+    meanwhile = (1 - np.exp(sums - sums[ready])).tolist()
+    boot_usd, wait_usd = rate * boot_s, terms.wait_usd_per_h / _HOUR_S * boot_s / 2
+    comes = (1 - np.exp(-np.diff(sums))).tolist()
+    steps_usd = (_STEPS_S * rate).tolist()
+    cold, after, ahead_s = cold_usd.tolist(), ready.tolist(), _AHEAD_S.tolist()
+    size = len(ahead_s)
+    keep, boot = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
+    last, without, there = cold[-1], cold[-1], cold[-1]
+    booted = [cold[-1]] * size
+    for i in range(size - 2, -1, -1):
+        p, q = comes[i], 1 - comes[i]
+        step_usd = steps_usd[i] * (1 - p / 2)
+        last = p * cold[i] + q * last
+        booted[i] = min(last, step_usd + q * booted[i + 1])
+        without = p * cold[i] + q * without
+        if may_boot:
+            ahead_usd = boot_usd + meanwhile[i] * wait_usd + (1 - meanwhile[i]) * booted[after[i]]
+            if ahead_usd < without:
+                without, boot[i] = ahead_usd, True
+        kept = step_usd + q * there
+        there = without
+        if ahead_s[i] < terms.longest_s and kept < without:
+            there, keep[i] = kept, True
+    return keep, boot
