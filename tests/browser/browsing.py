@@ -54,6 +54,9 @@ class Window:
         self.page.goto(path)
         expect(self.page.locator("h1").first).to_be_visible()
         expect(self.page.get_by_text("Loading…")).to_have_count(0)
+        # Editor, formulas and their fonts come after.
+        expect(self.page.locator(".editor-waiting, .tex-block > span:empty")).to_have_count(0)
+        self.page.evaluate("document.fonts.ready.then(() => true)")
         return self.page
 
     def close(self) -> None:

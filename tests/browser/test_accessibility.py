@@ -1,0 +1,86 @@
+"""Every view, light and dark: axe-core and the console are silent, and the content-security policy holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, get_args
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.acceptance.services import ROOT
+from tests.browser.browsing import PHONE, Theme, Window
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+    from tests.browser.gallery import Gallery
+
+AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+
+#: Fails as it should: its address leads nowhere, and browsers say so in the console.
+LOST = "lost"
+
+
+@pytest.mark.parametrize("theme", get_args(Theme))
+def test_no_view_has_a_violation(browser: Browser, gallery: Gallery, theme: Theme) -> None:
+    """Contrast, names, roles, order of headings, focus: axe-core finds nothing, and the console is silent."""
+    window = Window(browser, gallery.service.url, theme=theme)
+    found: dict[str, list[str]] = {}
+    for name, path in gallery.views.items():
+        page = window.open(path)
+        if name == "submission-xray":
+            page.get_by_role("button", name="Show the assembly").click()
+            expect(page.get_by_role("listbox")).to_have_count(2)
+        found[name] = violations(page)
+        if name == LOST:
+            window.complaints.clear()
+        found[f"{name}, console"] = window.complaints.copy()
+        window.complaints.clear()
+    window.close()
+    told = [f"{name}: {each}" for name, all_of_it in found.items() for each in all_of_it]
+    assert not told, "\n".join(told)
+
+
+def test_no_view_is_wider_than_a_phone(browser: Browser, gallery: Gallery) -> None:
+    """At 390 pixels nothing sticks out to the right; what is wide scrolls by itself."""
+    window = Window(browser, gallery.service.url, viewport=PHONE)
+    widths = {
+        name: window.open(path).evaluate("document.documentElement.scrollWidth - innerWidth")
+        for name, path in gallery.views.items()
+    }
+    window.close()
+    assert {name: width for name, width in widths.items() if width > 0} == {}
+
+
+def test_an_inline_script_does_not_run(browser: Browser, gallery: Gallery) -> None:
+    """Every view is sent with a policy without `unsafe-inline` for scripts, and the browser keeps to it."""
+    window = Window(browser, gallery.service.url)
+    for path in gallery.views.values():
+        answer = window.page.goto(path)
+        assert answer is not None
+        policy = answer.header_value("content-security-policy") or ""
+        rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+        assert rules["script-src"] == "'self'"
+        assert "unsafe" not in policy
+    refused = window.page.evaluate(
+        """() => new Promise((resolve) => {
+            const told = (event) => resolve(event.effectiveDirective);
+            document.addEventListener("securitypolicyviolation", told);
+            const script = document.createElement("script");
+            script.textContent = "window.ran = true";
+            document.body.append(script);
+        })"""
+    )
+    assert refused == "script-src-elem"
+    assert window.page.evaluate("window.ran") is None
+    window.close()
+
+
+def violations(page: Page) -> list[str]:
+    """What axe-core says of a page as it is now; the debugger hands it over, so no policy is bent for it."""
+    page.evaluate(AXE.read_text())
+    result: dict[str, Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{each['id']}: {each['help']}: {' | '.join(node['html'][:160] for node in each['nodes'][:3])}"
+        for each in result["violations"]
+    ]
