@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from warmfront.hip.xray.divergence import divergent_barriers
 from warmfront.hip.xray.isa import Kind, kind_of, width_of
 from warmfront.hip.xray.lanes import LANES, follow
-from warmfront.hip.xray.launches import dynamic_lds_of
+from warmfront.hip.xray.launches import dynamic_lds_of, is_one_block
 from warmfront.hip.xray.names import bare_name
 from warmfront.hip.xray.report import Finding, Rule
 from warmfront.hip.xray.wave32 import find_assumptions
@@ -52,7 +52,8 @@ def find_all(
         found += _double_math(kernel, lines)
         if len(kernel.instructions) <= _MOST_FOLLOWED:
             lanes = follow(kernel.instructions, kernel.block)
-            found += _narrow_loads(kernel, lanes)
+            if not is_one_block(launches, bare_name(kernel.name)):  # one block fills no memory bus
+                found += _narrow_loads(kernel, lanes)
             found += _bank_conflicts(kernel, lanes, unit)
             found += _barriers(kernel, lanes)
     found += _waves_of_32(source, kernels)

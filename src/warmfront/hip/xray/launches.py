@@ -29,6 +29,7 @@ class Launch:
 
     kernel: str  #: without namespaces and template arguments
     line: int
+    grid: tuple[int, int, int] | None
     block: tuple[int, int, int] | None
     lds_bytes: int | None  #: asked for at the launch; 0 where nothing was
 
@@ -50,6 +51,7 @@ def find_launches(source: str) -> list[Launch]:
             Launch(
                 kernel=_launched_name(code, index),
                 line=lines.position(code[index].start)[0],
+                grid=constants.extent(arguments[0]) if arguments else None,
                 block=constants.extent(arguments[1]) if len(arguments) > 1 else None,
                 lds_bytes=constants.number(arguments[2]) if len(arguments) > 2 else 0,
             )
@@ -61,6 +63,11 @@ def block_of(launches: Sequence[Launch], kernel: str) -> tuple[int, int, int] | 
     """The block that a kernel is launched with, if every launch of it uses the same known one."""
     blocks = {launch.block for launch in launches if launch.kernel == kernel}
     return blocks.pop() if len(blocks) == 1 else None
+
+
+def is_one_block(launches: Sequence[Launch], kernel: str) -> bool:
+    """Whether a kernel is launched, and never with more than one block."""
+    return {launch.grid for launch in launches if launch.kernel == kernel} == {(1, 1, 1)}
 
 
 def dynamic_lds_of(launches: Sequence[Launch], kernel: str) -> Mapping[int, int]:
