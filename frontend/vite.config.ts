@@ -54,5 +54,6 @@ export default defineConfig({
     chunkSizeWarningLimit: 800,
   },
   server: { proxy: { "/api": "http://127.0.0.1:3000" } },
-  test: { include: ["src/**/*.test.ts"] },
+  // They are pure functions: one process does for all of them.
+  test: { include: ["src/**/*.test.ts"], pool: "threads", isolate: false },
 });

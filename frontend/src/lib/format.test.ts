@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dollars, runtime, significant, span } from "./format";
+import { cell, dollars, runtime, significant, span } from "./format";
 
 describe("numbers for people", () => {
   it("gives a runtime the unit that fits", () => {
@@ -12,6 +12,10 @@ describe("numbers for people", () => {
 
   it("reads a span like a clock", () => {
     expect([0.84, 42, 365, 12000].map(span)).toEqual(["0.8 s", "42 s", "6 min 05 s", "3 h 20 min"]);
+  });
+
+  it("shows a kernel's values to six digits, without zeros that say nothing", () => {
+    expect([0.9999998, -0.009276234, 1e-30, "nan"].map(cell)).toEqual(["1", "−0.00927623", "1e−30", "nan"]);
   });
 
   it("turns to exponents only where digits would mislead", () => {

@@ -77,7 +77,7 @@ export function plural(value: number, one: string, many = `${one}s`): string {
 
 /** A value of a kernel, which may be "nan" or "inf". */
 export function cell(value: number | string): string {
-  return typeof value === "number" ? significant(value, 6) : value;
+  return typeof value === "number" ? String(Number(value.toPrecision(6))).replaceAll("-", MINUS) : value;
 }
 
 /** `2026-01-31 12:00:05`, in the reader's own zone. */

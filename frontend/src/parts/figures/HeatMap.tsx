@@ -9,6 +9,7 @@ const LARGEST_PX = 320;
 
 export function HeatMap({ grid, name }: { grid: ErrorGrid; name: string }): React.JSX.Element {
   const { rows, columns } = grid;
+  const gap = Math.max(rows, columns) > 12 ? 0 : 0.06; // lines between many cells would be all that is seen
   const wrongCells = grid.wrong.filter((share) => share !== null && share > 0).length;
   const total = grid.wrong.filter((share) => share !== null).length;
   const label = `Error over ${name}: ${count(wrongCells)} of ${plural(total, "cell")} of the picture hold wrong elements.`;
@@ -28,10 +29,10 @@ export function HeatMap({ grid, name }: { grid: ErrorGrid; name: string }): Reac
           return (
             <rect
               key={at}
-              x={column + 0.03}
-              y={row + 0.03}
-              width={0.94}
-              height={0.94}
+              x={column + gap / 2}
+              y={row + gap / 2}
+              width={1 - gap}
+              height={1 - gap}
               className={share > 0 ? "wrong" : "right"}
               fillOpacity={share > 0 ? 0.35 + 0.65 * share : 1}
             >
