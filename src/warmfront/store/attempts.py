@@ -5,7 +5,6 @@ Each change is guarded by the submission's row, so that a stale caller changes n
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, insert, null, select, update
@@ -32,7 +31,8 @@ def begin(c: Connection, attempt: AttemptRecord, *, cold: bool) -> bool:
     parameters = {"this": attempt.submission_id, "lease": attempt.id, "on": attempt.vm_id}
     if c.execute(_ASSIGN, parameters).rowcount != 1:
         return False
-    c.execute(_INSERT, {**dataclasses.asdict(attempt), "cold": cold})
+    row = {name: getattr(attempt, name) for name in _NAMES}
+    c.execute(_INSERT, {**row, "cold": cold})
     return True
 
 
