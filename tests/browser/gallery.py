@@ -16,6 +16,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from tests.acceptance.services import EXAMPLE, REHEARSAL, ROOT, serving
+from tests.browser.history import put_history
 from warmfront.gpus import MI300X
 from warmfront.judge.statistics import geometric_mean
 from warmfront.settings import Settings
@@ -84,6 +85,7 @@ class Gallery:
 def opened(data_dir: Path) -> Iterator[Gallery]:
     """A service with all of it, until the end of the block."""
     put_gpu_results(data_dir)
+    put_history(data_dir)
     with serving(data_dir, **REHEARSAL) as service:
         yield fill(service)
 

@@ -5,10 +5,19 @@ import type { Operations } from "../../lib/types";
 const kinds = ["warm", "cold", "all"] as const;
 
 export function Speed({ data }: { data: Operations }): React.JSX.Element {
-  const { tasks, latencies_s: of } = data;
+  const { cold_starts: cold, warm_reuses: warm } = data.tasks;
   return (
     <section className="card stack" aria-labelledby="speed-title">
       <h2 id="speed-title">Cold starts and warm reuses</h2>
+      {cold + warm === 0 ? <p className="dim no-gap">No task has run yet.</p> : <Figures data={data} />}
+    </section>
+  );
+}
+
+function Figures({ data }: { data: Operations }): React.JSX.Element {
+  const { tasks, latencies_s: of } = data;
+  return (
+    <>
       <Share cold={tasks.cold_starts} warm={tasks.warm_reuses} />
       <table>
         <thead>
@@ -30,7 +39,7 @@ export function Speed({ data }: { data: Operations }): React.JSX.Element {
       <p className="dim small no-gap">
         Times and costs are of the last 1,000 tasks; “All” costs is everything that was spent, idle time too, over all tasks.
       </p>
-    </section>
+    </>
   );
 }
 
@@ -47,8 +56,7 @@ function Line({ name, cells }: { name: string; cells: string[] }): React.JSX.Ele
   );
 }
 
-function Share({ cold, warm }: { cold: number; warm: number }): React.JSX.Element | null {
-  if (cold + warm === 0) return <p className="dim no-gap">No task has run yet.</p>;
+function Share({ cold, warm }: { cold: number; warm: number }): React.JSX.Element {
   const percent = (100 * warm) / (cold + warm);
   return (
     <div className="share">
