@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _HOUR_S = 3600.0
 #: A VM that costs nothing is kept as one that costs next to nothing.
 _LEAST_RATE_USD_PER_H = 0.01
-#: With fewer arrivals than this there is nothing to learn from.
-_ENOUGH = 12
+#: With fewer arrivals than this, or over a shorter time, there is nothing to learn from.
+_ENOUGH, _ENOUGH_S = 12, 24 * _HOUR_S
 #: It learns anew so often, and from so many arrivals at most; while there are few, with each of them.
 _LEARN_EVERY_S, _LEARN_FROM, _FEW = 6 * _HOUR_S, 5000, 300
 #: The moments ahead that are looked at, in seconds: finely at first, and for a day and a bit.
@@ -130,7 +130,7 @@ class Adaptive:
         if count < _FEW:
             count = bisect_right(self._arrivals, now)
             due = self._arrivals[count - 1] if count else 0.0
-        if count < _ENOUGH:
+        if count < _ENOUGH or due - self._arrivals[0] < _ENOUGH_S:
             return None
         key = (due, count)
         if self._learned[0] != key:
