@@ -13,7 +13,7 @@ from warmfront.errors import NoSandbox, StoreUnavailable
 @pytest.mark.parametrize(
     ("method", "path", "status", "code"),
     [
-        ("GET", "/", 404, "NOT_FOUND"),
+        ("GET", "/api", 404, "NOT_FOUND"),
         ("GET", "/api/amd/nothing", 404, "NOT_FOUND"),
         ("GET", "/api/amd/submit", 405, "METHOD_NOT_ALLOWED"),
         ("DELETE", "/api/amd/submissions/sub_1", 405, "METHOD_NOT_ALLOWED"),

@@ -114,7 +114,7 @@ BAD_FIELDS: list[tuple[dict[str, Any], str, str]] = [
     ({"solution_code": ""}, "solution_code", "empty"),
     ({"solution_code": " \n\t"}, "solution_code", "empty"),
     ({"solution_code": "int x;\0"}, "solution_code", "NUL"),
-    ({"solution_code": "x" * 300 * 1024}, "solution_code", "307,200 bytes"),
+    ({"solution_code": "x" * 300 * 1024}, "solution_code", "262,144 bytes"),
     ({"solution_code": ["int x;"]}, "solution_code", "valid string"),
     ({"solution_code": None}, "solution_code", "valid string"),
     ({"solution_code": "\ud800"}, "solution_code", "not UTF-8"),
