@@ -64,9 +64,10 @@ export function waitMs(cuts: number, chance = Math.random()): number {
   return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (cuts - 1)) * (0.75 + chance / 2);
 }
 
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export /** A laptop that opens again need not wait, nor who stops listening. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const over = new AbortController(); // takes both listeners with it
+    const over = new AbortController();
     const end = (): void => {
       clearTimeout(timer);
       over.abort();
@@ -74,7 +75,6 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
     };
     const timer = setTimeout(end, ms);
     signal.addEventListener("abort", end, { signal: over.signal });
-    // A laptop that opens again need not wait.
     window.addEventListener("online", end, { signal: over.signal });
   });
 }
