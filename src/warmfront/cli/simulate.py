@@ -298,7 +298,7 @@ def _cells(row: Row, name: str) -> tuple[str, ...]:
         f"{row.mean_s:.0f} s",
         f"{row.cold_starts:,}",
         f"{row.utilisation:.0%}",
-        f"${row.cost_usd:,.2f}",
+        f"${row.cost_usd:,.0f}",
         "" if row.over_best is None else f"{row.over_best:.2f}",
     )
 
