@@ -7,6 +7,7 @@ import importlib.metadata
 import os
 import re
 import subprocess
+import sys
 from dataclasses import fields, replace
 from decimal import Decimal
 from pathlib import Path
@@ -180,6 +181,27 @@ def test_dstack_must_be_there_and_new_enough(
     with pytest.raises(DstackMissing, match=message) as raised:
         connection.check_installed()
     assert raised.value.hint == "pip install 'warmfront[dstack]'"
+
+
+def test_no_git_is_needed(tmp_path: Path) -> None:
+    """Where there is no git, as in a slim image, dstack's client ends at its import; with us it goes on."""
+    done = subprocess.run(
+        [sys.executable, "-m", "warmfront", "fleet", "list"],
+        env={
+            "PATH": str(tmp_path),
+            "HOME": str(tmp_path),
+            "DSTACK_SERVER_URL": "http://127.0.0.1:9",
+            "DSTACK_TOKEN": "t",
+            "DSTACK_PROJECT": "main",
+        },
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "No dstack server answers" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_server_must_be_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

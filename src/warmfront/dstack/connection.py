@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import importlib.metadata
 import itertools
+import os
 import re
 import threading
 from dataclasses import dataclass, field
@@ -134,6 +135,8 @@ def open_session(settings: Settings) -> Session:
 
 def check_installed() -> None:
     """Whether dstack's client is there, and new enough."""
+    # It wants a git at once, which only its repositories need, and we have none of those.
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
     try:
         version = importlib.metadata.version("dstack")
     except importlib.metadata.PackageNotFoundError:
