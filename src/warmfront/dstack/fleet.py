@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warmfront.dstack.configuration import PREFIX, duration, fleet_configuration
-from warmfront.dstack.status import AVAILABILITIES
+from warmfront.dstack.status import AVAILABILITIES, Outcome, outcome_of
 from warmfront.errors import (
     DstackRefused,
     FleetDiffers,
@@ -168,12 +168,11 @@ async def delete(client: DstackClient, name: str, *, within_s: float) -> None:
 
 
 async def _stop_ours(client: DstackClient, name: str) -> None:
-    """End them: dstack deletes no fleet that is in use."""
-    asked: set[str] = set()
-    while ours := [run.name for run in await client.runs(PREFIX) if run.fleet == name]:
-        for run in {*ours} - asked:
-            await client.stop(run)
-            asked.add(run)
+    """End them: dstack deletes no fleet that is in use. It may forget a stop, which is asked for again."""
+    while ours := [run for run in await client.runs(PREFIX) if run.fleet == name]:
+        for run in ours:
+            if outcome_of(run) is not Outcome.STOPPING:
+                await client.stop(run.name)
         await asyncio.sleep(_LOOK_S)
 
 

@@ -101,14 +101,18 @@ class DirectListeners:
             yield progress
 
     async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
-        """Stop its run; returns when that is over, and with it its boxes."""
+        """Stop its run; returns when that is over, and with it its boxes.
+
+        dstack may forget a stop that comes while it is at work on the run: it is asked again then.
+        """
         name = run_name(attempt_id)
         with _reaching(vm):
-            await self.client.stop(name)
             for pause_s in pauses():
                 run = await self.client.run(name)
                 if run is None or outcome_of(run).is_final:
                     return
+                if outcome_of(run) is not Outcome.STOPPING:
+                    await self.client.stop(name)
                 await asyncio.sleep(pause_s)
 
     async def health(self, vm: VMInstance) -> Health:
