@@ -1,5 +1,5 @@
 /** Samples as dots in the order taken, with the interval of the median closing in around them. */
-import { useId } from "react";
+import { memo, useId } from "react";
 import { plural, runtime } from "../../lib/format";
 import { funnel, type Band } from "./funnel";
 import "./dots.css";
@@ -16,7 +16,8 @@ const WIDTH = 320;
 const HEIGHT = 56;
 const PAD = 4;
 
-export function Dots({ runs, medianMs, ci, fresh = false }: Props): React.JSX.Element {
+/** Drawn again only for other samples: the timeline around it ticks four times a second. */
+export const Dots = memo(function Dots({ runs, medianMs, ci, fresh = false }: Props): React.JSX.Element {
   const title = useId();
   const { low, high } = extent(runs, ci);
   const x = (at: number): number => PAD + ((WIDTH - 2 * PAD) * (at + 0.5)) / Math.max(runs.length, 1);
@@ -38,7 +39,7 @@ export function Dots({ runs, medianMs, ci, fresh = false }: Props): React.JSX.El
       </g>
     </svg>
   );
-}
+});
 
 /** Room for nearly all of them; a stray far above is drawn at the edge. */
 function extent(runs: readonly number[], ci: readonly [number, number]): { low: number; high: number } {
