@@ -117,7 +117,7 @@ def lost_vm(stack: Stack, user: User, vm_id: str) -> None:
 
 def test_a_day_of_the_service(stack: Stack, tmp_path: Path) -> None:
     """Cold, warm, cancelled, killed, lost: every submission gets its verdict, and the bill is right."""
-    with serving_dstack(stack, tmp_path, AMD_VM_IDLE_TIMEOUT="12") as service:
+    with serving_dstack(stack, tmp_path, AMD_VM_IDLE_TIMEOUT="15") as service:
         live_through(stack, service)
 
 
@@ -125,7 +125,7 @@ def test_three_vms_at_once_and_a_dstack_server_that_is_killed(stack: Stack, tmp_
     """A queue gets three VMs, which are stopped and used while dstack's server is down, and ended after."""
     before = len(stack.cloud.bill())
     # Nothing is lost here, however busy the machine is, and nothing runs out of time.
-    settings = {"AMD_VM_IDLE_TIMEOUT": "8", "WARMFRONT_CASE_TIMEOUT": "300", "WARMFRONT_LOST_AFTER": "60"}
+    settings = {"AMD_VM_IDLE_TIMEOUT": "15", "WARMFRONT_CASE_TIMEOUT": "300", "WARMFRONT_LOST_AFTER": "60"}
     with serving_dstack(stack, tmp_path, **settings) as service:
         user = User(service, "carol")
         assert user.judged()[-1]["status"] == "ACCEPTED"
@@ -147,7 +147,7 @@ def test_three_vms_at_once_and_a_dstack_server_that_is_killed(stack: Stack, tmp_
 def test_direct_mode(stack: Stack, tmp_path: Path) -> None:
     """With a dstack run for each submission, who submits sees the same events and verdicts."""
     before = len(stack.cloud.bill())
-    with serving_dstack(stack, tmp_path, WARMFRONT_DSTACK_MODE="direct", AMD_VM_IDLE_TIMEOUT="5") as service:
+    with serving_dstack(stack, tmp_path, WARMFRONT_DSTACK_MODE="direct", AMD_VM_IDLE_TIMEOUT="15") as service:
         user = User(service, "erin")
         vm_id = cold_start(user)
         warm_reuse(user, vm_id)
@@ -159,7 +159,7 @@ def test_direct_mode(stack: Stack, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_day_in_direct_mode(stack: Stack, tmp_path: Path) -> None:
     """With a dstack run for each submission, the same day brings the same events, verdicts and bill."""
-    settings = {"WARMFRONT_DSTACK_MODE": "direct", "AMD_VM_IDLE_TIMEOUT": "12"}
+    settings = {"WARMFRONT_DSTACK_MODE": "direct", "AMD_VM_IDLE_TIMEOUT": "15"}
     with serving_dstack(stack, tmp_path, **settings) as service:
         live_through(stack, service)
 

@@ -71,9 +71,8 @@ class Stack:
         """Delete it if it is there, whatever still runs on it."""
         for run in self.client.runs.list():
             asked = {getattr(fleet, "name", fleet) for fleet in run._run.run_spec.configuration.fleets or []}
-            if name in asked and not run.status.is_finished():
-                run.stop()
-                finished(run)
+            if name in asked:
+                stopped(run)
         if name in self.fleets():
             self.delete_fleet(name)
 
@@ -143,6 +142,18 @@ def until(holds: Callable[[], object]) -> None:
 def finished(run: Any) -> Any:
     """The run when it has ended."""
     until(lambda: bool(_fresh(run).status.is_finished()))
+    return run
+
+
+def stopped(run: Any) -> Any:
+    """The run when it was stopped. dstack may forget a stop that comes while it is at work on the run."""
+
+    def is_over() -> bool:
+        if not _fresh(run).status.is_finished() and run.status.value != "terminating":
+            run.stop()
+        return bool(run.status.is_finished())
+
+    until(is_over)
     return run
 
 

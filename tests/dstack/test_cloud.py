@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from tests.dstack.harness import finished, job, logs, open_stack, running, until
+from tests.dstack.harness import finished, job, logs, open_stack, running, stopped, until
 from warmfront.testing.dstack_server import PROJECT
 
 if TYPE_CHECKING:
@@ -63,9 +63,7 @@ def test_three_vms_at_once(stack: Stack, fleet: MakeFleet) -> None:
     name = fleet(nodes="0..3")
     runs = [stack.submit(f"three-{number}", name, _SERVES) for number in range(3)]
     assert len({job(running(run)).job_provisioning_data.hostname for run in runs}) == 3
-    for run in runs:
-        run.stop()
-    assert [finished(run).status.value for run in runs] == ["terminated"] * 3
+    assert [stopped(run).status.value for run in runs] == ["terminated"] * 3
     stack.delete_fleet(name)
     assert [billed.ended_at is not None for billed in stack.billed("three")] == [True] * 3
 

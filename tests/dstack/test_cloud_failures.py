@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.dstack.harness import finished, job, until
+from tests.dstack.harness import finished, job, stopped, until
 from warmfront.testing.cloud import ANY
 
 if TYPE_CHECKING:
@@ -37,8 +37,7 @@ def test_boot_that_never_ends(stack: Stack, fleet: MakeFleet, switches: Switches
     until(lambda: stack.billed("never"))
     [billed] = stack.billed("never")
     assert not stack.cloud.droplets[billed.id].is_active
-    run.stop()
-    assert finished(run).status.value == "terminated"
+    assert stopped(run).status.value == "terminated"
     stack.delete_fleet(name)
     assert stack.cloud.billed(billed.id).ended_at is not None
 

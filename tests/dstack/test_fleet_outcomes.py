@@ -55,6 +55,17 @@ class Desk:
                     return run
                 await asyncio.sleep(LOOK_S)
 
+    async def stopped(self, name: str, *, abort: bool = False) -> Run:
+        """The run when it was stopped. dstack may forget a stop that comes while it is at work on the run."""
+        while True:
+            await self.client.stop(name, abort=abort)
+            run = await self.reached(name, Outcome.STOPPING)
+            while outcome_of(run) is Outcome.STOPPING:
+                await asyncio.sleep(LOOK_S)
+                run = await self.reached(name, Outcome.STOPPING, Outcome.RUNNING)
+            if outcome_of(run).is_final:
+                return run
+
     async def end(self, name: str, command: str, **changes: Any) -> Run:
         """The run of this command when it has ended."""
         await self.submit(name, command, **changes)
@@ -94,8 +105,7 @@ def test_the_ends_that_a_command_has(stack: Stack, fleet: MakeFleet) -> None:
         for name, abort in (("stopped", False), ("aborted", True)):
             await desk.submit(name, LONG)
             assert outcome_of(await desk.reached(name, Outcome.RUNNING)) is Outcome.RUNNING
-            await desk.client.stop(name, abort=abort)
-            assert outcome_of(await desk.reached(name)) is Outcome.STOPPED
+            assert outcome_of(await desk.stopped(name, abort=abort)) is Outcome.STOPPED
         found = [one for one in await desk.client.instances() if one.fleet == desk.fleet]
         assert [(one.hostname, str(one.price_usd_per_h)) for one in found] == [(exited.hostname, "1.99")]
 
@@ -122,8 +132,7 @@ def test_no_vm_has_four_causes(stack: Stack, fleet: MakeFleet, switches: Switche
         await desk.submit("holds", LONG)
         await desk.reached("holds", Outcome.RUNNING)
         assert await cause(desk, "fleet-full", free) is Outcome.FLEET_FULL
-        await desk.client.stop("holds")
-        await desk.reached("holds")
+        await desk.stopped("holds")
 
     at_desk(stack, free, work)
 

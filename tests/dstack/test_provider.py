@@ -34,7 +34,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 TOKEN = "of-this-vm"  # noqa: S105 - opens nothing but a test's listener
-PATIENCE_S = 90.0
+PATIENCE_S = 300.0
 
 
 @pytest.fixture(name="home", autouse=True)
