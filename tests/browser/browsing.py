@@ -37,6 +37,13 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+def xray_of_editor(page: Page) -> None:
+    """On a problem's page: the X-ray of what stands in the editor, with the assembly."""
+    page.get_by_role("tab", name="X-ray").click()
+    page.get_by_role("button", name="X-ray this code").click()
+    expect(page.get_by_role("listbox")).to_have_count(2)
+
+
 class Window:
     """A page of a service in a profile of its own."""
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, get_args
 from playwright.sync_api import expect
 
 from tests.acceptance.services import EXAMPLE
-from tests.browser.browsing import DESKTOP, PHONE, Theme, Window, chromium
+from tests.browser.browsing import DESKTOP, PHONE, Theme, Window, chromium, xray_of_editor
 from tests.browser.gallery import MATMUL, Gallery, opened
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def take(gallery: Gallery, browser: Browser, folder: Path, theme: Theme, size: s
     page = window.open("/problems/leaky-relu")
     _run(page, EXAMPLE)
     page.screenshot(path=folder / f"problem-run-{theme}-{size}.png", full_page=True)
+    xray_of_editor(page)
+    page.screenshot(path=folder / f"problem-xray-{theme}-{size}.png", full_page=True)
     window.close()
 
 

@@ -12,7 +12,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.acceptance.services import EXAMPLE
-from tests.browser.browsing import Window
+from tests.browser.browsing import Window, xray_of_editor
+from tests.browser.gallery import MATMUL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,6 +105,17 @@ def test_the_xray_links_source_and_assembly(window: Window, gallery: Gallery) ->
     expect(source.get_by_role("option", selected=True)).not_to_contain_text(
         "reinterpret_cast<const float4*>(input"
     )
+
+
+def test_the_xray_of_the_editor_leads_to_its_lines(window: Window) -> None:
+    """Code that was never handed in is looked into, and a loop's line is a way to it in the editor."""
+    page = window.open("/problems/matrix-multiplication")
+    page.locator(".cm-content").press("ControlOrMeta+a")
+    page.keyboard.insert_text(MATMUL)
+    xray_of_editor(page)
+    expect(page.get_by_text("Limited by vector registers")).to_be_visible()
+    page.get_by_role("button", name="line 22").click()
+    expect(page.locator(".cm-activeLine")).to_contain_text("for (size_t depth0 = 0")
 
 
 def test_the_list_filters_and_compares(window: Window, gallery: Gallery) -> None:

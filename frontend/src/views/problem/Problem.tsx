@@ -41,6 +41,12 @@ function Loaded({ problem: given, gpus: offered }: { problem: ProblemDetail; gpu
   const [stored, setDtype] = useStored(`warmfront.dtype.${given.slug}`, given.dtypes[0] ?? "");
   const dtype = given.dtypes.includes(stored) ? stored : (given.dtypes[0] ?? "");
   const [tab, setTab] = useState("statement");
+  // It stays once it was opened: going back to the statement costs no X-ray.
+  const [hasXray, setHasXray] = useState(false);
+  const open = (to: string): void => {
+    setTab(to);
+    if (to === "xray") setHasXray(true);
+  };
   const [code, setCode] = useState("");
   const [line, setLine] = useState<{ line: number } | null>(null);
   return (
@@ -49,7 +55,7 @@ function Loaded({ problem: given, gpus: offered }: { problem: ProblemDetail; gpu
         <Tabs
           label="The problem"
           current={tab}
-          onChange={setTab}
+          onChange={open}
           tabs={[
             { id: "statement", name: "Statement" },
             { id: "xray", name: "X-ray" },
@@ -59,7 +65,8 @@ function Loaded({ problem: given, gpus: offered }: { problem: ProblemDetail; gpu
           <Statement problem={given} dtype={dtype} />
         </div>
         <div {...panelProps("xray")} hidden={tab !== "xray"}>
-          {tab === "xray" && (
+          <h1 className="hidden">X-ray of your code for {given.title}</h1>
+          {hasXray && (
             <Suspense fallback={<p className="dim">Loading…</p>}>
               <Xray source={code} problem={given.slug} dtype={dtype} onLine={(at) => setLine({ line: at })} />
             </Suspense>
