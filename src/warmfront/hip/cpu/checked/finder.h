@@ -99,7 +99,8 @@ enum Flags : uint8_t {
   kLock = 16,  // threads take turns by such operations
 };
 void touch(Region& region, uintptr_t address, size_t bytes, unsigned flags, uint32_t site);
-void settle();  // what could only be told after the access has happened
+void settle();    // what could only be told after the access has happened
+void conclude();  // the same, and what waited for the next one
 void forget_order();       // a launch begins
 void forget_block_order();  // a block begins
 

@@ -79,11 +79,35 @@ void tell_race(Space space, const Access& other, bool other_writes, const Place&
   tell(kind, Certainty::kWarning, detail.data(), here, &there, address);
 }
 
+// A plain read of what others write by atomics: harmless where the reader goes on by compare-and-swap, which
+// would fail if the value was old. What it does next shows.
+struct Doubt {
+  bool waits = false;
+  uintptr_t address;
+  Space space;
+  Access other;
+  Place here;
+};
+Doubt doubt;
+
+bool is_swap(unsigned flags) { return flags & kAtomic && flags & kLock && flags & kWrite && !(flags & kStore); }
+
+void resolve_doubt(uintptr_t address, unsigned flags) {
+  if (!doubt.waits) return;
+  doubt.waits = false;
+  if (doubt.address == address && doubt.here.thread == thread() && is_swap(flags)) return;
+  tell_race(doubt.space, doubt.other, true, doubt.here, false, false, doubt.address);
+}
+
 void look_at_write(Region& region, const Access& write, const Access& mine, uintptr_t address, size_t bytes) {
   const bool both_atomic = write.flags & mine.flags & kAtomic;
   const bool both_volatile = region.space != Space::kShared && (write.flags & mine.flags & kVolatile);
   if (!(write.bytes & mine.bytes) || both_atomic || both_volatile || is_before(write, region.space)) return;
   const Place here{thread(), now.serial, mine.site, 0};
+  if (is_swap(write.flags) && mine.flags == kRead) {
+    if (!doubt.waits) doubt = {true, address, region.space, write, here};
+    return;
+  }
   if (!(mine.flags & kWrite) || bytes > sizeof unsettled.before || (mine.flags & kAtomic))
     return tell_race(region.space, write, true, here, mine.flags & kWrite, false, address);
   if (unsettled.waits) return;
@@ -124,6 +148,7 @@ void fill(Cell& cell, unsigned bytes) {
 
 void touch_word(Region& region, Cell& cell, const Access& mine, uintptr_t address, size_t bytes) {
   const bool writes = mine.flags & kWrite;
+  if (is_swap(mine.flags) && cell.read.serial == now.serial && cell.read.thread == thread()) cell.read.flags |= kAtomic;
   look_at_write(region, cell.write, mine, address, bytes);
   if (writes) {
     look_at_read(region, cell.read, mine, address);
@@ -172,6 +197,7 @@ void tell_of_variable(const Region& region, uint32_t site) {
 }  // namespace
 
 void touch(Region& region, uintptr_t address, size_t bytes, unsigned flags, uint32_t site) {
+  resolve_doubt(address, flags);
   if (!region.cells) {
     region.cells = cells_for(region);
     if (region.space == Space::kVariable) tell_of_variable(region, site);
@@ -188,6 +214,11 @@ void touch(Region& region, uintptr_t address, size_t bytes, unsigned flags, uint
   });
   const bool flag_like = flags & kVolatile && region.space != Space::kShared;
   if (flags & kAtomic || flag_like) synchronize(address, flag_like ? flags | kLock : flags);
+}
+
+void conclude() {
+  settle();
+  resolve_doubt(0, kRead);
 }
 
 void settle() {

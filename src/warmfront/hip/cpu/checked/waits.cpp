@@ -110,12 +110,12 @@ void begin_launch(const Worker& worker, const Launch& launch) {
 
 void end_launch() {
   watching = false;
-  settle();
+  conclude();
   tell_of_half_waves();
 }
 
 void begin_block(const Worker& worker) {
-  settle();
+  conclude();
   watching = false;
   now.worker = &worker;
   now.serial = ++serials;
