@@ -113,7 +113,7 @@ function Board({ title, entries, remark }: BoardProps): React.JSX.Element {
             <th className="number">Place</th>
             <th>User</th>
             <th className="board-bar">
-              <span className="wide-only">Time, geometric mean over the cases</span>
+              <span>Time, geometric mean over the cases</span>
             </th>
             <th className="number">Time</th>
             <th className="number wide-only">Speed</th>

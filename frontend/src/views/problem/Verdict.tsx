@@ -75,7 +75,7 @@ function Where({ info, name }: { info: DebugInfo; name: string }): React.JSX.Ele
   return (
     <div className="where">
       {info.grid !== undefined && info.grid !== null && <HeatMap grid={info.grid} name={name} />}
-      <div className="scroll">
+      <div className="scroll" role="region" aria-label="First differences" tabIndex={0}>
         <table>
           <caption className="small dim">
             First differences; the largest of all is {cell(info.max_difference)}, the mean {cell(info.mean_difference)}
@@ -132,7 +132,7 @@ function Success({ event, onLine, times }: SuccessProps): React.JSX.Element {
 function TimingTable({ timings }: { timings: readonly Timing[] }): React.JSX.Element {
   const floor = timings.some((timing) => timing.pct_of_floor !== null);
   return (
-    <div className="scroll">
+    <div className="scroll" role="region" aria-label="Times" tabIndex={0}>
       <table>
         <thead>
           <tr>
