@@ -136,7 +136,7 @@ function TimingTable({ timings }: { timings: readonly Timing[] }): React.JSX.Ele
       <table>
         <thead>
           <tr>
-            <th>Case</th>
+            <th className="words">Case</th>
             <th className="number">Median</th>
             <th className="number">95% interval</th>
             <th className="number">Compute</th>
