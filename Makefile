@@ -50,7 +50,7 @@ bench: ## Every figure that the documentation quotes, each measured in one run
 	@PYTHON=$(PYTHON) scripts/setup dev
 	@PYTHON=$(PYTHON) scripts/setup dstack
 	@PYTHON=$(PYTHON) scripts/page build
-	@set -e; for script in verdict compile kernels sandbox xray decisions service streams page dstack; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
+	@set -e; for script in verdict compile kernels sandbox xray decisions keepwarm service streams page dstack; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
 
 lock: ## Pin every dependency anew, with hashes
 	@set -e; for name in run dev dstack-server node; do \
