@@ -126,7 +126,8 @@ def empty_page() -> Iterator[str]:
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
             self.end_headers()
-            self.wfile.write(_EMPTY)
+            with contextlib.suppress(ConnectionError):  # a browser that asked for an icon and left
+                self.wfile.write(_EMPTY)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
             """Say nothing."""
