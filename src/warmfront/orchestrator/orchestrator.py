@@ -334,7 +334,9 @@ class VMOrchestrator:
         """Decide whenever something changed, and when the next deadline comes."""
         while True:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), self._until_deadline_s())
+                # Not `wait_for`, which makes a task each time: this is done thousands of times a second.
+                async with asyncio.timeout(self._until_deadline_s()):
+                    await self._wake.wait()
             self._wake.clear()
             self._decide()
 
@@ -458,8 +460,12 @@ class VMOrchestrator:
         if self._alerted or now < self._look_after:
             return
         self._look_after = now + _LOOK_S
+        alert_usd = self._settings.alert_threshold * self._book.credits_usd
+        # What is spent is never more than what is committed, which is known without looking at every VM.
+        if self._book.committed_usd < alert_usd:
+            return
         money = self.money()
-        if money.spent_usd < self._settings.alert_threshold * money.credits_usd:
+        if money.spent_usd < alert_usd:
             return
         self._alerted = True
         self._spawn(self._raise_alert(money))
