@@ -157,7 +157,7 @@ class Adaptive:
         chance = 1 - np.exp(-np.interp(shown_s, _AHEAD_S, sums))
         boots = np.flatnonzero(boot[release:])
         return _Plan(
-            keep_s=float(_AHEAD_S[release]),
+            keep_s=min(float(_AHEAD_S[release]), self._terms.longest_s),
             chance=float(chance),
             boot_in_s=float(_AHEAD_S[release + boots[0]]) if boots.size else None,
         )
