@@ -117,8 +117,8 @@ class Runner:
         self._say(state="running")
         try:
             end = await job.run()
-        except (OSError, KeyError) as error:
-            self._say(state="failed", reason="executor_error", message=str(error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, nobody must wait for this job
+            self._say(state="failed", reason="executor_error", message=repr(error))
         else:
             self._say(
                 state=end.state,
