@@ -80,6 +80,7 @@ class Adaptive:
     def __init__(self, terms: Terms) -> None:
         self._terms = terms
         self._arrivals: list[float] = []
+        self._forgotten = 0
         self._seen = 0
         self._learned: tuple[object, Foresight | None] = (None, None)
         self._boot_at: tuple[object, float | None] = (None, None)
@@ -89,7 +90,9 @@ class Adaptive:
         """It learns from when, not from whom."""
         del owner
         insort(self._arrivals, at)
-        del self._arrivals[: -self.memory]
+        if len(self._arrivals) > self.memory:
+            del self._arrivals[0]
+            self._forgotten += 1
         self._seen += 1
 
     def decide(self, now: float, vm: VMInstance, *, spare: bool = False) -> Decision:
@@ -132,7 +135,7 @@ class Adaptive:
             due = self._arrivals[count - 1] if count else 0.0
         if count < _ENOUGH or due - self._arrivals[0] < _ENOUGH_S:
             return None
-        key = (due, count)
+        key = (due, self._forgotten + count)
         if self._learned[0] != key:
             known = np.array(self._arrivals[max(0, count - _LEARN_FROM) : count])
             self._learned = (key, learn(known, due))

@@ -44,11 +44,7 @@ class Foresight:
 
     def begin_rates(self, at: NDArray[np.float64]) -> NDArray[np.float64]:
         """Of those who begin alone; between the middles of two hours it changes evenly."""
-        hours = np.asarray(at) / _HOUR_S - 0.5
-        first = np.floor(hours).astype(int)
-        share = hours - first
-        week = self.begin.size
-        return np.asarray(self.begin[first % week] * (1 - share) + self.begin[(first + 1) % week] * share)
+        return _between(self.begin, *_hours(at))
 
     def following(self, within_s: float) -> float:
         """How many go on within so long after a task, on average."""
@@ -69,13 +65,13 @@ def learn(arrivals: NDArray[np.float64], now: float) -> Foresight:
     # What came after each gap but the last, which is still open.
     came, weights = arrivals[1:], weights[:-1]
     stretch = np.searchsorted(_SINCE_S, gaps_s[:-1], side="right") - 1
-    week = _Week.of(came, weights, arrivals[0], now)
+    week, hours = _Week.of(came, weights, arrivals[0], now), _hours(came)
     went_on = np.where(stretch == _SINCE_S.size - 1, 0.0, 0.5)
     for _ in range(_ROUNDS):
         counts = np.bincount(stretch, weights * went_on, minlength=_SINCE_S.size)
         foresight = Foresight(begin=week.rates(1 - went_on), go_on=counts[:-1] / exposed_s)
         going_on = np.append(foresight.go_on, 0.0)[stretch]
-        went_on = going_on / (foresight.begin_rates(came) + going_on)
+        went_on = going_on / (_between(foresight.begin, *hours) + going_on)
     return foresight
 
 
@@ -107,6 +103,23 @@ class _Week:
         expected = (self.lived_s * hourly).sum(axis=1) + _WEEKDAY_PRIOR
         self.share = (np.bincount(self.day, tasks, minlength=7) + _WEEKDAY_PRIOR) / expected
         return np.outer(self.share, hourly).ravel()
+
+
+def _hours(at: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """The two hours of the week between whose middles each moment is, and how far it is from the first."""
+    hours = np.asarray(at) / _HOUR_S - 0.5
+    first = np.floor(hours)
+    early = first.astype(np.int64) % 168
+    return early, (early + 1) % 168, hours - first
+
+
+def _between(
+    week: NDArray[np.float64],
+    early: NDArray[np.int64],
+    late: NDArray[np.int64],
+    share: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    return np.asarray(week[early] * (1 - share) + week[late] * share)
 
 
 def _weights(at: NDArray[np.float64], now: float) -> NDArray[np.float64]:
