@@ -1,4 +1,7 @@
-"""What the tests in a browser share: one Chromium, and one service that has something of everything."""
+"""What the tests in a browser share: one Chromium, and one service that has something of everything.
+
+Both end with the last of these tests: Playwright has an event loop in this thread, and others need their own.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,13 @@ if TYPE_CHECKING:
     from tests.browser.gallery import Gallery
 
 
-@pytest.fixture(scope="session", name="gallery")
+@pytest.fixture(scope="package", name="gallery")
 def _gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gallery]:
     with opened(tmp_path_factory.mktemp("gallery")) as gallery:
         yield gallery
 
 
-@pytest.fixture(scope="session", name="browser")
+@pytest.fixture(scope="package", name="browser")
 def _browser() -> Iterator[Browser]:
     with chromium() as browser:
         yield browser
