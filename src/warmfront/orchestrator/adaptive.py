@@ -184,30 +184,50 @@ def _weigh(
 
     `sums`: how many arrivals are expected up to each moment; `cold_usd`: what the next costs without a VM.
     """
-    boot_s = terms.boot_s()
     rate = terms.rate_usd_per_h / _HOUR_S
-    ready = np.minimum(np.searchsorted(_AHEAD_S, _AHEAD_S + boot_s), _AHEAD_S.size - 1)
-    meanwhile = (1 - np.exp(sums - sums[ready])).tolist()
-    boot_usd, wait_usd = rate * boot_s, terms.wait_usd_per_h / _HOUR_S * boot_s / 2
-    comes = (1 - np.exp(-np.diff(sums))).tolist()
-    steps_usd = (_STEPS_S * rate).tolist()
-    cold, after, ahead_s = cold_usd.tolist(), ready.tolist(), _AHEAD_S.tolist()
-    size = len(ahead_s)
+    stays = np.exp(-np.diff(sums))
+    steps = list(
+        zip(
+            stays.tolist(),
+            ((1 - stays) * cold_usd).tolist(),  # what the arrivals of this step cost without a VM
+            (
+                _STEPS_S * rate * (1 + stays) / 2
+            ).tolist(),  # what having a VM costs until one comes, or to its end
+            strict=True,
+        )
+    )
+    ahead_usd = _booted_ahead(sums, steps, float(cold_usd[-1]), terms).tolist() if may_boot else None
+    size = _AHEAD_S.size
     keep, boot = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
-    last, without, there = cold[-1], cold[-1], cold[-1]
-    booted = [cold[-1]] * size
+    longest = int(np.searchsorted(_AHEAD_S, terms.longest_s))
+    without = there = float(cold_usd[-1])
     for i in range(size - 2, -1, -1):
-        p, q = comes[i], 1 - comes[i]
-        step_usd = steps_usd[i] * (1 - p / 2)
-        last = p * cold[i] + q * last
-        booted[i] = min(last, step_usd + q * booted[i + 1])
-        without = p * cold[i] + q * without
-        if may_boot:
-            ahead_usd = boot_usd + meanwhile[i] * wait_usd + (1 - meanwhile[i]) * booted[after[i]]
-            if ahead_usd < without:
-                without, boot[i] = ahead_usd, True
-        kept = step_usd + q * there
-        there = without
-        if ahead_s[i] < terms.longest_s and kept < without:
+        stay, cold, having = steps[i]
+        without = cold + stay * without
+        if ahead_usd is not None and ahead_usd[i] < without:
+            without, boot[i] = ahead_usd[i], True
+        kept = having + stay * there
+        if i < longest and kept < without:
             there, keep[i] = kept, True
+        else:
+            there = without
     return keep, boot
+
+
+def _booted_ahead(
+    sums: NDArray[np.float64], steps: list[tuple[float, float, float]], far_usd: float, terms: Terms
+) -> NDArray[np.float64]:
+    """What comes of booting a VM at each moment ahead, after which none is booted ahead again in this gap."""
+    boot_s = terms.boot_s()
+    last = there = far_usd
+    booted = [far_usd]
+    for stay, cold, having in reversed(steps):
+        last = cold + stay * last
+        there = min(last, having + stay * there)
+        booted.append(there)
+    ready = np.minimum(np.searchsorted(_AHEAD_S, _AHEAD_S + boot_s), _AHEAD_S.size - 1)
+    meanwhile = 1 - np.exp(sums - sums[ready])
+    boot_usd = terms.rate_usd_per_h / _HOUR_S * boot_s
+    wait_usd = terms.wait_usd_per_h / _HOUR_S * boot_s / 2
+    there_usd = np.array(booted[::-1])[ready]
+    return np.asarray(boot_usd + meanwhile * wait_usd + (1 - meanwhile) * there_usd)
