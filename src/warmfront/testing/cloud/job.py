@@ -7,6 +7,7 @@ came of it, and each VM has a loopback to itself. It is no sandbox: what runs he
 from __future__ import annotations
 
 import asyncio
+import copy
 import io
 import os
 import pty
@@ -184,11 +185,12 @@ class Job:
         target = self._places.real(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         with tarfile.open(fileobj=io.BytesIO(self._archives[archive_id])) as archive:
-            # Python 3.11.2, which is Debian's, knows no filters yet.
+            # Python 3.11.2, which is Debian's, knows no filters yet, nor TarInfo.replace.
             archive.extraction_filter = getattr(tarfile, "data_filter", _as_it_is)
             for member in archive.getmembers():
                 inner = PurePosixPath(member.name).parts[1:]
-                renamed = member.replace(name=str(PurePosixPath(target.name, *inner)))
+                renamed = copy.copy(member)
+                renamed.name = str(PurePosixPath(target.name, *inner))
                 archive.extract(renamed, target.parent)
 
 
