@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from warmfront.settings import Settings
 
 __all__ = ["bare_database", "connection", "database", "docker_url", "postgres", "sqlite_with_tables"]
+
+# Whoever starts the tests in the background lets them ignore Ctrl-C, and with them the programs that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: Limits that hostile code meets soon, so that a test of one is quick.
 TIGHT = {
