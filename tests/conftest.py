@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bare_database", "connection", "database", "docker_url", "postgres", "sqlite_with_tables"]
 
-# Whoever starts the tests in the background lets them ignore Ctrl-C, and with them the programs that they start.
+# Whoever starts the tests in the background has them ignore Ctrl-C, and so all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 #: Limits that hostile code meets soon, so that a test of one is quick.
