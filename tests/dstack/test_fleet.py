@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from tests.dstack.harness import Stack
 
+pytestmark = pytest.mark.slow
+
 #: For a command that waits for dstack to end VMs.
 PATIENCE_S = 180
 
