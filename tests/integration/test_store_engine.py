@@ -120,8 +120,10 @@ def test_a_command_may_be_the_first(bare_database: Settings) -> None:
 
     async def scenario() -> None:
         command = await open_store(bare_database, alone=False)
-        await command.write(keys.create, "ada", Role.USER, 1.0)
-        await (await open_store(bare_database)).close()
+        key, secret = await command.write(keys.create, "ada", Role.USER, 1.0)
+        service = await open_store(bare_database)
+        assert await service.read(keys.find, secret) == key
+        await service.close()
         await command.close()
 
     asyncio.run(scenario())
