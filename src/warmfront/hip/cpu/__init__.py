@@ -91,8 +91,12 @@ CHECKED_RUNTIME_FLAGS: Final = (*_COMMON, _CHECKED, "-O2", "-fno-omit-frame-poin
 #: To link a submission to a library that the worker loads.
 LINK_FLAGS: Final = ("-shared", "-Wl,-Bsymbolic", "-Wl,--build-id=none")
 
+#: Besides, with a compiler of the machine. The worker has the C++ library loaded: to read its thousands of names
+#: for every submission is most of what linking takes. The C library's names have versions, so it is looked at.
+LIBRARY_FLAGS: Final = ("-nodefaultlibs", "-lm", "-lgcc_s", "-lc")
+
 #: The same for a checked build, without the sanitizers' own libraries: the worker has what they would.
-CHECKED_LINK_FLAGS: Final = (*LINK_FLAGS, "-nodefaultlibs", "-lstdc++", "-lm", "-lgcc_s", "-lc")
+CHECKED_LINK_FLAGS: Final = (*LINK_FLAGS, *LIBRARY_FLAGS)
 
 #: The worker's environment: room for the shared memory of a submission that is loaded late.
 RUN_ENV: Final = {"GLIBC_TUNABLES": "glibc.rtld.optional_static_tls=2097152"}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.hip import cache, cpu
 from warmfront.hip.cpu.checked_build import CheckedBuild
-from warmfront.hip.cpu.compilers import Compiler, find_compiler
+from warmfront.hip.cpu.compilers import NAMES, Compiler, find_compiler
 from warmfront.hip.cpu.parts import MAIN_HEADER, build_parts, parts_key
 from warmfront.hip.cpu.rewrite import rewrite
 from warmfront.hip.toolchain import (
@@ -60,6 +60,10 @@ class CpuToolchain:
         is_gcc = self._compiler.name == "g++"
         return (*cpu.SUBMISSION_FLAGS, *(cpu.GCC_FLAGS if is_gcc else ()))
 
+    @property
+    def _link_flags(self) -> tuple[str, ...]:
+        return (*cpu.LINK_FLAGS, *(cpu.LIBRARY_FLAGS if self._compiler.name in NAMES else ()))
+
     def translate(self, submission: Submission) -> Translated:
         """Launches rewritten to calls, with the trailer behind; every line keeps its number."""
         translation = rewrite(submission.source)
@@ -69,7 +73,7 @@ class CpuToolchain:
     def compile_template(self, settings: Settings) -> Template:
         """One compiler call: compile and link, with nothing to link against."""
         compile_it = " ".join(
-            [*self._compile_command(), f"/box/{SOURCE_FILE}", *cpu.LINK_FLAGS, "-o $TMPDIR/solution.so"]
+            [*self._compile_command(), f"/box/{SOURCE_FILE}", *self._link_flags, "-o $TMPDIR/solution.so"]
         )
         return Template(
             name="compile",
@@ -130,7 +134,7 @@ class CpuToolchain:
 
     @functools.cached_property
     def _entry(self) -> Path:
-        flags = [*self.submission_flags, "|", *cpu.RUNTIME_FLAGS, "|", *cpu.LINK_FLAGS]
+        flags = [*self.submission_flags, "|", *cpu.RUNTIME_FLAGS, "|", *self._link_flags]
         key = parts_key(self._compiler, flags, (*cpu.RUNTIME_SOURCES, WORKER_SOURCE))
         return self._cache_dir / f"cpu-{key}"
 
