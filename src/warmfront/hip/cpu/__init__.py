@@ -91,8 +91,8 @@ CHECKED_RUNTIME_FLAGS: Final = (*_COMMON, _CHECKED, "-O2", "-fno-omit-frame-poin
 #: To link a submission to a library that the worker loads.
 LINK_FLAGS: Final = ("-shared", "-Wl,-Bsymbolic", "-Wl,--build-id=none")
 
-#: Besides, with a compiler of the machine. The worker has the C++ library loaded: to read its thousands of names
-#: for every submission is most of what linking takes. The C library's names have versions, so it is looked at.
+#: Besides, with a compiler of the machine. The worker has the C++ library loaded: to read its thousands of
+#: names for every submission is most of what linking takes. The C library's have versions: it is looked at.
 LIBRARY_FLAGS: Final = ("-nodefaultlibs", "-lm", "-lgcc_s", "-lc")
 
 #: The same for a checked build, without the sanitizers' own libraries: the worker has what they would.

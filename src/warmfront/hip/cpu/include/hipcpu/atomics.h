@@ -29,7 +29,7 @@ template <class T>
 using Value = typename Same<T>::type;
 
 template <class T>
-inline T atomic_load(const T* p, int order = __ATOMIC_RELAXED, int = 0) {
+inline auto atomic_load(const T* p, int order = __ATOMIC_RELAXED, int = 0) {
   T result;
   __atomic_load(p, &result, order);
   return result;
@@ -46,14 +46,14 @@ inline T atomic_exchange(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0
 }
 // Compares bits, as the hardware does.
 template <class T>
-inline bool atomic_compare_exchange(T* p, T* expected, Value<T> desired, int success = __ATOMIC_RELAXED,
+inline auto atomic_compare_exchange(T* p, T* expected, Value<T> desired, int success = __ATOMIC_RELAXED,
                                     int failure = __ATOMIC_RELAXED, int = 0) {
   return __atomic_compare_exchange(p, expected, &desired, false, success, failure);
 }
 
 // Replaces *p by f(*p) and returns what was there.
 template <class T, class F>
-HIPCPU_UNCHECKED inline T atomic_update(T* p, F f, int order = __ATOMIC_RELAXED) {
+HIPCPU_UNCHECKED inline auto atomic_update(T* p, F f, int order = __ATOMIC_RELAXED) {
 #ifdef HIPCPU_CHECKED
   hipcpu_checked_update(p, sizeof(T));
   const T old = *p;  // nothing comes between: a checked run has one worker

@@ -9,11 +9,13 @@
 
 namespace hipcpu {
 
+// They return `auto` so that each is instantiated where it is first named: in the precompiled header, not at
+// the end of every file that includes it.
 template <class To, class From>
-inline To saturate(From x) {
+inline auto saturate(From x) {
   constexpr From kLow = static_cast<From>(std::numeric_limits<To>::min());
   constexpr From kBeyond = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;
-  if (x != x) return 0;
+  if (x != x) return To(0);
   if (x <= kLow) return std::numeric_limits<To>::min();
   if (x >= kBeyond) return std::numeric_limits<To>::max();
   return static_cast<To>(x);
@@ -21,21 +23,21 @@ inline To saturate(From x) {
 
 // long double holds every 64-bit integer and every double, on x86-64 and on aarch64 alike.
 template <class To, class From>
-inline To at_most(From x) {
+inline auto at_most(From x) {
   To r = static_cast<To>(x);
   return static_cast<long double>(r) > static_cast<long double>(x)
              ? std::nextafter(r, -std::numeric_limits<To>::infinity())
              : r;
 }
 template <class To, class From>
-inline To at_least(From x) {
+inline auto at_least(From x) {
   To r = static_cast<To>(x);
   return static_cast<long double>(r) < static_cast<long double>(x)
              ? std::nextafter(r, std::numeric_limits<To>::infinity())
              : r;
 }
 template <class To, class From>
-inline To towards_zero(From x) {
+inline auto towards_zero(From x) {
   return x < 0 ? at_least<To>(x) : at_most<To>(x);
 }
 

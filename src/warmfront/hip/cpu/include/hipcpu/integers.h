@@ -109,7 +109,7 @@ static inline unsigned __usad(unsigned x, unsigned y, unsigned z) { return (x > 
 // Dot products of four bytes or two halves of a word, added to c.
 
 template <class Byte, class Sum>
-static inline Sum hipcpu_dot4(unsigned a, unsigned b, Sum c) {
+static inline auto hipcpu_dot4(unsigned a, unsigned b, Sum c) {
   for (int i = 0; i < 32; i += 8) c += static_cast<Sum>(Byte(a >> i)) * static_cast<Sum>(Byte(b >> i));
   return c;
 }

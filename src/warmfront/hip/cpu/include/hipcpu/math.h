@@ -47,10 +47,10 @@ constexpr std::common_type_t<A, B> min(A a, B b) {
   const std::common_type_t<A, B> x = a, y = b;
   return x < y || y != y ? x : y;
 }
-static inline int umin(unsigned a, unsigned b) { return min(a, b); }
-static inline int umax(unsigned a, unsigned b) { return max(a, b); }
-static inline long long llmin(long long a, long long b) { return min(a, b); }
-static inline long long llmax(long long a, long long b) { return max(a, b); }
+static inline int umin(unsigned a, unsigned b) { return a < b ? a : b; }
+static inline int umax(unsigned a, unsigned b) { return a > b ? a : b; }
+static inline long long llmin(long long a, long long b) { return a < b ? a : b; }
+static inline long long llmax(long long a, long long b) { return a > b ? a : b; }
 
 // Functions that the C library lacks
 
@@ -163,7 +163,7 @@ namespace hipcpu {
 
 // A value that was rounded: no compiler joins the product that it may come from with a sum that follows.
 template <class T>
-inline __attribute__((always_inline)) T rounded(T x) {
+inline __attribute__((always_inline)) auto rounded(T x) {
 #if defined(__x86_64__)
   asm("" : "+x"(x));
 #elif defined(__aarch64__)

@@ -173,6 +173,8 @@ constexpr bool operator==(const HIP_vector_type<T, N>& a, S s) {
   else return a == HIP_vector_type<T, N>(s);
 }
 
+// What an inline function calls is otherwise instantiated at the end of every file that includes this; the
+// assertions have it done once, in the precompiled header.
 #define HIPCPU_VECTORS(T, name)                                                                            \
   using name##1 = HIP_vector_type<T, 1>;                                                                   \
   using name##2 = HIP_vector_type<T, 2>;                                                                   \
@@ -181,7 +183,9 @@ constexpr bool operator==(const HIP_vector_type<T, N>& a, S s) {
   constexpr name##1 make_##name##1(T x) { return {x}; }                                                    \
   constexpr name##2 make_##name##2(T x, T y) { return {x, y}; }                                            \
   constexpr name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }                                    \
-  constexpr name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+  constexpr name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }                            \
+  static_assert(make_##name##1(1).x == 1 && make_##name##2(1, 2).y == 2 &&                                 \
+                make_##name##3(1, 2, 3).z == 3 && make_##name##4(1, 2, 3, 4).w == 4);
 HIPCPU_VECTORS(char, char)
 HIPCPU_VECTORS(unsigned char, uchar)
 HIPCPU_VECTORS(short, short)
