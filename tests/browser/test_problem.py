@@ -67,7 +67,7 @@ def test_a_newcomer_solves_a_problem_and_the_next_run_is_warm(desk: Desk) -> Non
     assert {order.index("queue"), order.index("✓ Accepted")} <= set(stages)
     expect(desk.stage("Check")).to_contain_text("10 of 10 cases right")
     expect(page.get_by_role("img", name=re.compile(r"\d+ samples, median .* 95% interval"))).to_be_visible()
-    expect(page.get_by_test_id("offer")).to_contain_text("warm")
+    expect(page.get_by_test_id("offer")).to_contain_text("over 99% chance of a warm VM")
     page.keyboard.press("Control+Enter")
     desk.expect_verdict("CHECKED")
     expect(desk.stage("Machine")).to_contain_text("Warm")

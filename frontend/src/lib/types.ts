@@ -119,6 +119,8 @@ export interface Offer {
   wait_s: number;
   total_s: number;
   cost_usd: number;
+  /** That a VM is ready if it is sent within the next minutes, 0 to 1. */
+  warm_chance: number;
   simulated: boolean;
   refusal: { code: string; detail: string; hint: string } | null;
 }
@@ -454,6 +456,27 @@ export interface Forecast {
   month_usd: Range;
   /** 3,650 stands for ever. */
   lasts_days: Range;
+}
+
+/** What this month would have come to with another policy, by simulation. */
+export interface Alternative {
+  policy: string;
+  /** One VM that knows every arrival. */
+  best: boolean;
+  usd: number;
+  wait_mean_s: number;
+  cold_starts: number;
+  /** With waiting at its value. */
+  cost_usd: number;
+}
+
+/** This month, as it was and as it might have been. */
+export interface WhatIf {
+  since: string;
+  tasks: number;
+  spent_usd: number;
+  simulated: boolean;
+  items: Alternative[];
 }
 
 /** The same at another pace, by simulation. */

@@ -37,7 +37,6 @@ export function RunBar(props: Props): React.JSX.Element {
             ))}
           </select>
         </label>
-        {offer?.simulated === true && <span className="small dim">{standInText(offer)}</span>}
         <label>
           <span className="hidden">Type of the elements</span>
           <select value={props.dtype} onChange={(event) => props.onDtype(event.target.value)} disabled={busy}>
@@ -49,10 +48,11 @@ export function RunBar(props: Props): React.JSX.Element {
       </div>
       <div className="row">
         <Buttons {...props} blocked={tooLarge || sourceBytes === 0 || refusal !== null} />
-        <p className="offer" role="status" data-testid="offer">
-          {!busy && refusal === null && (offer === null ? "…" : `It will take: ${offerText(offer)}`)}
-        </p>
+        {offer?.simulated === true && <span className="small dim stand-in">{standInText(offer)}</span>}
       </div>
+      <p className="offer" role="status" data-testid="offer">
+        {!busy && refusal === null && (offer === null ? "…" : `It will take: ${offerText(offer)}`)}
+      </p>
       {refusal !== null && (
         <div className="note warn" role="alert">
           <p>

@@ -11,7 +11,7 @@ import { useDraft } from "./useDraft";
 import { useNotification } from "./useNotification";
 import { useOffer } from "./useOffer";
 import { useRun } from "./useRun";
-import { actionOf, titleOf, type Action } from "./words";
+import { ACTIONS, actionOf, titleOf, type Action } from "./words";
 
 const Editor = lazy(() => import("./Editor"));
 
@@ -99,8 +99,12 @@ export function Workbench({ problem, gpus, dtype, onDtype, onCode, shownLine }: 
             <input type="checkbox" checked={vim === "yes"} onChange={(event) => setVim(event.target.checked ? "yes" : "no")} />
             Vim keys
           </label>
-          <span className="grow shortcuts">
-            <kbd>Ctrl Enter</kbd> Run <kbd>Ctrl Shift Enter</kbd> Benchmark <kbd>Ctrl Alt Enter</kbd> Submit
+          <span className="shortcuts">
+            {Object.values(ACTIONS).map(({ name, keys }) => (
+              <span key={name}>
+                <kbd>{keys.replaceAll("+", " ")}</kbd> {name}
+              </span>
+            ))}
           </span>
           <button className="button plain small" disabled={draft.code === starter} onClick={() => replace(starter)}>
             Back to the starter

@@ -13,6 +13,7 @@ const OFFER: Offer = {
   wait_s: 0,
   total_s: 9.2,
   cost_usd: 0.005,
+  warm_chance: 0,
   simulated: false,
   refusal: null,
 };
@@ -23,6 +24,17 @@ describe("what it will take", () => {
     expect(offerText({ ...OFFER, vm_state: "COLD_START", total_s: 430, cost_usd: 0.24, position: 2 })).toBe(
       "cold, about 7 min, $0.24, 2 before you",
     );
+  });
+
+  it("says how likely a VM is warm by the time that it is sent", () => {
+    const chances = [0.004, 0.857, 0.995, 1].map((warm_chance) => offerText({ ...OFFER, warm_chance }).split(" · ")[1]);
+    expect(chances).toEqual([
+      undefined,
+      "86% chance of a warm VM",
+      "over 99% chance of a warm VM",
+      "over 99% chance of a warm VM",
+    ]);
+    expect(offerText({ ...OFFER, vm_state: null, warm_chance: 1 })).not.toContain("chance");
   });
 
   it("calls a stand-in what it is", () => {

@@ -3,11 +3,18 @@ import { dollars, roughly, runtime, words } from "../../lib/format";
 import { isFailure, type Ending, type Story } from "../../lib/story";
 import type { Endpoint, Offer } from "../../lib/types";
 
-/** `warm, about 9 s, $0.005`. */
+/** `warm, about 9 s, $0.005 · 86% chance of a warm VM`. */
 export function offerText(offer: Offer): string {
   const state = offer.vm_state === null ? "" : offer.vm_state === "WARM_REUSE" ? "warm, " : "cold, ";
   const queue = offer.position > 0 ? `, ${offer.position} before you` : "";
-  return `${state}about ${roughly(offer.total_s)}, ${costText(offer)}${queue}`;
+  return `${state}about ${roughly(offer.total_s)}, ${costText(offer)}${queue}${chanceText(offer)}`;
+}
+
+/** Who thinks for a while may come too late for a warm VM, or in time for one that boots. */
+function chanceText({ vm_state: state, warm_chance: chance }: Offer): string {
+  if (state === null || chance < 0.005) return "";
+  const likely = chance >= 0.995 ? "over 99%" : `${Math.round(100 * chance)}%`;
+  return ` · ${likely} chance of a warm VM`;
 }
 
 function costText(offer: Offer): string {
