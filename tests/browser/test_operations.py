@@ -17,7 +17,7 @@ from tests.browser.history import DAYS, USERS, put_history
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Browser, Locator, Page, Route
 
 
 @pytest.fixture(scope="module", name="service")
@@ -92,6 +92,49 @@ def _cancel(service: Service, submission_id: str) -> None:
     assert answer.status_code in {200, 409}
 
 
+def test_this_month_is_held_against_other_policies(window: Window, service: Service) -> None:
+    """What was spent, what other policies had come to, and the best: a sentence, and bars of one scale."""
+    service.judged(endpoint="checker")
+    page = _opened(window)
+    card = _card(page, "What if")
+    expect(card).to_contain_text(
+        re.compile(
+            r"This month \$[\d.,]+ simulated; with fixed 10 minutes it would have been \$[\d.,]+; "
+            r"with adaptive \$[\d.,]+; the best possible was \$[\d.,]+\."
+        )
+    )
+    told = service.get("what-if")
+    for item in told["items"]:
+        row = card.get_by_role("row", name=re.compile(item["policy"]))
+        expect(row).to_contain_text(f"${item['usd']:,.2f}")
+        expect(row).to_contain_text(f"${item['cost_usd']:,.2f}")
+    widths = card.locator(".user-bar > div").evaluate_all("bars => bars.map((bar) => bar.offsetWidth)")
+    assert len(widths) == 1 + len(told["items"])
+    assert widths[-1] == min(widths) < max(widths)
+
+
+def test_a_simulation_is_waited_for_and_may_have_nothing_to_tell(browser: Browser, service: Service) -> None:
+    """A bar while it is computed, one that failed can be asked for again, and an empty month says so."""
+    window = Window(browser, service.url)
+    asked: list[Route] = []
+
+    def hold(route: Route) -> None:
+        asked.append(route)
+
+    window.page.route("**/api/amd/what-if", hold)
+    card = _card(_opened(window), "What if")
+    expect(card.get_by_role("progressbar", name="Replaying this month")).to_be_visible()
+    refusal = {"status": 503, "code": "SIMULATION_FAILED", "detail": "The simulation failed.", "hint": ""}
+    asked.pop().fulfill(status=503, json=refusal)
+    expect(card).to_contain_text("The simulation failed.")
+    card.get_by_role("button", name="Try again").click()
+    empty = {"since": "", "tasks": 0, "spent_usd": 0, "simulated": True, "items": []}
+    expect(card.get_by_role("progressbar", name="Replaying this month")).to_be_visible()
+    asked.pop().fulfill(json=empty)
+    expect(card).to_contain_text("No task needed a VM this month.")
+    window.close()
+
+
 def test_the_lanes_reach_as_far_back_as_asked(window: Window, service: Service) -> None:
     """An hour has fewer VMs than a day, by keyboard too; the table has the sums."""
     service.judged(endpoint="checker")
@@ -144,5 +187,6 @@ def test_a_user_sees_their_own_costs(browser: Browser, tmp_path_factory: pytest.
         expect(users.get_by_role("row")).to_have_count(1)
         expect(users).to_contain_text("Operators see everyone")
         expect(users).to_contain_text("ada")
+        expect(_card(page, "What if")).to_have_count(0)
         window.close()
         assert window.complaints == []

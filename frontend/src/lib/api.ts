@@ -1,6 +1,6 @@
 /** The one way to the service: typed requests, refusals as errors, the key, and whether the service is there. */
 import type { Code, Endpoint, Forecast, Gpu, Offer, Operations, ProblemDetail, ProblemSummary, Ready, Refusal } from "./types";
-import type { PaceForecast, SubmissionDetail, SubmissionPage, Taken } from "./types";
+import type { PaceForecast, SubmissionDetail, SubmissionPage, Taken, WhatIf } from "./types";
 
 const ROOT = "/api/amd";
 const KEY = "warmfront.key";
@@ -169,5 +169,6 @@ export const submit = (body: NewSubmission, idempotencyKey: string): Promise<Tak
 
 export const operations = (hours: number): Promise<Operations> => get("/operations", { hours });
 export const costs = (): Promise<{ forecast?: Forecast | null }> => get("/costs");
-/** A simulation, which may take a while; for operators. */
+/** Simulations, which may take a while; for operators. */
+export const whatIf = (): Promise<WhatIf> => get("/what-if", {}, AbortSignal.timeout(300_000));
 export const paces = (): Promise<{ items: PaceForecast[] }> => get("/forecast", {}, AbortSignal.timeout(300_000));

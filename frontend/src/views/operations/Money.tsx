@@ -44,13 +44,18 @@ export function Money({ data }: { data: Operations }): React.JSX.Element {
           <DayBars bars={everyDay(days, now)} meters={STACK} names={METER_NAMES} />
         )}
       </section>
-      <section className="card stack" aria-labelledby="users-title">
-        <h2 id="users-title">
-          Cost by user <span className="dim small">last 31 days</span>
-        </h2>
-        <Users data={data} />
-      </section>
     </>
+  );
+}
+
+export function Spenders({ data }: { data: Operations }): React.JSX.Element {
+  return (
+    <section className="card stack" aria-labelledby="users-title">
+      <h2 id="users-title">
+        Cost by user <span className="dim small">last 31 days</span>
+      </h2>
+      <Users data={data} />
+    </section>
   );
 }
 

@@ -5,12 +5,13 @@ import { dollars } from "../../lib/format";
 import { useTitle } from "../../lib/hooks";
 import type { Operations as Figures } from "../../lib/types";
 import { LastHours } from "./LastHours";
-import { Money } from "./Money";
+import { Money, Spenders } from "./Money";
 import { Queue } from "./Queue";
 import { Speed } from "./Speed";
 import { Tiles } from "./Tiles";
 import { useOperations } from "./useOperations";
 import { Vms } from "./Vms";
+import { WhatIf } from "./WhatIf";
 import { useServerNow } from "./useServerNow";
 import "./operations.css";
 
@@ -50,6 +51,8 @@ function Loaded({ data, offsetMs, hours, setHours }: LoadedProps): React.JSX.Ele
       <LastHours data={data} now={now} hours={hours} setHours={setHours} />
       <div className="operations-past">
         <Money data={data} />
+        {data.everyone && <WhatIf />}
+        <Spenders data={data} />
         <Speed data={data} />
       </div>
     </>

@@ -18,7 +18,7 @@ export function Tiles({ data, now }: { data: Operations; now: number }): React.J
         {vms.length === 0 ? "no VM is up" : `${plural(vms.length, "VM")} up`}
       </Tile>
       <Tile name="Reserved" value={dollars(money.reserved_usd)}>
-        the worst that VMs alive may cost
+        the most that VMs alive may still cost
       </Tile>
       <Tile name="Tasks done" value={count(tasks.completed)}>
         {data.queue.length === 0 ? "nobody waits" : `${count(data.queue.length)} waiting`}

@@ -54,7 +54,7 @@ function OneVm({ vm, lane, cost, now }: Props): React.JSX.Element {
         <strong>{dollars(cost)}</strong>
       </div>
       <p className="small dim no-gap">
-        {vm.simulated ? `CPU standing in for ${vm.gpu_type}` : vm.gpu_type} · {span(age)} old · {plural(vm.tasks_done, "task")} done · reserved {dollars(vm.reserved_usd)}
+        {vm.simulated ? `CPU standing in for ${vm.gpu_type}` : vm.gpu_type} · {span(age)} old · {plural(vm.tasks_done, "task")} done · {dollars(vm.reserved_usd)} at most
       </p>
       {vm.tasks.map((task) => (
         <Task key={task.submission_id ?? task.since} task={task} now={now} />
