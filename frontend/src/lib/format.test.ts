@@ -7,7 +7,7 @@ describe("numbers for people", () => {
   });
 
   it("shows fractions of a cent and rounds larger sums to it", () => {
-    expect([0, 0.00012, 0.005, 0.24, 1394.754].map(dollars)).toEqual(["$0.00", "$0.00012", "$0.005", "$0.24", "$1,394.75"]);
+    expect([0, 0.00012, 0.000504, 0.005, 0.24, 1394.754].map(dollars)).toEqual(["$0.00", "$0.00012", "$0.0005", "$0.005", "$0.24", "$1,394.75"]);
   });
 
   it("reads a span like a clock", () => {

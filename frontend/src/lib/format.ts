@@ -46,7 +46,8 @@ export function dollars(usd: number | null | undefined): string {
   if (size === 0) return "$0.00";
   if (size >= 0.1) return `${sign}$${size.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
   if (size >= 0.001) return `${sign}$${size.toFixed(4).replace(/0$/, "")}`;
-  return `${sign}$${size.toFixed(6).replace(/0+$/, "")}`;
+  // Below a tenth of a cent the size is what counts.
+  return `${sign}$${Number(size.toPrecision(2)).toFixed(6).replace(/0+$/, "")}`;
 }
 
 export function gflops(value: number | null | undefined): string {
@@ -64,6 +65,11 @@ export function bytes(value: number): string {
   if (value < 1024 ** 2) return `${significant(value / 1024)} KiB`;
   if (value < 1024 ** 3) return `${significant(value / 1024 ** 2)} MiB`;
   return `${significant(value / 1024 ** 3)} GiB`;
+}
+
+/** A share that is in percent already. */
+export function percent(share: number | null | undefined): string {
+  return share === null || share === undefined ? "–" : `${share.toFixed(1)}%`;
 }
 
 export function count(value: number): string {

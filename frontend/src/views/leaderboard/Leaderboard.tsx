@@ -1,7 +1,7 @@
 /** Who is fastest at a problem: a board for each GPU, and one for the CPU simulator, each with its own scale. */
 import { Link, useLocation } from "wouter";
 import { get, problems } from "../../lib/api";
-import { gflops, plural, runtime } from "../../lib/format";
+import { gflops, percent, plural, runtime } from "../../lib/format";
 import { useQuery, useTitle } from "../../lib/hooks";
 import { Empty, Failure } from "../../parts/Helping";
 import { IntervalBar } from "../../parts/figures/IntervalBar";
@@ -45,7 +45,7 @@ function Head({ slug }: { slug: string }): React.JSX.Element {
   return (
     <div className="row">
       <h1 className="grow">Leaderboard</h1>
-      <label className="row">
+      <label className="row board-choice">
         <span>Problem</span>
         <select value={slug} onChange={(event) => go(`/leaderboard/${event.target.value}`)}>
           {(all.data?.items ?? [{ slug, title: slug }]).map((each) => (
@@ -164,7 +164,7 @@ function Row({ placed, most, hasFloor }: RowProps): React.JSX.Element {
       <td className="number">{runtime(entry.avg_runtime_ms)}</td>
       <td className="number wide-only">{gflops(entry.avg_gflops)}</td>
       {hasFloor && (
-        <td className="number">{entry.pct_of_floor === null ? "–" : `${entry.pct_of_floor.toFixed(1)}%`}</td>
+        <td className="number">{percent(entry.pct_of_floor)}</td>
       )}
       <td className="wide-only">{entry.dtype}</td>
     </tr>

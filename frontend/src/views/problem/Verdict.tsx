@@ -1,5 +1,6 @@
 /** The end of a run: what it came to, why, and the next step. */
-import { cell, count, gbps, gflops, runtime } from "../../lib/format";
+import { between, figuresOf } from "../../lib/between";
+import { cell, count, gbps, gflops, percent, runtime } from "../../lib/format";
 import { isFailure, type Ending } from "../../lib/story";
 import type { DebugInfo, FailedEvent, Fault, Finding, Timing } from "../../lib/types";
 import { HeatMap } from "../../parts/figures/HeatMap";
@@ -75,33 +76,41 @@ function Where({ info, name }: { info: DebugInfo; name: string }): React.JSX.Ele
   return (
     <div className="where">
       {info.grid !== undefined && info.grid !== null && <HeatMap grid={info.grid} name={name} />}
-      <div className="scroll" role="region" aria-label="First differences" tabIndex={0}>
-        <table>
-          <caption className="small dim">
-            First differences; the largest of all is {cell(info.max_difference)}, the mean {cell(info.mean_difference)}
-          </caption>
-          <thead>
-            <tr>
-              <th>Index</th>
-              <th className="number">Expected</th>
-              <th className="number">Yours</th>
-              <th className="number">Difference</th>
-            </tr>
-          </thead>
-          <tbody>
-            {info.sample_differences.map((each) => (
-              <tr key={each.index.join()}>
-                <td>
-                  <code>{each.index.map((at) => `[${at}]`).join("")}</code>
-                </td>
-                <td className="number">{cell(each.expected)}</td>
-                <td className="number">{cell(each.actual)}</td>
-                <td className="number">{cell(each.difference)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+      <div>
+        <p className="small dim">
+          First differences; the largest of all is {cell(info.max_difference)}, the mean {cell(info.mean_difference)}
+        </p>
+        <Differences info={info} />
       </div>
+    </div>
+  );
+}
+
+function Differences({ info }: { info: DebugInfo }): React.JSX.Element {
+  return (
+    <div className="scroll" role="region" aria-label="First differences" tabIndex={0}>
+      <table className="differences">
+        <thead>
+          <tr>
+            <th>Index</th>
+            <th className="number">Expected</th>
+            <th className="number">Yours</th>
+            <th className="number">Difference</th>
+          </tr>
+        </thead>
+        <tbody>
+          {info.sample_differences.map((each) => (
+            <tr key={each.index.join()}>
+              <td>
+                <code>{each.index.map((at) => `[${at}]`).join("")}</code>
+              </td>
+              <td className="number">{cell(each.expected)}</td>
+              <td className="number">{cell(each.actual)}</td>
+              <td className="number">{cell(each.difference)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </div>
   );
 }
@@ -136,12 +145,12 @@ function TimingTable({ timings }: { timings: readonly Timing[] }): React.JSX.Ele
       <table>
         <thead>
           <tr>
-            <th className="words">Case</th>
+            <th>Case</th>
             <th className="number">Median</th>
-            <th className="number">95% interval</th>
-            <th className="number">Compute</th>
-            <th className="number">Memory</th>
-            {floor && <th className="number">Of the floor</th>}
+            <th className="number wide-only">95% interval</th>
+            <th className="number wide-only">Compute</th>
+            <th className="number wide-only">Memory</th>
+            {floor && <th className="number wide-only">Of the floor</th>}
           </tr>
         </thead>
         <tbody>
@@ -149,15 +158,14 @@ function TimingTable({ timings }: { timings: readonly Timing[] }): React.JSX.Ele
             <tr key={timing.test_id}>
               <td>
                 {timing.name}
+                <div className="small dim phone-only">{figuresOf(timing)}</div>
                 {timing.note !== "" && <div className="small dim">{timing.note}</div>}
               </td>
               <td className="number">{runtime(timing.runtime_ms)}</td>
-              <td className="number">
-                {runtime(timing.ci[0])} – {runtime(timing.ci[1])}
-              </td>
-              <td className="number">{gflops(timing.gflops)}</td>
-              <td className="number">{gbps(timing.gbps)}</td>
-              {floor && <td className="number">{timing.pct_of_floor === null ? "–" : `${timing.pct_of_floor.toFixed(1)}%`}</td>}
+              <td className="number wide-only">{between(timing.ci)}</td>
+              <td className="number wide-only">{gflops(timing.gflops)}</td>
+              <td className="number wide-only">{gbps(timing.gbps)}</td>
+              {floor && <td className="number wide-only">{percent(timing.pct_of_floor)}</td>}
             </tr>
           ))}
         </tbody>

@@ -128,7 +128,7 @@ function Item({ problem }: { problem: ProblemSummary }): React.JSX.Element {
         <span className={`badge ${TONES[problem.difficulty] ?? ""}`}>{words(problem.difficulty)}</span>
       </div>
       <div className="formula">{problem.formula !== null && <Tex block source={folded(problem.formula)} />}</div>
-      <div className="row small dim">
+      <div className="row small dim foot">
         <span className="grow">{problem.tags.join(" · ")}</span>
         <Figures problem={problem} />
       </div>

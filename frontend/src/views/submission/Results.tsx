@@ -1,8 +1,8 @@
 /** What the judge found: the verdict in words, each case, the distribution of its samples, and the roofline. */
-import { gbps, gflops, plural, runtime } from "../../lib/format";
+import { gbps, gflops, percent, plural, runtime } from "../../lib/format";
 import { Verdict } from "../problem/Verdict";
 import "../problem/problem.css";
-import { between } from "./between";
+import { between, figuresOf } from "../../lib/between";
 import type { Story } from "../../lib/story";
 import type { CaseResult, Gpu, SubmissionDetail, Timing } from "../../lib/types";
 import { Badge } from "../../parts/Badge";
@@ -85,12 +85,15 @@ function Cases({ story, simulated }: { story: Story; simulated: boolean }): Reac
               <th>Check</th>
               {hasTimes && (
                 <>
-                  <th className="number">{simulated ? "Simulator time" : "Time"}</th>
-                  <th className="number">95% interval</th>
-                  <th className="number">Speed</th>
-                  <th className="number">Bandwidth</th>
-                  {hasFloor && <th className="number">Of the floor</th>}
-                  <th className="number">Samples</th>
+                  <th className="number">
+                    <span className="wide-only">{simulated ? "Simulator time" : "Time"}</span>
+                    <span className="phone-only">Time</span>
+                  </th>
+                  <th className="number wide-only">95% interval</th>
+                  <th className="number wide-only">Speed</th>
+                  <th className="number wide-only">Bandwidth</th>
+                  {hasFloor && <th className="number wide-only">Of the floor</th>}
+                  <th className="number wide-only">Samples</th>
                 </>
               )}
             </tr>
@@ -125,6 +128,7 @@ function CaseRow({ row, timing, hasTimes, hasFloor }: RowProps): React.JSX.Eleme
       <td className="number">{row.test_id}</td>
       <td>
         {row.name}
+        {timing !== undefined && <div className="dim small phone-only">{figuresOf(timing)}</div>}
         {timing !== undefined && timing.note !== "" && <div className="dim small">{timing.note}</div>}
       </td>
       <td>
@@ -133,19 +137,15 @@ function CaseRow({ row, timing, hasTimes, hasFloor }: RowProps): React.JSX.Eleme
       {hasTimes && (
         <>
           <td className="number">{runtime(timing?.runtime_ms)}</td>
-          <td className="number dim">{timing === undefined ? "–" : between(timing.ci)}</td>
-          <td className="number">{gflops(timing?.gflops)}</td>
-          <td className="number">{gbps(timing?.gbps)}</td>
-          {hasFloor && <td className="number">{percent(timing?.pct_of_floor)}</td>}
-          <td className="number">{timing?.runs.length ?? "–"}</td>
+          <td className="number dim wide-only">{timing === undefined ? "–" : between(timing.ci)}</td>
+          <td className="number wide-only">{gflops(timing?.gflops)}</td>
+          <td className="number wide-only">{gbps(timing?.gbps)}</td>
+          {hasFloor && <td className="number wide-only">{percent(timing?.pct_of_floor)}</td>}
+          <td className="number wide-only">{timing?.runs.length ?? "–"}</td>
         </>
       )}
     </tr>
   );
-}
-
-function percent(share: number | null | undefined): string {
-  return share === null || share === undefined ? "–" : `${share.toFixed(1)}%`;
 }
 
 function Distributions({ timings }: { timings: readonly Timing[] }): React.JSX.Element {
