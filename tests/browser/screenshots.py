@@ -21,6 +21,12 @@ from tests.browser.gallery import MATMUL, Gallery, opened
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+#: The last number stands beside the last line.
+_LINES_ARE_NUMBERED = """() => {
+    const top = (name) => [...document.querySelectorAll(name)].at(-1).getBoundingClientRect().top;
+    return Math.abs(top(".cm-lineNumbers .cm-gutterElement") - top(".cm-line")) < 4;
+}"""
+
 SIZES = {"desktop": DESKTOP, "phone": PHONE}
 
 
@@ -31,6 +37,7 @@ def take(gallery: Gallery, browser: Browser, folder: Path, theme: Theme, size: s
         page = window.open(path)
         if name == "submission-xray":
             _with_assembly(page)
+        _settled(page)
         page.screenshot(path=folder / f"{name}-{theme}-{size}.png", full_page=True)
     page = window.open("/problems/leaky-relu")
     _run(page, EXAMPLE)
@@ -38,6 +45,15 @@ def take(gallery: Gallery, browser: Browser, folder: Path, theme: Theme, size: s
     xray_of_editor(page)
     page.screenshot(path=folder / f"problem-xray-{theme}-{size}.png", full_page=True)
     window.close()
+
+
+def _settled(page: Page) -> None:
+    """What comes late is there: a simulation takes a while, an editor measures its lines when it is seen."""
+    expect(page.get_by_role("progressbar", name="Replaying this month")).to_have_count(0)
+    if page.locator(".cm-editor").count() > 0:
+        page.locator(".cm-editor").scroll_into_view_if_needed()
+        page.wait_for_function(_LINES_ARE_NUMBERED)
+        page.evaluate("window.scrollTo(0, 0)")
 
 
 def _with_assembly(page: Page) -> None:
