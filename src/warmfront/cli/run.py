@@ -1,10 +1,12 @@
 """`warmfront run`: one file to its verdict, on this machine.
 
-It puts the parts together and hands the events to whoever shows them; it decides nothing itself.
+It puts the parts together and hands the events to whoever shows them; it decides nothing itself. What the
+compilers do not need is loaded when they are at work.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -13,7 +15,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warmfront import problems, settings
-from warmfront.cli.admission import admitted
 from warmfront.cli.stream import JsonView, View, refuse
 from warmfront.errors import (
     InfrastructureError,
@@ -22,7 +23,6 @@ from warmfront.errors import (
     UsageError,
     WarmfrontError,
 )
-from warmfront.events import Failed, Stamp
 from warmfront.problems.spec import Dtype
 from warmfront.submissions import Endpoint, Submission, Verdict, is_terminal, read_source
 
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from warmfront.judge import Judge
+    from warmfront.events import Event
+    from warmfront.hip.toolchain import Toolchain, Translated
+    from warmfront.judge.builds import Builds
     from warmfront.problems.spec import Problem
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
@@ -59,50 +61,94 @@ def run_request(request: Request, *, as_json: bool) -> int:
     try:
         submission = read_submission(request)
         configured = settings.load()
-        judge, sandbox = open_judge(request, configured)
+        bench = open_workbench(request, configured, submission)
     except WarmfrontError as error:
         return refuse(error, as_json=as_json)
     except Exception as error:  # noqa: BLE001 - the process edge: a stream always ends with a verdict
         return refuse(InfrastructureError(f"Warmfront failed: {error!r}", hint=REPORT), as_json=as_json)
-    view: View = JsonView() if as_json else _terminal_view(submission)
-    stamp = Stamp()
-    try:
-        events = judge.judge(submission, thorough=request.bugs)
-        if configured.xray:
-            events = admitted(events, submission, sandbox, configured)
-        return _show_events(map(stamp, events), submission.endpoint, view)
-    except KeyboardInterrupt:
-        view.show(stamp(Failed(verdict=Verdict.CANCELLED, code="CANCELLED", message="You stopped it.")))
-        return Verdict.CANCELLED.exit_code
-    finally:
-        view.close()
-        sandbox.close()
+    with contextlib.closing(bench):
+        from warmfront.events import Failed, Stamp  # noqa: PLC0415 - the compilers are at work
+
+        view: View = JsonView() if as_json else _terminal_view(submission)
+        stamp = Stamp()
+        try:
+            events = _events(submission, bench, configured, thorough=request.bugs)
+            return _show_events(map(stamp, events), submission.endpoint, view)
+        except KeyboardInterrupt:
+            view.show(stamp(Failed(verdict=Verdict.CANCELLED, code="CANCELLED", message="You stopped it.")))
+            return Verdict.CANCELLED.exit_code
+        finally:
+            view.close()
 
 
-def open_judge(request: Request, configured: Settings) -> tuple[Judge, Sandbox]:
-    """A judge with the toolchain and the sandbox that were asked for.
+def _events(
+    submission: Submission, bench: Workbench, configured: Settings, *, thorough: bool
+) -> Iterable[Event]:
+    from warmfront.judge.judge import Judge  # noqa: PLC0415 - the compilers are at work
 
-    Trying out a sandbox is waiting for other processes: the judge is loaded meanwhile.
+    judge = Judge(bench.toolchain, bench.sandbox, configured)
+    events = judge.judge(submission, thorough=thorough, builds=bench.builds)
+    if not configured.xray:
+        return events
+    from warmfront.cli.admission import admitted  # noqa: PLC0415 - as above
+
+    return admitted(events, submission, bench.sandbox, configured)
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """The tools for one submission."""
+
+    toolchain: Toolchain
+    sandbox: Sandbox
+    builds: Builds | None  #: its compilers, at work; None where its text is not fit for one
+
+    def close(self) -> None:
+        """End what is at work, and leave nothing behind."""
+        if self.builds:
+            self.builds.close()
+        self.sandbox.close()
+
+
+def open_workbench(request: Request, configured: Settings, submission: Submission) -> Workbench:
+    """The toolchain and the sandbox that were asked for, and the compilers begun.
+
+    Trying out a sandbox is waiting for other processes: the toolchain is loaded meanwhile.
     """
     with ThreadPoolExecutor(1) as pool:
         opening = pool.submit(choose_sandbox, request, configured)
         from warmfront.hip.toolchain import open_toolchain  # noqa: PLC0415 - a bad call needs none of it
-        from warmfront.judge import Judge  # noqa: PLC0415 - as above
+        from warmfront.judge.builds import Builds  # noqa: PLC0415 - as above
 
         try:
             toolchain = open_toolchain(request.toolchain, configured)
-            sandbox = opening.result()
             if toolchain.simulated:
                 # NumPy loads in half the time without a pool of threads, and small sums need none.
                 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
             if not toolchain.is_built:
+                opening.result()  # nothing is built for a machine that cannot run it
                 print(toolchain.first_build, file=sys.stderr, flush=True)
             toolchain.build()
+            translated = _translate(submission, toolchain)
+            sandbox = opening.result()
+            thorough = request.bugs
+            builds = (
+                Builds(translated, toolchain, sandbox, configured, thorough=thorough) if translated else None
+            )
         except BaseException:
             if opening.exception() is None:
                 opening.result().close()
             raise
-    return Judge(toolchain, sandbox, configured), sandbox
+    return Workbench(toolchain, sandbox, builds)
+
+
+def _translate(submission: Submission, toolchain: Toolchain) -> Translated | None:
+    from warmfront.hip.cpu.stretch import RewriteError  # noqa: PLC0415 - loaded with the toolchain
+
+    try:
+        return toolchain.translate(submission)
+    except RewriteError:
+        return None  # the judge will say why
 
 
 def _show_events(events: Iterable[Mapping[str, Any]], endpoint: Endpoint, view: View) -> int:

@@ -9,7 +9,6 @@ import json
 from typing import TYPE_CHECKING, Any, Protocol
 
 from warmfront.cli.failures import exit_code, report_error
-from warmfront.events import Failed, Stamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,5 +50,7 @@ def refuse(error: WarmfrontError, *, as_json: bool) -> int:
     """Nothing was judged: say why, to a person or a program; the exit code."""
     if not as_json:
         return report_error(error)
+    from warmfront.events import Failed, Stamp  # noqa: PLC0415 - a run needs a compiler sooner than events
+
     JsonView().show(Stamp()(Failed.of(error)))
     return exit_code(error)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from warmfront.errors import WarmfrontError
 from warmfront.hip.cpu.checked_build import FINDINGS_FILE, PLACES_FILE
 from warmfront.hip.toolchain import DATA_FILE, LIBRARY_FILE
-from warmfront.judge import compile as compilation
 from warmfront.judge import findings as reading
 from warmfront.judge.rejection import Rejected
 from warmfront.judge.worker import Worker
@@ -26,10 +25,12 @@ from warmfront.submissions import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Future
 
     from warmfront.events import Finding
     from warmfront.hip.cpu.checked_build import CheckedBuild
-    from warmfront.hip.toolchain import Guards, Translated
+    from warmfront.hip.toolchain import Guards
+    from warmfront.judge.builds import Build
     from warmfront.judge.questions import Question
     from warmfront.problems.spec import Case
     from warmfront.sandbox.base import Box, Sandbox, Template
@@ -161,9 +162,9 @@ class Hunt:
     _done: int = 0
     _stopped: bool = False
 
-    def start(self, translated: Translated) -> None:
-        """Compile in the background, and wait for questions."""
-        self._thread = threading.Thread(target=self._run, args=(translated,), name="bug hunt", daemon=True)
+    def start(self, begun: Future[Build] | None) -> None:
+        """Wait in the background for its build, and then for questions; None: it cannot be built here."""
+        self._thread = threading.Thread(target=self._run, args=(begun,), name="bug hunt", daemon=True)
         self._thread.start()
 
     def offer(self, question: Question, *, failed: bool = False) -> None:
@@ -190,9 +191,9 @@ class Hunt:
             box.destroy()
         self._thread.join(GRACE_S)
 
-    def _run(self, translated: Translated) -> None:
+    def _run(self, begun: Future[Build] | None) -> None:
         try:
-            self._report = self._hunt(translated)
+            self._report = self._hunt(begun)
         except WarmfrontError as error:
             self._report = Report(note=f"It could not work here: {error.message}")
         except Rejected as rejected:  # before the first case: what a case does is taken down with it
@@ -204,10 +205,10 @@ class Hunt:
             for box in list(self._boxes):
                 box.destroy()
 
-    def _hunt(self, translated: Translated) -> Report:
-        if self.build.failure is not None:
+    def _hunt(self, begun: Future[Build] | None) -> Report:
+        if begun is None:
             return Report(note="It could not be built on this machine.")
-        compiled = self._compile(translated)
+        compiled = self._await(begun)
         if compiled is None:
             return Report(note="Its own build of this source did not compile.")
         library, output = compiled
@@ -227,16 +228,17 @@ class Hunt:
         return self.build.run_template(self.settings, most_steps=self.effort.most_steps)
 
     def _take(self, template: Template) -> Box:
-        box = self.sandbox.take(template)
+        return self._keep(self.sandbox.take(template))
+
+    def _keep(self, box: Box) -> Box:
         self._boxes.append(box)
         if self._stopped:
             box.destroy()
         return box
 
-    def _compile(self, translated: Translated) -> tuple[bytes, str] | None:
-        box = self._take(self.build.compile_template(self.settings))
+    def _await(self, begun: Future[Build]) -> tuple[bytes, str] | None:
         self.sandbox.prepare(self._run_template)
-        compilation.begin(box, translated)
+        box = self._keep(begun.result().box)
         end = box.wait()
         library = (box.folder / LIBRARY_FILE).read_bytes() if end.reason is Reason.EXITED else b""
         box.destroy()

@@ -1,4 +1,4 @@
-"""Compiles a submission in a box of its own and explains what the compiler said."""
+"""What the judge makes of a compiler's work: a library for the worker, or why there is none."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import ToolchainFailed
 from warmfront.hip.cpu.rewrite import RewriteError
-from warmfront.hip.toolchain import LIBRARY_FILE, SOURCE_FILE
+from warmfront.hip.toolchain import LIBRARY_FILE
 from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.judge.rejection import Rejected
 from warmfront.sandbox.base import Exit, Reason
@@ -16,7 +16,7 @@ from warmfront.submissions import Verdict
 
 if TYPE_CHECKING:
     from warmfront.hip.toolchain import Toolchain, Translated
-    from warmfront.sandbox.base import Box
+    from warmfront.judge.builds import Build
     from warmfront.submissions import Submission
 
 
@@ -52,21 +52,11 @@ def translate(submission: Submission, toolchain: Toolchain) -> Translated:
         ) from None
 
 
-def begin(box: Box, translated: Translated) -> float:
-    """Hand the source to the waiting compiler; when it was handed over."""
-    (box.folder / SOURCE_FILE).write_text(translated.text)
-    started = time.perf_counter()
-    box.go()
-    box.send(b"go\n")
-    return started
-
-
-def finish(
-    box: Box, started: float, submission: Submission, toolchain: Toolchain, translated: Translated
-) -> Compiled:
+def finish(build: Build, submission: Submission, toolchain: Toolchain, translated: Translated) -> Compiled:
     """Wait for the compiler; the library, or `Rejected` with the compiler's reasons in the author's lines."""
+    box = build.box
     end = box.wait()
-    seconds = time.perf_counter() - started
+    seconds = time.perf_counter() - build.began_s
     output = end.output.decode(errors="replace")
     if end.reason is not Reason.EXITED:
         raise _gave_up(end)

@@ -40,6 +40,7 @@ from warmfront.judge.bugs import (
     explain,
     rejection_for,
 )
+from warmfront.judge.builds import Builds
 from warmfront.judge.questions import AHEAD, Prefetch, Question, Questions, scale_for
 from warmfront.judge.rejection import Rejected
 from warmfront.judge.stop import Stop, StoppableSandbox, cancelled
@@ -49,7 +50,7 @@ from warmfront.submissions import Endpoint, Submission, Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from warmfront.hip.toolchain import Toolchain, Translated
+    from warmfront.hip.toolchain import Toolchain
     from warmfront.judge.worker import Ran
     from warmfront.sandbox.base import Box, Sandbox
     from warmfront.settings import Settings
@@ -72,23 +73,23 @@ class Judge:
         thorough: bool = False,
         turn: AbstractContextManager[object] | None = None,
         stop: Stop | None = None,
+        builds: Builds | None = None,
     ) -> Iterator[Event]:
         """The events of one submission, ending with its verdict; `thorough` is for the bug finder.
 
         `turn` is entered when it is compiled and left when nothing of it runs any more. Another thread
-        may end it all by `stop`: the verdict is then CANCELLED, unless there was one before.
+        may end it all by `stop`: the verdict is then CANCELLED, unless there was one before. `builds` are
+        its compilers where they are at work already, in boxes that `stop` does not know.
         """
         stop = stop or Stop()
-        for event in self._judged(submission, thorough=thorough, turn=turn or nullcontext(), stop=stop):
-            yield cancelled() if isinstance(event, Failed) and stop.is_requested else event
-
-    def _judged(
-        self, submission: Submission, *, thorough: bool, turn: AbstractContextManager[object], stop: Stop
-    ) -> Iterator[Event]:
         sandbox = StoppableSandbox(self._sandbox, stop)
         trial = _Trial(submission, self._toolchain, sandbox, self._settings, thorough=thorough, stop=stop)
+        for event in self._judged(trial, trial.events(turn or nullcontext(), builds), stop):
+            yield cancelled() if isinstance(event, Failed) and stop.is_requested else event
+
+    def _judged(self, trial: _Trial, events: Iterator[Event], stop: Stop) -> Iterator[Event]:
         try:
-            yield from trial.events(turn)
+            yield from events
         except Rejected as rejected:
             yield trial.complete(rejected.event)
         except WarmfrontError as error:
@@ -139,27 +140,25 @@ class _Trial:
             verdict=event.verdict, code=event.code, message=event.message, hint=event.hint, details=details
         )
 
-    def events(self, turn: AbstractContextManager[object]) -> Iterator[Event]:
+    def events(self, turn: AbstractContextManager[object], builds: Builds | None) -> Iterator[Event]:
         toolchain, sandbox, settings = self._toolchain, self._sandbox, self._settings
-        compile_template = toolchain.compile_template(settings)
-        sandbox.prepare(compile_template)
-        translated = compilation.translate(self._submission, toolchain)
+        builds = builds or self._begin_builds()
         with ExitStack() as turns, ExitStack() as stack:
-            compile_box = stack.enter_context(sandbox.take(compile_template))
-            started = compilation.begin(compile_box, translated)
+            stack.callback(builds.close)
             # The compiler works; meanwhile everything gets ready that can be ready before it is done.
             scale = scale_for(simulated=toolchain.simulated)
             questions = Questions(self._submission, scale)
             prefetch = Prefetch(questions, ahead=AHEAD[scale])
             stack.callback(prefetch.stop)
-            self._start_hunt(questions, translated, stack)
+            self._start_hunt(questions, builds, stack)
             if self._hunt:
                 self._stop.on_request(self._hunt.stop)
             run_template = toolchain.run_template(settings)
             sandbox.prepare(run_template)
             yield Compiling(compiler=toolchain.compiler, toolchain=toolchain.name, sandbox=sandbox.name)
-            compiled = compilation.finish(compile_box, started, self._submission, toolchain, translated)
-            compile_box.destroy()
+            build = builds.judged.result()
+            compiled = compilation.finish(build, self._submission, toolchain, builds.translated)
+            build.box.destroy()
             turns.enter_context(turn)
             self._total = len(questions.cases)
             yield Checking(total_tests=self._total, compile_s=compiled.seconds)
@@ -171,6 +170,12 @@ class _Trial:
             yield from self._check(prefetch, worker, box)
             self._finish_hunt()
             yield from self._conclude(questions, worker, box, compiled)
+
+    def _begin_builds(self) -> Builds:
+        self._stop.check()
+        translated = compilation.translate(self._submission, self._toolchain)
+        thorough = self._effort is THOROUGH
+        return Builds(translated, self._toolchain, self._sandbox, self._settings, thorough=thorough)
 
     def _check(self, prefetch: Prefetch, worker: Worker, box: Box) -> Iterator[Event]:
         for question in prefetch:
@@ -194,7 +199,7 @@ class _Trial:
                 hint="Do the work in a __global__ function, launched from solution().",
             )
 
-    def _start_hunt(self, questions: Questions, translated: Translated, stack: ExitStack) -> None:
+    def _start_hunt(self, questions: Questions, builds: Builds, stack: ExitStack) -> None:
         """The bug finder gets a build of its own, beside ours."""
         wanted = self._settings.bug_finder or self._effort is THOROUGH
         if self._toolchain.checked is None or not wanted:
@@ -208,7 +213,7 @@ class _Trial:
             effort=self._effort,
             chosen=choose_cases(self._submission, questions.cases, self._effort),
         )
-        self._hunt.start(translated)
+        self._hunt.start(builds.checked)
         stack.callback(self._hunt.stop)
 
     def _finish_hunt(self) -> None:
