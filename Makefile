@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo serve page test test-slow check format screenshots bench lock clean
+.PHONY: demo serve page test test-slow check audit format screenshots bench lock clean
 
 demo: ## Judge a kernel on this machine, from nothing
 	@PYTHON=$(PYTHON) scripts/setup run
@@ -36,6 +36,9 @@ check: ## Formatting, lint and types
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@PYTHON=$(PYTHON) scripts/page check
+
+audit: ## Ask for known problems in the packages that the page ships
+	@PYTHON=$(PYTHON) scripts/page audit
 
 format: ## Format the code
 	@$(BIN)/ruff format .
