@@ -28,10 +28,9 @@ def admitted(
 ) -> Iterator[Event]:
     """The judge's events, with the X-ray before the first, and in the verdict what the X-ray adds to it."""
     with ThreadPoolExecutor(1, thread_name_prefix="warmfront-xray") as pool:
-        stream = iter(events)
-        first = next(stream)  # by now the compilers that decide are at work
         looking = pool.submit(_examine, submission, sandbox, configured)
-        held = [first, *_meanwhile(stream, looking)]
+        stream = iter(events)
+        held = [next(stream), *_meanwhile(stream, looking)]
         seen = looking.result()
         yield seen
         for event in itertools.chain(held, stream):

@@ -27,7 +27,7 @@ from warmfront.problems.spec import Dtype
 from warmfront.submissions import Endpoint, Submission, Verdict, is_terminal, read_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from warmfront.events import Event
@@ -84,15 +84,22 @@ def run_request(request: Request, *, as_json: bool) -> int:
 def _events(
     submission: Submission, bench: Workbench, configured: Settings, *, thorough: bool
 ) -> Iterable[Event]:
-    from warmfront.judge.judge import Judge  # noqa: PLC0415 - the compilers are at work
-
-    judge = Judge(bench.toolchain, bench.sandbox, configured)
-    events = judge.judge(submission, thorough=thorough, builds=bench.builds)
+    events = _judged(submission, bench, configured, thorough=thorough)
     if not configured.xray:
         return events
-    from warmfront.cli.admission import admitted  # noqa: PLC0415 - as above
+    from warmfront.cli.admission import admitted  # noqa: PLC0415 - the compilers are at work
 
     return admitted(events, submission, bench.sandbox, configured)
+
+
+def _judged(
+    submission: Submission, bench: Workbench, configured: Settings, *, thorough: bool
+) -> Iterator[Event]:
+    """The judge's events. It is loaded with the first: the X-ray's compiler starts before."""
+    from warmfront.judge.judge import Judge  # noqa: PLC0415 - as said
+
+    judge = Judge(bench.toolchain, bench.sandbox, configured)
+    yield from judge.judge(submission, thorough=thorough, builds=bench.builds)
 
 
 @dataclass(frozen=True)
