@@ -1,4 +1,4 @@
-"""`scripts/page audit` against registries of our own: with nothing to tell, with something, without audits."""
+"""`scripts/page audit` against registries of our own: with nothing to tell, something, or no audits."""
 
 from __future__ import annotations
 
