@@ -75,6 +75,9 @@ def _try(name: str, *, image: str | None = None, url: str | None = None) -> Avai
 
 
 def _open_bubblewrap(base: Path | None) -> Sandbox:
+    from warmfront.sandbox import bwrap  # noqa: PLC0415  as the module says
+
+    bwrap.begin_probe()  # while the rest is loaded
     from warmfront.sandbox.bubblewrap import Bubblewrap  # noqa: PLC0415  as the module says
 
     return Bubblewrap(base=base)

@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -49,15 +48,22 @@ class Probe:
 
 
 @functools.cache
-def probe() -> Probe:
-    """Try each way once in the life of this process."""
+def begin_probe() -> tuple[tuple[Wrapper, subprocess.Popen[bytes] | OSError], ...]:
+    """Start to try each way, once in the life of this process; whoever has something else to do may."""
     if shutil.which("bwrap") is None:
-        return Probe(wrappers=(), detail="bubblewrap is not installed.")
+        return ()
     candidates = [_unprivileged(), _privileged()] if os.geteuid() == 0 else [_unprivileged()]
-    with ThreadPoolExecutor() as pool:
-        failures = list(pool.map(_failure, candidates))
-    working = tuple(way for way, failure in zip(candidates, failures, strict=True) if failure is None)
-    return Probe(wrappers=working, detail="; ".join(failure for failure in failures if failure))
+    return tuple((wrapper, _try(wrapper)) for wrapper in candidates)
+
+
+@functools.cache
+def probe() -> Probe:
+    """What became of it."""
+    if not begin_probe():
+        return Probe(wrappers=(), detail="bubblewrap is not installed.")
+    failures = {wrapper: _failure(trial) for wrapper, trial in begin_probe()}
+    working = tuple(wrapper for wrapper, failure in failures.items() if failure is None)
+    return Probe(wrappers=working, detail="; ".join(failure for failure in failures.values() if failure))
 
 
 def rlimited(argv: Iterable[str], limits: Limits) -> list[str]:
@@ -149,8 +155,8 @@ def _become_nobody() -> tuple[str, ...]:
     return (_tool("setpriv"), *ids, "--clear-groups", "--inh-caps=-all")
 
 
-def _failure(wrapper: Wrapper) -> str | None:
-    """Why a program cannot be wrapped so, or None if it can."""
+def _try(wrapper: Wrapper) -> subprocess.Popen[bytes] | OSError:
+    """A program that does nothing, wrapped so; or why it could not be started."""
     command = [
         *wrapper.before,
         _tool("bwrap"),
@@ -162,11 +168,24 @@ def _failure(wrapper: Wrapper) -> str | None:
         "/dev",
     ]
     command += ["--", *wrapper.inside, _tool("true")]
+    quiet = subprocess.DEVNULL
     try:
-        done = subprocess.run(command, capture_output=True, timeout=PROBE_TIMEOUT_S, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
+        return subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=subprocess.PIPE)
+    except OSError as error:
+        return error
+
+
+def _failure(trial: subprocess.Popen[bytes] | OSError) -> str | None:
+    """Why a program cannot be wrapped so, or None if it can."""
+    if isinstance(trial, OSError):
+        return str(trial)
+    try:
+        said = trial.communicate(timeout=PROBE_TIMEOUT_S)[1]
+    except subprocess.TimeoutExpired as error:
+        trial.kill()
+        trial.communicate()
         return str(error)
-    return None if done.returncode == 0 else done.stderr.decode(errors="replace").strip()
+    return None if trial.returncode == 0 else said.decode(errors="replace").strip()
 
 
 def _kernel() -> tuple[int, ...]:

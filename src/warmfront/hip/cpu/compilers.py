@@ -71,13 +71,13 @@ class Compiler:
 
 def find_compiler(cache_dir: Path) -> Compiler:
     """The compiler to use on this machine."""
-    from warmfront.hip.cpu.zig import wheel_compiler  # noqa: PLC0415 - for machines without one of their own
-
     for name in NAMES:
         if found := shutil.which(name):
             reason = f"the first of {', '.join(NAMES)} that is installed"
             return Compiler(name=name, command=found, reason=reason, identity=cache.identity(found))
     if wheel := find_wheel():
+        from warmfront.hip.cpu.zig import wheel_compiler  # noqa: PLC0415 - machines without one of their own
+
         return wheel_compiler(wheel, cache_dir)
     raise NoToolchain(
         "No C++ compiler was found.", hint=f"Run: sudo apt-get install g++ (or, without root, {INSTALL})"

@@ -6,6 +6,7 @@ never expands a macro.
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -92,8 +93,9 @@ _KINDS = {
 }
 
 
+@functools.lru_cache(maxsize=2)  # the rewriter and the X-ray read the same text, one after another
 def tokenize(source: str) -> Source:
-    """The tokens of `source`, code and directives apart."""
+    """The tokens of `source`, code and directives apart. Nobody changes them."""
     code: list[Token] = []
     directives: list[Directive] = []
     line: list[Token] | None = None  # the directive that is being read

@@ -65,12 +65,12 @@ def xray(
         from warmfront.hip.xray.report import Report  # noqa: PLC0415 - as said
 
         meanwhile()
+        launches = find_launches(source)
         text, failure = _finish(box, source, compiler.arch)
     notes = [] if compiler.libraries else [LESS_EXACT]
     kernels: tuple[Kernel, ...] = ()
     findings: tuple[Finding, ...] = ()
     if text is not None:
-        launches = find_launches(source)
         kernels = read_kernels(text, source, launches, COMPUTE_UNITS[compiler.arch])
         findings = find_all(source, kernels, launches, COMPUTE_UNITS[compiler.arch])
         if not kernels:
