@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
+from tests.acceptance.services import EXAMPLE
 from tests.browser.browsing import Window
 
 if TYPE_CHECKING:
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
 
 #: A boot, a check and a benchmark on a machine that does much else.
 VERDICT_MS = 120_000
+
+#: Never comes to its end by itself.
+ENDLESS = EXAMPLE.replace(
+    "const size_t count = n * m;", "const size_t count = n * m;\n    for (volatile int i = 0;;) ++i;"
+)
 
 #: Keeps every title that the tab had.
 _TITLES = """

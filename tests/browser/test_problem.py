@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.acceptance.services import EXAMPLE, REHEARSAL, serving
-from tests.browser.desk import Desk
+from tests.browser.desk import ENDLESS, Desk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,9 +29,16 @@ extern "C" void solution(const float* input, float alpha, float* output, size_t 
 }
 """
 UNGUARDED = HALF_WRONG.replace("if (i < n) ", "").replace("(i < 512 ? 0.0f : 1.0f)", "0.0f")
-ENDLESS = EXAMPLE.replace(
-    "const size_t count = n * m;", "const size_t count = n * m;\n    for (volatile int i = 0;;) ++i;"
-)
+
+#: A tab that is not looked at, in a browser that may notify and says what it would show.
+_NOTIFICATIONS = """
+    window.told = [];
+    window.Notification = class {
+        static permission = "granted";
+        constructor(title, { body }) { window.told.push([title, body]); }
+    };
+    Object.defineProperty(document, "hidden", { get: () => true });
+"""
 
 
 @pytest.fixture(scope="module", name="service")
@@ -112,13 +119,16 @@ def test_a_fault_names_block_and_thread_and_leads_to_its_line(desk: Desk) -> Non
 
 
 def test_what_runs_can_be_cancelled(desk: Desk) -> None:
-    """A kernel that never ends is stopped by its author, and the next one may begin."""
+    """A kernel that never ends is stopped by its author, though the line is cut just then; another may begin."""
     desk.write(ENDLESS)
     desk.press("Run")
     expect(desk.stage("Check")).to_have_attribute("data-state", "now")
+    desk.page.route("**/cancel", lambda route: route.abort(), times=1)
     desk.press("Cancel")
+    expect(desk.page.get_by_role("button", name="Cancelling…")).to_be_disabled()
     desk.expect_verdict("CANCELLED")
     expect(desk.page.get_by_role("button", name="Submit", exact=True)).to_be_enabled()
+    desk.window.complaints.clear()  # the browser notes the line that was cut
 
 
 def test_a_reload_in_the_middle_loses_nothing(desk: Desk) -> None:
@@ -131,6 +141,16 @@ def test_a_reload_in_the_middle_loses_nothing(desk: Desk) -> None:
     expect(desk.stage("Check")).to_have_attribute("data-state", "now")
     desk.press("Cancel")
     desk.expect_verdict("CANCELLED")
+
+
+def test_a_verdict_is_told_to_whoever_looks_elsewhere(desk: Desk) -> None:
+    """Where notifications are allowed, one comes at the end, with the verdict and the problem."""
+    desk.page.add_init_script(_NOTIFICATIONS)
+    desk.page.reload()
+    desk.write(EXAMPLE)
+    desk.press("Run")
+    desk.expect_verdict("CHECKED")
+    assert desk.page.evaluate("window.told") == [["All 10 cases right", "Leaky ReLU"]]
 
 
 def test_two_tabs_on_one_problem_ask_whose_code_to_keep(desk: Desk) -> None:

@@ -1,8 +1,9 @@
 /** One run at a time: hand it in, follow it, cancel it, and find it again after a reload. */
 import { useCallback, useEffect, useRef, useState } from "react";
-import { Away, cancel, currentLink, Refused, submission, submit, type NewSubmission } from "../../lib/api";
+import { Away, cancel, currentLink, Refused, submit, type NewSubmission } from "../../lib/api";
 import { read, write } from "../../lib/hooks";
 import type { Story } from "../../lib/story";
+import { pause } from "../../lib/stream";
 import type { Endpoint } from "../../lib/types";
 import { useStory } from "../../lib/useStory";
 
@@ -11,6 +12,8 @@ export interface Run {
   id: string | null;
   key: string;
   request: NewSubmission;
+  /** Its author wants it stopped. The service hears of that, however long it is away. */
+  unwanted?: boolean;
 }
 
 export interface Running {
@@ -34,7 +37,6 @@ export function useRun(slug: string): Running {
   const name = `warmfront.run.${slug}`;
   const [run, setRun] = useState<Run | null>(() => parseRun(read(name)));
   const [refused, setRefused] = useState<Refused | null>(null);
-  const [cancelling, setCancelling] = useState(false);
   const [live, setLive] = useState(false);
   const current = useRef<string | null>(null);
   const endpoint: Endpoint = run?.request.endpoint ?? "checker";
@@ -78,22 +80,26 @@ export function useRun(slug: string): Running {
   const start = useCallback(
     (request: NewSubmission) => {
       setRefused(null);
-      setCancelling(false);
       setLive(true);
       keep({ id: null, key: newKey(), request });
     },
     [keep],
   );
 
-  const id = run?.id ?? null;
   const stop = useCallback(() => {
-    if (id === null) {
-      keep(null);
-      return;
-    }
-    setCancelling(true);
-    void cancelled(id).finally(() => setCancelling(false));
-  }, [id, keep]);
+    if (run !== null) keep(run.id === null ? null : { ...run, unwanted: true });
+  }, [run, keep]);
+
+  const over = told.story.ending !== null;
+  useEffect(() => {
+    if (run?.unwanted !== true || run.id === null || over) return undefined;
+    const { id } = run;
+    const left = new AbortController();
+    void cancelled(id, left.signal).then((heard) => {
+      if (!heard && !left.signal.aborted) keep({ ...run, unwanted: false });
+    });
+    return () => left.abort();
+  }, [run, over, keep]);
 
   // A run of another day, or of another store, is nothing to be shown an error for.
   const known = told.refused === null ? run : null;
@@ -103,7 +109,7 @@ export function useRun(slug: string): Running {
     story: known === null ? null : told.story,
     busy,
     cuts: told.cuts,
-    cancelling: cancelling && busy,
+    cancelling: busy && run?.unwanted === true,
     refused,
     live,
     start,
@@ -111,13 +117,20 @@ export function useRun(slug: string): Running {
   };
 }
 
-/** That it is over already is no failure; the stream tells how it ended. */
-async function cancelled(id: string): Promise<void> {
-  try {
-    await cancel(id);
-  } catch (error) {
-    if (error instanceof Away) await submission(id).catch(() => undefined);
+/** Ask until the service has heard it, however long it is away. False where it refuses. */
+async function cancelled(id: string, left: AbortSignal): Promise<boolean> {
+  while (!left.aborted) {
+    try {
+      await cancel(id);
+      return true;
+    } catch (error) {
+      // That it is over already is no failure; the stream tells how it ended.
+      if (error instanceof Refused) return error.refusal.status === 409;
+      if (!(error instanceof Away)) return false;
+    }
+    await pause(RETRY_MS, left);
   }
+  return false;
 }
 
 function newKey(): string {
