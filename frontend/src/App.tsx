@@ -1,18 +1,19 @@
 /** Which view is at which address. Each view is a chunk of its own. */
 import { lazy, Suspense } from "react";
 import { Route, Switch, useLocation } from "wouter";
+import { chunk } from "./lib/chunks";
 import { Boundary } from "./parts/Boundary";
 import { Lost } from "./parts/Helping";
 import { Shell } from "./parts/Shell";
 
-const Problems = lazy(() => import("./views/problems/Problems"));
-const Problem = lazy(() => import("./views/problem/Problem"));
-const Submissions = lazy(() => import("./views/submissions/Submissions"));
-const Submission = lazy(() => import("./views/submission/Submission"));
-const Compare = lazy(() => import("./views/compare/Compare"));
-const Leaderboard = lazy(() => import("./views/leaderboard/Leaderboard"));
-const Operations = lazy(() => import("./views/operations/Operations"));
-const Settings = lazy(() => import("./views/settings/Settings"));
+const Problems = lazy(chunk(() => import("./views/problems/Problems")));
+const Problem = lazy(chunk(() => import("./views/problem/Problem")));
+const Submissions = lazy(chunk(() => import("./views/submissions/Submissions")));
+const Submission = lazy(chunk(() => import("./views/submission/Submission")));
+const Compare = lazy(chunk(() => import("./views/compare/Compare")));
+const Leaderboard = lazy(chunk(() => import("./views/leaderboard/Leaderboard")));
+const Operations = lazy(chunk(() => import("./views/operations/Operations")));
+const Settings = lazy(chunk(() => import("./views/settings/Settings")));
 
 export function App(): React.JSX.Element {
   const [place] = useLocation();

@@ -160,16 +160,22 @@ def test_a_wrong_clock_counts_down_rightly(browser: Browser, service: Service) -
 
 
 def test_a_restart_is_lived_through(browser: Browser, service: Service) -> None:
-    """While the service is away the view says so and keeps what it has; then it is live again by itself."""
+    """While the service is away a view says so and keeps what it has; one that is opened then comes after."""
     window = Window(browser, service.url)
     page = _opened(window)
+    other = window.context.new_page()
+    other.goto("/problems")
+    expect(other.get_by_role("link", name="Leaky ReLU")).to_be_visible()
     service.stop()
+    other.get_by_role("link", name="Settings").click()
+    expect(other.get_by_text("The service does not answer.")).to_be_visible()
     expect(page.get_by_text("The service does not answer.")).to_be_visible()
     expect(page.get_by_text("Connecting…")).to_be_visible()
     expect(_card(page, "Credits").get_by_role("img")).to_be_visible()
     service.start()
     expect(page.get_by_text("Live", exact=True)).to_be_visible()
     expect(page.get_by_text("The service does not answer.")).to_have_count(0)
+    expect(other.get_by_role("heading", name="Settings")).to_be_visible()
     window.close()
 
 

@@ -12,8 +12,8 @@ export class Boundary extends Component<{ children: ReactNode }, { error: Error 
   override render(): ReactNode {
     const { error } = this.state;
     if (error === null) return this.props.children;
-    // A chunk of an older build that is gone: the service was updated meanwhile.
-    const isOld = /dynamically imported module|module script/i.test(error.message);
+    // A chunk that is gone though the page is new: see lib/chunks.ts.
+    const isOld = /dynamically imported module|module script|preload CSS/i.test(error.message);
     const text = isOld ? "The page was updated. Load it again to go on." : error.message;
     return <Failure error={new Error(text)} onRetry={() => location.reload()} retry="Load the page again" />;
   }

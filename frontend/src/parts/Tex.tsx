@@ -10,10 +10,17 @@ export function Tex({ source, block = false }: Props): React.JSX.Element {
   const place = useRef<HTMLElement>(null);
   useEffect(() => {
     let over = false;
-    void import("./katex").then(({ render }) => {
-      // Into elements, not through HTML: the policy forbids style attributes, and lets scripts set styles.
-      if (!over && place.current !== null) render(source, place.current, block);
-    });
+    const draw = async (): Promise<void> => {
+      try {
+        const { render } = await import("./katex");
+        // Into elements, not through HTML: the policy forbids style attributes, and lets scripts set styles.
+        if (!over && place.current !== null) render(source, place.current, block);
+      } catch {
+        // The service is away: the source can be read too.
+        if (!over && place.current !== null) place.current.textContent = source;
+      }
+    };
+    void draw();
     return () => {
       over = true;
     };

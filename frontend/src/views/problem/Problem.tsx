@@ -2,6 +2,7 @@
 import { lazy, Suspense, useState } from "react";
 import { Link } from "wouter";
 import { gpus, problem } from "../../lib/api";
+import { chunk } from "../../lib/chunks";
 import { plural, words } from "../../lib/format";
 import { useQuery, useStored, useTitle } from "../../lib/hooks";
 import type { ProblemDetail } from "../../lib/types";
@@ -11,7 +12,7 @@ import { panelProps, Tabs } from "../../parts/Tabs";
 import { Workbench } from "./Workbench";
 import "./problem.css";
 
-const Xray = lazy(() => import("../xray/Xray"));
+const Xray = lazy(chunk(() => import("../xray/Xray")));
 
 export default function Problem({ slug }: { slug: string }): React.JSX.Element {
   const found = useQuery(`problem ${slug}`, () => problem(slug));

@@ -1,5 +1,6 @@
 /** The editor with its bar, and below it the run: timeline and verdict. */
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { chunk } from "../../lib/chunks";
 import { useStored, useTitle } from "../../lib/hooks";
 import type { Gpu, ProblemDetail } from "../../lib/types";
 import type { EditorHandle } from "./Editor";
@@ -13,7 +14,7 @@ import { useOffer } from "./useOffer";
 import { useRun } from "./useRun";
 import { ACTIONS, actionOf, titleOf, type Action } from "./words";
 
-const Editor = lazy(() => import("./Editor"));
+const Editor = lazy(chunk(() => import("./Editor")));
 
 interface Props {
   problem: ProblemDetail;
