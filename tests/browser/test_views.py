@@ -139,6 +139,19 @@ def test_the_list_filters_and_compares(window: Window, gallery: Gallery) -> None
     expect(diff).to_contain_text("#include <hip/hip_runtime.h>")
 
 
+def test_going_back_finds_the_search_again(window: Window) -> None:
+    """From a problem back to the list, it is as narrow as it was left, and its address shares it."""
+    page = window.open("/problems")
+    page.get_by_label("Search").fill("leaky")
+    page.get_by_label("Difficulty").select_option("easy")
+    page.get_by_role("link", name="Leaky ReLU").click()
+    expect(page.get_by_role("heading", name="Leaky ReLU")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_label("Search")).to_have_value("leaky")
+    expect(page.locator(".problem-card")).to_have_count(1)
+    expect(page).to_have_url(re.compile(r"/problems\?q=leaky&difficulty=easy$"))
+
+
 def test_the_leaderboard_shows_ties_as_ties(window: Window) -> None:
     """Intervals that overlap share a place, and what ran on a CPU has a board of its own."""
     page = window.open("/leaderboard/leaky-relu")
@@ -152,12 +165,16 @@ def test_the_leaderboard_shows_ties_as_ties(window: Window) -> None:
 
 
 def test_what_is_not_there_helps(browser: Browser, gallery: Gallery) -> None:
-    """An unknown id ends with where to go on."""
+    """An unknown id, or a filter that nothing can match, ends with where to go on."""
     window = Window(browser, gallery.service.url)
     page = window.open("/submissions/sub_nothing")
     expect(page.get_by_role("heading", name="Not found")).to_be_visible()
     page.get_by_role("link", name="Your submissions").click()
     expect(page.get_by_role("heading", name="Submissions", exact=True)).to_be_visible()
+    page.goto("/submissions?problem=nothing")
+    expect(page.get_by_text("No submission can match")).to_be_visible()
+    page.get_by_role("link", name="Show all of yours").click()
+    expect(page.get_by_role("row").nth(1)).to_be_visible()
     window.close()
 
 

@@ -1,19 +1,22 @@
 /** What can be solved: search, filters, and for each its formula, the best time and how many solved it. */
-import { useEffect, useRef, useState } from "react";
-import { Link } from "wouter";
+import { useEffect, useRef } from "react";
+import { Link, useSearchParams } from "wouter";
 import { problems } from "../../lib/api";
 import { plural, runtime, words } from "../../lib/format";
 import { useQuery, useTitle } from "../../lib/hooks";
 import type { ProblemSummary } from "../../lib/types";
 import { Empty, Failure } from "../../parts/Helping";
 import { Tex } from "../../parts/Tex";
-import { EVERYTHING, matching, tagsOf, type Wanted } from "./filter";
+import { EVERYTHING, matching, searchOf, tagsOf, wantedOf, type Wanted } from "./filter";
 import "./problems.css";
 
 export default function Problems(): React.JSX.Element {
   useTitle("Problems");
   const { data, error, again } = useQuery("problems", problems);
-  const [wanted, setWanted] = useState(EVERYTHING);
+  const [search, setSearch] = useSearchParams();
+  const wanted = wantedOf(search);
+  // Each letter of a search is no step to go back to.
+  const setWanted = (next: Wanted): void => setSearch(searchOf(next), { replace: true });
   if (error !== null && data === null) return <Failure error={error} onRetry={again} />;
   const all = data?.items ?? [];
   const shown = matching(all, wanted);

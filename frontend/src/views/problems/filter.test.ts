@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ProblemSummary } from "../../lib/types";
-import { EVERYTHING, matching, tagsOf } from "./filter";
+import { EVERYTHING, matching, searchOf, tagsOf, wantedOf } from "./filter";
 
 function problem(slug: string, difficulty: string, tags: string[], solved = false): ProblemSummary {
   return {
@@ -39,6 +39,13 @@ describe("the list of problems", () => {
   it("narrows by tag, difficulty and what is solved", () => {
     expect(slugs({ tag: "activation", solved: "no" })).toEqual(["relu"]);
     expect(slugs({ difficulty: "hard" })).toEqual(["array-sort"]);
+  });
+
+  it("is found again by its address, which has nothing but what was asked for", () => {
+    const wanted = { ...EVERYTHING, text: "relu & more", solved: "no" };
+    expect(searchOf(wanted).toString()).toBe("q=relu+%26+more&solved=no");
+    expect(wantedOf(searchOf(wanted))).toEqual(wanted);
+    expect(searchOf(EVERYTHING).toString()).toBe("");
   });
 
   it("offers the most used tags first", () => {

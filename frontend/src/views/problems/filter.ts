@@ -9,6 +9,16 @@ export interface Wanted {
 }
 
 export const EVERYTHING: Wanted = { text: "", tag: "", difficulty: "", solved: "" };
+/** What the address keeps of a search, so that going back finds it again, and a link shares it. */
+export function wantedOf(search: URLSearchParams): Wanted {
+  const field = (name: string): string => search.get(name) ?? "";
+  return { text: field("q"), tag: field("tag"), difficulty: field("difficulty"), solved: field("solved") };
+}
+
+export function searchOf({ text, ...others }: Wanted): URLSearchParams {
+  return new URLSearchParams(Object.entries({ q: text, ...others }).filter(([, value]) => value !== ""));
+}
+
 const ORDER = ["easy", "medium", "hard"];
 
 /** Every word must be somewhere in the title, the slug, an alias or a tag. The easiest come first. */
