@@ -52,7 +52,7 @@ def test_credits_that_do_not_cover_a_run_are_told_before_it(browser: Browser, tm
 
 
 def test_a_key_that_is_missing_or_revoked_is_asked_for(browser: Browser, tmp_path: Path) -> None:
-    """With the right one the page goes on where it was."""
+    """With the right one the page goes on where it was; who has none at hand finds the question again."""
     with serving(tmp_path, **REHEARSAL) as service:
         made = service.run("keys", "create", "--user", "ada").stdout
         secret = next(word for word in made.split() if word.startswith("wf_"))
@@ -60,6 +60,8 @@ def test_a_key_that_is_missing_or_revoked_is_asked_for(browser: Browser, tmp_pat
             window = Window(browser, service.url)
             window.context.add_init_script(f"if ({kept}) localStorage['warmfront.key'] ??= {kept}")
             window.page.goto("/problems/leaky-relu")
+            window.page.get_by_role("button", name="Not now").click()
+            window.page.get_by_role("button", name="Enter a key").click()
             window.page.get_by_label("API key", exact=True).fill(secret)
             window.page.get_by_role("button", name="Use this key").click()
             expect(window.page.locator(".cm-content")).to_be_visible()

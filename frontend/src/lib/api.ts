@@ -34,6 +34,8 @@ export interface Link {
   skewMs: number;
 }
 
+/** Who said "not now" is not asked again by every request that follows. */
+let declined = false;
 let link: Link = { away: false, keyWanted: null, skewMs: 0 };
 const watchers = new Set<() => void>();
 
@@ -51,6 +53,17 @@ export function setLink(change: Partial<Link>): void {
   if (next.away === link.away && next.keyWanted === link.keyWanted && next.skewMs === link.skewMs) return;
   link = next;
   watchers.forEach((watcher) => watcher());
+}
+
+/** Ask for a key, and why. */
+export function wantKey(why: string): void {
+  declined = false;
+  setLink({ keyWanted: why });
+}
+
+export function declineKey(): void {
+  declined = true;
+  setLink({ keyWanted: null });
 }
 
 export function currentKey(): string | null {
@@ -84,7 +97,7 @@ export async function ask(path: string, init: RequestInit = {}): Promise<Respons
   setLink({ away: false });
   if (answer.ok) return answer;
   const refusal = await readRefusal(answer);
-  if (answer.status === 401) setLink({ keyWanted: refusal.detail });
+  if (answer.status === 401 && !declined) wantKey(refusal.detail);
   throw new Refused(refusal);
 }
 

@@ -1,7 +1,7 @@
 /** Pages for when there is nothing to show: each ends with the next step. */
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { Refused } from "../lib/api";
+import { Refused, wantKey } from "../lib/api";
 import { useTitle } from "../lib/hooks";
 
 export function Helping({ title, children }: { title: string; children: ReactNode }): React.JSX.Element {
@@ -26,6 +26,18 @@ export function Lost({ what = "There is no page at this address." }: { what?: st
   );
 }
 
+/** Whoever did not want to enter a key at first finds the way back here. */
+function Locked({ why }: { why: string }): React.JSX.Element {
+  return (
+    <Helping title="A key is needed">
+      <p>{why}</p>
+      <button className="button" onClick={() => wantKey(why)}>
+        Enter a key
+      </button>
+    </Helping>
+  );
+}
+
 interface FailureProps {
   error: Error;
   onRetry?: () => void;
@@ -35,6 +47,7 @@ interface FailureProps {
 /** A request that failed, inside a view. */
 export function Failure({ error, onRetry, retry = "Try again" }: FailureProps): React.JSX.Element {
   if (error instanceof Refused && error.refusal.status === 404) return <Lost what={error.message} />;
+  if (error instanceof Refused && error.refusal.status === 401) return <Locked why={error.message} />;
   const hint = error instanceof Refused ? error.refusal.hint : "";
   return (
     <Helping title="That did not work">

@@ -1,6 +1,6 @@
 /** Asks for an API key where the service wants one. */
 import { useEffect, useRef, useState } from "react";
-import { currentKey, setKey, setLink } from "../lib/api";
+import { currentKey, declineKey, setKey } from "../lib/api";
 import { useLink } from "../lib/hooks";
 
 export function KeyDialog(): React.JSX.Element {
@@ -17,7 +17,7 @@ export function KeyDialog(): React.JSX.Element {
     location.reload(); // every view asks anew; what was typed is kept
   };
   return (
-    <dialog ref={dialog} aria-labelledby="key-title" onClose={() => setLink({ keyWanted: null })}>
+    <dialog ref={dialog} aria-labelledby="key-title" onClose={declineKey}>
       <form className="stack" onSubmit={save}>
         <h2 id="key-title">This service wants an API key</h2>
         <p>

@@ -1,6 +1,6 @@
 /** What this browser keeps: the key, the colours, the keys of the editor, and whether it may notify. */
 import { useState } from "react";
-import { currentKey, setKey, setLink } from "../../lib/api";
+import { currentKey, setKey, wantKey } from "../../lib/api";
 import { useStored, useTitle } from "../../lib/hooks";
 import { currentTheme, setTheme, type Theme } from "../../lib/theme";
 
@@ -78,7 +78,7 @@ function ApiKey(): React.JSX.Element {
           : "None is kept. A service on this machine without keys needs none."}
       </p>
       <div className="row">
-        <button className="button" onClick={() => setLink({ keyWanted: "Enter the key to use." })}>
+        <button className="button" onClick={() => wantKey("Enter the key to use.")}>
           {kept ? "Change it" : "Enter one"}
         </button>
         {kept && (

@@ -1,7 +1,7 @@
 /** The caller's submissions, the newest first, with filters that the address keeps. */
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
-import { problems, submissions } from "../../lib/api";
+import { problems, Refused, submissions } from "../../lib/api";
 import { dollars, moment, runtime, words } from "../../lib/format";
 import { useQuery, useTitle } from "../../lib/hooks";
 import type { Submission } from "../../lib/types";
@@ -39,7 +39,11 @@ export default function Submissions(): React.JSX.Element {
     <div className="stack">
       <h1>Submissions</h1>
       <Filters value={(name) => search.get(name) ?? ""} onChange={set} />
-      {page.error !== null && page.data === null ? (
+      {isFiltered && page.error instanceof Refused && page.error.refusal.status === 422 ? (
+        <Empty>
+          No submission can match: {page.error.message} <Link href="/submissions">Show all of yours.</Link>
+        </Empty>
+      ) : page.error !== null && page.data === null ? (
         <Failure error={page.error} onRetry={page.again} />
       ) : page.data === null ? (
         <p className="dim">Loading…</p>
