@@ -50,7 +50,7 @@ class Effort:
     wait_s: float  #: how long its cases may take together, and the verdict may wait for them
 
 
-#: Part of every check: a tenth of a second of looking.
+#: Part of every check: some hundredths of a second of looking.
 EVERYDAY = Effort(most_cases=4, most_work=100_000, most_steps=1_200_000, wait_s=1.0)
 #: Asked for.
 THOROUGH = Effort(most_cases=1000, most_work=100_000_000, most_steps=10**12, wait_s=60.0)
