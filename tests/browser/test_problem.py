@@ -119,7 +119,7 @@ def test_a_fault_names_block_and_thread_and_leads_to_its_line(desk: Desk) -> Non
 
 
 def test_what_runs_can_be_cancelled(desk: Desk) -> None:
-    """A kernel that never ends is stopped by its author, though the line is cut just then; another may begin."""
+    """A kernel that never ends is stopped by its author, though the line is cut just then; others may go."""
     desk.write(ENDLESS)
     desk.press("Run")
     expect(desk.stage("Check")).to_have_attribute("data-state", "now")
