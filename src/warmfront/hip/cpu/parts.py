@@ -5,7 +5,7 @@ Everything here is our own source, compiled outside any sandbox; what an author 
 
 from __future__ import annotations
 
-import platform
+import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -61,4 +61,4 @@ def machine() -> str:
     except OSError:
         lines = []
     flags = next((line for line in lines if line.lower().startswith(("flags", "features"))), "")
-    return f"{platform.machine()} {flags}"
+    return f"{os.uname().machine} {flags}"

@@ -182,7 +182,7 @@ class Compiler:
         files = [
             path for root in (INCLUDE, cpu.INCLUDE) for path in sorted(root.rglob("*")) if path.is_file()
         ]
-        bitcode = sorted(self.libraries.glob("*.bc")) if self.libraries else []
+        bitcode = self._bitcode()
         key = cache.digest(
             [
                 cache.identity(str(self._wheel / "zig")),
@@ -204,13 +204,22 @@ class Compiler:
         (into / "bitcode").mkdir()
         if self.libraries is None:
             return
-        number = self.arch.removeprefix("gfx")
-        for name in (*LIBRARIES, f"oclc_isa_version_{number}"):
-            file = self.libraries / f"{name}.bc"
-            if file.exists():
-                shutil.copyfile(file, into / "bitcode" / file.name)
-        if not (into / "bitcode" / f"oclc_isa_version_{number}.bc").exists():
-            self._generate_isa_version(into / "bitcode" / f"oclc_isa_version_{number}.bc")
+        for file in self._bitcode():
+            shutil.copyfile(file, into / "bitcode" / file.name)
+        isa_version = into / "bitcode" / f"{self._isa_library}.bc"
+        if not isa_version.exists():
+            self._generate_isa_version(isa_version)
+
+    def _bitcode(self) -> list[Path]:
+        """Those of the libraries that there are."""
+        if self.libraries is None:
+            return []
+        files = [self.libraries / f"{name}.bc" for name in (*LIBRARIES, self._isa_library)]
+        return [file for file in files if file.exists()]
+
+    @property
+    def _isa_library(self) -> str:
+        return f"oclc_isa_version_{self.arch.removeprefix('gfx')}"
 
     def _generate_isa_version(self, file: Path) -> None:
         """What Debian's libraries lack for newer targets: a constant that says which target it is."""
