@@ -174,6 +174,18 @@ def test_a_source_that_is_too_large_is_told_before_it_is_sent(desk: Desk) -> Non
     expect(desk.page.get_by_role("button", name="Submit", exact=True)).to_be_disabled()
 
 
+def test_a_browser_that_may_keep_nothing_still_solves(desk: Desk) -> None:
+    """With storage forbidden the page says that the code is not kept, and runs it all the same."""
+    forbidden = "{ get() { throw new DOMException('no', 'SecurityError'); } }"
+    for name in ("localStorage", "sessionStorage"):
+        desk.page.add_init_script(f"Object.defineProperty(window, '{name}', {forbidden})")
+    desk.page.reload()
+    desk.write(EXAMPLE)
+    expect(desk.page.get_by_text("lost with a reload")).to_be_visible()
+    desk.press("Run")
+    desk.expect_verdict("CHECKED")
+
+
 def test_vim_keys_come_on_request(desk: Desk) -> None:
     """With them on, `dd` deletes a line; off again, it types."""
     desk.write("first\nsecond")

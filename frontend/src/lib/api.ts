@@ -1,4 +1,5 @@
 /** The one way to the service: typed requests, refusals as errors, the key, and whether the service is there. */
+import { read, write } from "./storage";
 import type { Code, Endpoint, Forecast, Gpu, Offer, Operations, ProblemDetail, ProblemSummary, Ready, Refusal } from "./types";
 import type { PaceForecast, SubmissionDetail, SubmissionPage, Taken, WhatIf } from "./types";
 
@@ -67,13 +68,12 @@ export function declineKey(): void {
 }
 
 export function currentKey(): string | null {
-  return localStorage.getItem(KEY);
+  return read(KEY);
 }
 
 /** Keep a key, or forget it. */
 export function setKey(key: string | null): void {
-  if (key === null) localStorage.removeItem(KEY);
-  else localStorage.setItem(KEY, key);
+  write(KEY, key);
   setLink({ keyWanted: null });
 }
 

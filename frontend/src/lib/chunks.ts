@@ -1,5 +1,6 @@
 /** Parts of the page that come when they are needed. One that does not come is no dead end: the page loads anew. */
 import { Away, ready } from "./api";
+import { read, write } from "./storage";
 
 const AGAIN_MS = 2000;
 /** A page that fails right after it was loaded anew would do so for ever. */
@@ -13,8 +14,9 @@ export function chunk<T>(load: () => Promise<T>): () => Promise<T> {
       return await load();
     } catch (error) {
       await answer();
-      if (Date.now() - Number(sessionStorage.getItem(RELOADED)) < TOO_SOON_MS) throw error;
-      sessionStorage.setItem(RELOADED, String(Date.now()));
+      if (Date.now() - Number(read(RELOADED, "tab")) < TOO_SOON_MS) throw error;
+      // Without a note of it there is no telling whether it helped.
+      if (!write(RELOADED, String(Date.now()), "tab")) throw error;
       location.reload(); // what was typed is kept, and so is the address
       return await new Promise<never>(() => undefined);
     }

@@ -1,6 +1,7 @@
 /** Hooks that several views need. */
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { currentLink, watchLink, type Link } from "./api";
+import { read, write } from "./storage";
 
 export interface Query<T> {
   data: T | null;
@@ -84,23 +85,4 @@ export function useStored(name: string, initial: string): [string, (value: strin
     [name],
   );
   return [value, store];
-}
-
-/** Storage can be full or forbidden; the page works without. */
-export function read(name: string): string | null {
-  try {
-    return localStorage.getItem(name);
-  } catch {
-    return null;
-  }
-}
-
-export function write(name: string, value: string | null): boolean {
-  try {
-    if (value === null) localStorage.removeItem(name);
-    else localStorage.setItem(name, value);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,5 +1,5 @@
 /** Light, dark, or as the system has it. */
-import { read, write } from "./hooks";
+import { read, write } from "./storage";
 
 export type Theme = "system" | "light" | "dark";
 const NAME = "warmfront.theme";

@@ -2,7 +2,7 @@
  *
  * Two tabs on one problem each keep their own. Where the shared one is changed by the other, its author is asked.
  */
-import { read, write } from "../../lib/hooks";
+import { read, write } from "../../lib/storage";
 
 export interface Draft {
   code: string;
@@ -40,25 +40,12 @@ export function choose(own: Draft | null, shared: Draft | null, starter: string)
 }
 
 export function openDraft(name: string, starter: string): Opened {
-  return choose(parseDraft(readOwn(name)), parseDraft(read(name)), starter);
+  return choose(parseDraft(read(name, "tab")), parseDraft(read(name)), starter);
 }
 
 /** Save for this tab; for others too, unless they have something else that its author was not asked about. */
 export function saveDraft(name: string, code: string, withOthers: boolean): boolean {
   const text = JSON.stringify({ code, savedMs: Date.now() } satisfies Draft);
-  let kept = true;
-  try {
-    sessionStorage.setItem(name, text);
-  } catch {
-    kept = false;
-  }
+  const kept = write(name, text, "tab");
   return withOthers ? write(name, text) : kept;
-}
-
-function readOwn(name: string): string | null {
-  try {
-    return sessionStorage.getItem(name);
-  } catch {
-    return null;
-  }
 }

@@ -1,8 +1,8 @@
 /** One run at a time: hand it in, follow it, cancel it, and find it again after a reload. */
 import { useCallback, useEffect, useRef, useState } from "react";
 import { Away, cancel, currentLink, Refused, submit, type NewSubmission } from "../../lib/api";
-import { read, write } from "../../lib/hooks";
 import type { Story } from "../../lib/story";
+import { read, write } from "../../lib/storage";
 import { pause } from "../../lib/stream";
 import type { Endpoint } from "../../lib/types";
 import { useStory } from "../../lib/useStory";
