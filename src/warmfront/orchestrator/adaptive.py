@@ -6,6 +6,7 @@ arrivals again it decides the same: it remembers nothing else of weight, and rea
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right, insort
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -30,7 +31,7 @@ _LEAST_RATE_USD_PER_H = 0.01
 #: With fewer arrivals than this, or over a shorter time, there is nothing to learn from.
 _ENOUGH, _ENOUGH_S = 12, 24 * _HOUR_S
 #: It learns anew so often, and from so many arrivals at most; while there are few, with each of them.
-_LEARN_EVERY_S, _LEARN_FROM, _FEW = 6 * _HOUR_S, 5000, 300
+_LEARN_EVERY_S, _LEARN_FROM, _FEW = 12 * _HOUR_S, 5000, 300
 #: The moments ahead that are looked at, in seconds: finely at first, and for a day and a bit.
 _AHEAD_S = np.concatenate(
     [np.arange(0, 1800, 60.0), np.arange(1800, 14_400, 300.0), np.arange(14_400, 108_001, 900.0)]
@@ -148,86 +149,86 @@ class Adaptive:
 
     def _plan(self, now: float, foresight: Foresight, *, there: bool = True) -> _Plan:
         """Work back from the far end: at each moment, is it cheaper to have a VM or not?"""
-        may_boot = self._booted_ahead != self._seen
         count = bisect_right(self._arrivals, now)
         since_s = now - self._arrivals[count - 1] if count else 0.0
-        rates = foresight.rates(now + _MIDDLES_S, since_s + _MIDDLES_S)
-        sums = np.append(0.0, np.cumsum(rates * _STEPS_S))
-        cold_usd = self._cold_usd(now, foresight)
-        keep, boot = _weigh(sums, cold_usd, self._terms, may_boot=may_boot)
-        release = int(np.argmin(keep)) if there else 0
+        begin = foresight.begin_rates(now + _MIDDLES_S)
+        expected = (begin + foresight.going_on(since_s + _MIDDLES_S)) * _STEPS_S
+        cold_usd = self._cold_usd(begin, foresight)
+        may_boot = self._booted_ahead != self._seen
+        release, boot = _weigh(expected, cold_usd, self._terms, there=there, may_boot=may_boot)
         shown_s = _AHEAD_S[release] or self._break_even_s()
-        chance = 1 - np.exp(-np.interp(shown_s, _AHEAD_S, sums))
-        boots = np.flatnonzero(boot[release:])
+        expected_by_then = np.interp(shown_s, _AHEAD_S, np.append(0.0, np.cumsum(expected)))
         return _Plan(
             keep_s=min(float(_AHEAD_S[release]), self._terms.longest_s),
-            chance=float(chance),
-            boot_in_s=float(_AHEAD_S[release + boots[0]]) if boots.size else None,
+            chance=-math.expm1(-expected_by_then),
+            boot_in_s=None if boot is None else float(_AHEAD_S[boot]),
         )
 
-    def _cold_usd(self, now: float, foresight: Foresight) -> NDArray[np.float64]:
-        """What it costs more to meet an arrival without a VM than with one.
+    def _cold_usd(self, begin: NDArray[np.float64], foresight: Foresight) -> NDArray[np.float64]:
+        """What it costs more to meet an arrival without a VM than with one, as people begin to work.
 
         Whoever comes while the VM boots waits too, and needs no boot of their own.
         """
         boot_s = self._terms.boot_s()
-        more = foresight.begin_rates(now + _MIDDLES_S) * boot_s + foresight.following(boot_s)
+        more = begin * boot_s + foresight.following(boot_s)
         waiting_usd = self._terms.wait_usd_per_h / _HOUR_S * boot_s * (1 + more / 2)
         boot_usd = self._terms.rate_usd_per_h / _HOUR_S * boot_s
         return np.asarray(np.maximum(waiting_usd, (boot_usd + waiting_usd) / (1 + more)))
 
 
 def _weigh(
-    sums: NDArray[np.float64], cold_usd: NDArray[np.float64], terms: Terms, *, may_boot: bool
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """For each moment ahead: whether a VM that is there is kept, and whether one is booted if there is none.
+    expected: NDArray[np.float64],
+    cold_usd: NDArray[np.float64],
+    terms: Terms,
+    *,
+    there: bool,
+    may_boot: bool,
+) -> tuple[int, int | None]:
+    """Which of the moments ahead is the one to let go of a VM that is there, and then to boot another at.
 
-    `sums`: how many arrivals are expected up to each moment; `cold_usd`: what the next costs without a VM.
+    `expected`: arrivals in each step; `cold_usd`: what one of them costs without a VM. One pass, from the far
+    end: a moment's worth is what its step costs, and what the next is worth if nothing comes.
     """
-    rate = terms.rate_usd_per_h / _HOUR_S
-    stays = np.exp(-np.diff(sums))
-    steps = list(
-        zip(
-            stays.tolist(),
-            ((1 - stays) * cold_usd).tolist(),  # what the arrivals of this step cost without a VM
-            (
-                _STEPS_S * rate * (1 + stays) / 2
-            ).tolist(),  # what having a VM costs until one comes, or to its end
-            strict=True,
-        )
+    stays = np.exp(-expected)
+    steps = zip(
+        range(stays.size - 1, -1, -1),
+        stays[::-1].tolist(),
+        ((1 - stays) * cold_usd)[::-1].tolist(),  # what the arrivals of this step cost without a VM
+        # And what it costs to have one until the first of them comes, or to the end of the step.
+        (_STEPS_S * (terms.rate_usd_per_h / _HOUR_S / 2) * (1 + stays))[::-1].tolist(),
+        *_boots(expected, terms, may_boot=may_boot),
+        strict=True,
     )
-    ahead_usd = _booted_ahead(sums, steps, float(cold_usd[-1]), terms).tolist() if may_boot else None
-    size = _AHEAD_S.size
-    keep, boot = np.zeros(size, dtype=bool), np.zeros(size, dtype=bool)
-    longest = int(np.searchsorted(_AHEAD_S, terms.longest_s))
-    without = there = float(cold_usd[-1])
-    for i in range(size - 2, -1, -1):
-        stay, cold, having = steps[i]
+    longest = int(np.searchsorted(_AHEAD_S, terms.longest_s)) if there else 0
+    # With none; with one; with none and none ahead; with one that was booted ahead, and at each moment.
+    without = kept = never = booted = far_usd = float(cold_usd[-1])
+    booted_at = [far_usd] * _AHEAD_S.size
+    release, boot, boot_after = stays.size, None, None
+    for i, stay, cold, having, ready, costs, nobody in steps:
+        never = cold + stay * never
+        booted_at[i] = booted = min(never, having + stay * booted)
         without = cold + stay * without
-        if ahead_usd is not None and ahead_usd[i] < without:
-            without, boot[i] = ahead_usd[i], True
-        kept = having + stay * there
-        if i < longest and kept < without:
-            there, keep[i] = kept, True
-        else:
-            there = without
-    return keep, boot
+        ahead = costs + nobody * booted_at[ready]
+        if ahead < without:
+            without, boot_after = ahead, i
+        kept = having + stay * kept
+        if i >= longest or kept >= without:
+            kept, release, boot = without, i, boot_after
+    return release, boot
 
 
-def _booted_ahead(
-    sums: NDArray[np.float64], steps: list[tuple[float, float, float]], far_usd: float, terms: Terms
-) -> NDArray[np.float64]:
-    """What comes of booting a VM at each moment ahead, after which none is booted ahead again in this gap."""
+def _boots(
+    expected: NDArray[np.float64], terms: Terms, *, may_boot: bool
+) -> tuple[list[int], list[float], list[float]]:
+    """If a VM is booted at a moment: when it is ready, what that costs, how likely nobody comes meanwhile.
+
+    The last moment first. After such a boot none is booted ahead again in this gap.
+    """
     boot_s = terms.boot_s()
-    last = there = far_usd
-    booted = [far_usd]
-    for stay, cold, having in reversed(steps):
-        last = cold + stay * last
-        there = min(last, having + stay * there)
-        booted.append(there)
-    ready = np.minimum(np.searchsorted(_AHEAD_S, _AHEAD_S + boot_s), _AHEAD_S.size - 1)
-    meanwhile = 1 - np.exp(sums - sums[ready])
-    boot_usd = terms.rate_usd_per_h / _HOUR_S * boot_s
+    ready = np.minimum(np.searchsorted(_AHEAD_S, _AHEAD_S[:-1] + boot_s), _AHEAD_S.size - 1)
+    sums = np.append(0.0, np.cumsum(expected))
+    nobody = np.exp(sums[:-1] - sums[ready])
     wait_usd = terms.wait_usd_per_h / _HOUR_S * boot_s / 2
-    there_usd = np.array(booted[::-1])[ready]
-    return np.asarray(boot_usd + meanwhile * wait_usd + (1 - meanwhile) * there_usd)
+    boot_usd = terms.rate_usd_per_h / _HOUR_S * boot_s if may_boot else math.inf
+    costs = boot_usd + (1 - nobody) * wait_usd
+    return ready[::-1].tolist(), costs[::-1].tolist(), nobody[::-1].tolist()

@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_HOUR_S = 3600.0
+_HOUR_S, _HALF_S = 3600.0, 1800.0
 _DAY_S = 86_400.0
 #: After so many days an arrival counts half.
 _HALF_LIFE_DAYS = 60.0
@@ -37,14 +37,13 @@ class Foresight:
     begin: NDArray[np.float64]  #: of people who begin, for each hour of the week
     go_on: NDArray[np.float64]  #: of people who go on, for each stretch of `_SINCE_S`; none after the last
 
-    def rates(self, at: NDArray[np.float64], since_s: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The rate at these moments, if the last task came so long before each."""
-        going_on = np.append(self.go_on, 0.0)[np.searchsorted(_SINCE_S, since_s, side="right") - 1]
-        return np.asarray(self.begin_rates(at) + going_on)
-
     def begin_rates(self, at: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of those who begin alone; between the middles of two hours it changes evenly."""
+        """Of those who begin alone, at these moments; between the middles of two hours it changes evenly."""
         return _between(self.begin, *_hours(at))
+
+    def going_on(self, since_s: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of those who go on alone, if the last task came so long ago."""
+        return np.append(self.go_on, 0.0)[np.searchsorted(_SINCE_S, since_s, side="right") - 1]
 
     def following(self, within_s: float) -> float:
         """How many go on within so long after a task, on average."""
@@ -59,49 +58,64 @@ def learn(arrivals: NDArray[np.float64], now: float) -> Foresight:
     and the rates are found again from the shares.
     """
     weights = _weights(arrivals, now)
-    gaps_s = np.diff(np.append(arrivals, now))
-    lived_s = np.clip(gaps_s[:, None] - _SINCE_S[:-1], 0.0, np.diff(_SINCE_S))
-    exposed_s = (weights[:, None] * lived_s).sum(axis=0) + _SINCE_PRIOR_S
-    # What came after each gap but the last, which is still open.
-    came, weights = arrivals[1:], weights[:-1]
-    stretch = np.searchsorted(_SINCE_S, gaps_s[:-1], side="right") - 1
-    week, hours = _Week.of(came, weights, arrivals[0], now), _hours(came)
+    gaps_s = np.diff(arrivals, append=now)
+    stretch = np.searchsorted(_SINCE_S, gaps_s, side="right") - 1
+    exposed_s = _lived_s(gaps_s, stretch, weights) + _SINCE_PRIOR_S
+    # What came after each gap but the last, which is still open; of one half-hour and stretch all are alike.
+    half = (arrivals[1:] // _HALF_S % 336).astype(np.int64)
+    tasks = _counted(half * _SINCE_S.size + stretch[:-1], weights[:-1], 336 * _SINCE_S.size)
+    kinds = np.flatnonzero(tasks)
+    tasks, (half, stretch) = tasks[kinds], np.divmod(kinds, _SINCE_S.size)
+    week, hours = (
+        _Week.of(half // 2, tasks, arrivals[0], now),
+        _hours((half + 0.5).astype(np.float64) * _HALF_S),
+    )
     went_on = np.where(stretch == _SINCE_S.size - 1, 0.0, 0.5)
     for _ in range(_ROUNDS):
-        counts = np.bincount(stretch, weights * went_on, minlength=_SINCE_S.size)
+        counts = _counted(stretch, tasks * went_on, _SINCE_S.size)
         foresight = Foresight(begin=week.rates(1 - went_on), go_on=counts[:-1] / exposed_s)
         going_on = np.append(foresight.go_on, 0.0)[stretch]
         went_on = going_on / (_between(foresight.begin, *hours) + going_on)
     return foresight
 
 
+def _lived_s(
+    gaps_s: NDArray[np.float64], stretch: NDArray[np.int64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """How long these gaps, each of which ended in its stretch, were in every stretch but the endless last."""
+    ended = _counted(stretch, weights, _SINCE_S.size)
+    within_s = _counted(stretch, weights * gaps_s, _SINCE_S.size) - ended * _SINCE_S
+    outlived = ended[::-1].cumsum()[::-1][1:]
+    return np.asarray(within_s[:-1] + outlived * np.diff(_SINCE_S))
+
+
 @dataclass(kw_only=True)
 class _Week:
     """The hours of the week, as tasks came and as time went by."""
 
-    weights: NDArray[np.float64]  #: of the tasks
-    hour: NDArray[np.int64]  #: of the day, of each task
-    day: NDArray[np.int64]  #: of the week, of each task
+    tasks: NDArray[np.float64]  #: how many of each kind
+    hour: NDArray[np.int64]  #: of the day, of each kind
+    day: NDArray[np.int64]  #: of the week, of each kind
     lived_s: NDArray[np.float64]  #: 7 by 24
     share: NDArray[np.float64]  #: how busy a day of the week is, over all days
 
     @classmethod
-    def of(cls, came: NDArray[np.float64], weights: NDArray[np.float64], first: float, now: float) -> _Week:
+    def of(cls, hour: NDArray[np.int64], tasks: NDArray[np.float64], first: float, now: float) -> _Week:
+        """Of tasks that came in these hours of the week, from the first task until now."""
         hours = now - (np.arange(max(1.0, (now - first) / _HOUR_S)) + 0.5) * _HOUR_S
         place = (hours // _HOUR_S % 168).astype(np.int64)
         lived_s = _counted(place, _weights(hours, now) * _HOUR_S, 168).reshape(7, 24)
-        place = (came // _HOUR_S % 168).astype(np.int64)
-        return cls(weights=weights, hour=place % 24, day=place // 24, lived_s=lived_s, share=np.ones(7))
+        return cls(tasks=tasks, hour=hour % 24, day=hour // 24, lived_s=lived_s, share=np.ones(7))
 
     def rates(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """For each hour of the week, if each task counts so much: its hour's rate times its day's share."""
-        tasks = self.weights * counts
+        """For each hour of the week, if each kind of task counts so much: an hour's rate, a day's share."""
+        tasks = self.tasks * counts
         overall = (tasks.sum() + 1.0) / (self.lived_s.sum() + _DAY_S)
         found = _smoothed(_counted(self.hour, tasks, 24)) + _HOUR_PRIOR
         lived = _smoothed((self.share[:, None] * self.lived_s).sum(axis=0))
         hourly = found / (lived + _HOUR_PRIOR / overall)
         expected = (self.lived_s * hourly).sum(axis=1) + _WEEKDAY_PRIOR
-        self.share = (np.bincount(self.day, tasks, minlength=7) + _WEEKDAY_PRIOR) / expected
+        self.share = (_counted(self.day, tasks, 7) + _WEEKDAY_PRIOR) / expected
         return np.outer(self.share, hourly).ravel()
 
 
@@ -128,7 +142,7 @@ def _weights(at: NDArray[np.float64], now: float) -> NDArray[np.float64]:
 
 def _counted(places: NDArray[np.int64], weights: NDArray[np.float64], size: int) -> NDArray[np.float64]:
     """How much falls on each place."""
-    return np.bincount(places, weights, minlength=size).astype(np.float64)
+    return np.bincount(places, weights, minlength=size).astype(np.float64, copy=False)
 
 
 def _smoothed(by_hour: NDArray[np.float64]) -> NDArray[np.float64]:
