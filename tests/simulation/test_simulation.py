@@ -13,7 +13,7 @@ import pytest
 from tests.simulation.broken import ForgetsEscrowOnRetry, LockedWhileProvisioning, RequeuesWithoutLease
 from tests.simulation.sweep import sweep, sweep_all
 from warmfront.submissions import Verdict
-from warmfront.testing.scenario import FAMILIES
+from warmfront.testing.scenario import FAMILIES, Scenario
 from warmfront.testing.world import Violation, simulate
 
 if TYPE_CHECKING:
@@ -85,5 +85,6 @@ def test_a_well_known_mistake_is_found(mistaken: type[VMOrchestrator], family: s
 
 
 def _run_worlds_of(family: str, orchestrator: type[VMOrchestrator]) -> None:
+    # Of some size, in which a mistake has many chances to show.
     for seed in range(FAMILIES.index(family), 100 * len(FAMILIES), len(FAMILIES)):
-        simulate(seed, build=lambda ports: orchestrator(**vars(ports)))
+        simulate(seed, lambda ports: orchestrator(**vars(ports)), Scenario.of(seed, size=4))

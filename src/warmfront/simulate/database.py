@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import namedtuple
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 from sqlalchemy import create_engine
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_DIALECT = sqlite.dialect(paramstyle="named")
+_DIALECT = sqlite.dialect(paramstyle="qmark")
 
 
 class QuickDatabase:
@@ -100,16 +101,17 @@ class _QuickConnection:
         if id(statement) == self._unread:
             return None
         rows = parameters if isinstance(parameters, list) else [parameters or {}]
-        prepared = self._prepared.get((id(statement), bool(rows[0])))
-        if prepared is None:
-            compiled = cast("SQLCompiler", statement.compile(dialect=_DIALECT, column_keys=list(rows[0])))  # type: ignore[attr-defined]
-            prepared = _Prepared(statement, compiled)
-            self._prepared[id(statement), bool(rows[0])] = prepared
+        prepared = self._prepared.get((id(statement), bool(rows[0]))) or self._prepare(statement, rows[0])
         if prepared.is_odd:
             return self._slow.execute(statement, parameters)
         for row in rows:
             cursor = self._raw.execute(prepared.sql, prepared.bind(row))
         return _Result(cursor, prepared)
+
+    def _prepare(self, statement: Executable, row: Mapping[str, Any]) -> _Prepared:
+        compiled = cast("SQLCompiler", statement.compile(dialect=_DIALECT, column_keys=list(row)))  # type: ignore[attr-defined]
+        prepared = self._prepared[id(statement), bool(row)] = _Prepared(statement, compiled)
+        return prepared
 
 
 class _Prepared:
@@ -123,16 +125,25 @@ class _Prepared:
         self._defaults = dict(compiled.params)
         inward = compiled._bind_processors  # noqa: SLF001 - how SQLAlchemy's own execution gets at them
         self._inward = [(name, cast("Callable[[Any], Any]", convert)) for name, convert in inward.items()]
+        self._order = _in_order(compiled.positiontup or ())
         columns = compiled._result_columns  # noqa: SLF001 - as above
         self.outward = [column.type.result_processor(_DIALECT, None) for column in columns]
         self.converts = any(self.outward)
         self.row = _row_type([column.keyname for column in columns])
 
-    def bind(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def bind(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The values in the order in which the statement wants them."""
         values = {**self._defaults, **row}
         for name, convert in self._inward:
             values[name] = convert(values[name])
-        return values
+        return self._order(values)
+
+
+def _in_order(names: Sequence[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    """Those of a mapping's values, as a tuple."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda values: tuple(values[name] for name in names)
 
 
 def _row_type(names: Iterable[str]) -> type:

@@ -47,13 +47,15 @@ LIFE: ContextVar[Life | None] = ContextVar("life", default=None)
 class VirtualLoop(asyncio.BaseEventLoop):
     """Runs callbacks in the order in which they became ready, at a time that only timers move."""
 
-    # The base class keeps these; naming them is how we get at them.
+    # The base class keeps it; naming it is how we get at it.
     _ready: deque[asyncio.Handle]
-    _scheduled: list[asyncio.TimerHandle]
 
     def __init__(self) -> None:
         super().__init__()
         self._now = 0.0
+        # Not the base class's heap of handles, which compares them in Python: by time, then first come first.
+        self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
+        self._timers_made = 0
         self.late_s: Callable[[], float] = float  #: by how much the next timer fires late
         self._steps_here = 0
         self._tasks = 0
@@ -75,7 +77,11 @@ class VirtualLoop(asyncio.BaseEventLoop):
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         """As the base class, and late if so wished."""
-        return super().call_at(when + self.late_s(), callback, *args, context=context)
+        when += self.late_s()
+        timer = asyncio.TimerHandle(when, callback, args, self, context)
+        self._timers_made += 1
+        heapq.heappush(self._timers, (when, self._timers_made, timer))
+        return timer
 
     def run_in_executor(self, executor: Any, func: Any, *args: Any) -> NoReturn:  # type: ignore[override]  # noqa: ANN401 - it is refused, whatever it is
         """Refused: a thread would bring back real time and chance."""
@@ -91,35 +97,32 @@ class VirtualLoop(asyncio.BaseEventLoop):
         """One round: what is ready now; or, with nothing ready, the jump to the next timer."""
         if not self._ready:
             self._jump()
-        for _ in range(len(self._ready)):
-            handle = self._ready.popleft()
-            if handle.cancelled():
+        ready = self._ready
+        for _ in range(len(ready)):
+            handle = ready.popleft()
+            if handle._cancelled:  # noqa: SLF001 - as every asyncio loop does
                 continue
             if self._is_dead(handle):
                 self._unrun.append(handle)
                 continue
             self._steps_here += 1
-            handle._run()  # noqa: SLF001 - how every asyncio loop runs a handle
+            handle._run()  # noqa: SLF001 - as above
         if self._steps_here > _STEPS_AT_ONE_MOMENT:
             raise Livelock(f"{self._steps_here} steps at {self._now:.3f} s: {self._waiting()}")
 
     def _jump(self) -> None:
-        while self._scheduled and (self._scheduled[0].cancelled() or self._is_dead(self._scheduled[0])):
-            self._drop()
-        if not self._scheduled:
+        timers = self._timers
+        while timers and (timers[0][2].cancelled() or self._is_dead(timers[0][2])):
+            heapq.heappop(timers)
+        if not timers:
             if self._stopping:
                 return
             raise Deadlock(f"nothing can happen any more at {self._now:.3f} s: {self._waiting()}")
-        if self._scheduled[0].when() > self._now:
-            self._now = self._scheduled[0].when()
+        if timers[0][0] > self._now:
+            self._now = timers[0][0]
             self._steps_here = 0
-        while self._scheduled and self._scheduled[0].when() <= self._now:
-            self._ready.append(self._drop())
-
-    def _drop(self) -> asyncio.TimerHandle:
-        handle = heapq.heappop(self._scheduled)
-        handle._scheduled = False  # type: ignore[attr-defined]  # noqa: SLF001 - else it is counted as cancelled later
-        return handle
+        while timers and timers[0][0] <= self._now:
+            self._ready.append(heapq.heappop(timers)[2])
 
     def _is_dead(self, handle: asyncio.Handle) -> bool:
         life = handle._context.get(LIFE)  # type: ignore[attr-defined]  # noqa: SLF001 - asyncio keeps it there
