@@ -28,8 +28,7 @@ class Event:
 
     def fields(self) -> dict[str, Any]:
         """What goes on the wire: `status` first, then the event's own fields, JSON all through."""
-        own = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        return {"status": self.status, **{name: _plain(value) for name, value in own.items()}}
+        return {"status": self.status, **{name: _plain(value) for name, value in vars(self).items()}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,14 +267,14 @@ class Stamp:
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON is made of anything
     """The value with JSON's types alone. JSON has no NaN and no infinity: they become text."""
-    if value is None or isinstance(value, str | int):
+    if value is None or isinstance(value, (str, int)):  # not a union, which is made anew each time
         return value
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):  # as above
         return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     return value

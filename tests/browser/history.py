@@ -126,9 +126,9 @@ def _task(
         created_at=shift.begin if number == 0 else at - 0.4,
     )
     submissions.create(c, new, {"status": "IN_QUEUE", "submission_id": new.id, "position": 0, "quote": {}})
-    submissions.queue(c, new.id)
+    log.admit(c, new.id, {"status": "XRAY"}, new.created_at)
     attempt = AttemptRecord(id=f"att_{new.id}", submission_id=new.id, vm_id=vm.id, number=1, started_at=at)
-    attempts.begin(c, attempt, cold=number == 0)
+    attempts.begin(c, attempt, {"status": "VM_READY"}, cold=number == 0)
     for until, worked in ((at, False), (at + seconds, True)):
         vm, entries = meter.settle(vm, _BILLING, until, worked=worked, submission_id=new.id, owner=new.owner)
         ledger.add(c, entries)

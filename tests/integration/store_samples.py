@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from warmfront.store.records import SubmissionRecord
 
 IN_QUEUE = {"status": "IN_QUEUE", "position": 0}
+XRAY = {"status": "XRAY"}
+VM_READY = {"status": "VM_READY"}
 
 
 def new(submission_id: str = "s1", **changes: Any) -> NewSubmission:
@@ -36,7 +38,7 @@ def new(submission_id: str = "s1", **changes: Any) -> NewSubmission:
 def queued(c: Connection, submission_id: str = "s1", /, **changes: Any) -> SubmissionRecord:
     """A stored submission that waits for a VM."""
     submissions.create(c, new(submission_id, **changes), IN_QUEUE)
-    assert submissions.queue(c, submission_id)
+    assert log.admit(c, submission_id, XRAY, 1000.5)
     return found(c, submission_id)
 
 
@@ -51,7 +53,7 @@ def begun(
         number=number,
         started_at=1001.0,
     )
-    assert attempts.begin(c, attempt, cold=cold)
+    assert attempts.begin(c, attempt, VM_READY, cold=cold)
     return attempt
 
 

@@ -14,7 +14,7 @@ import pytest
 from tests.integration.api_lab import Lab, served
 from warmfront.api.outlook import Simulations
 from warmfront.cli.outlook import what_if_lines
-from warmfront.store import attempts, ledger, submissions
+from warmfront.store import attempts, ledger, log, submissions
 from warmfront.store.records import AttemptRecord, LedgerEntry, Meter, NewSubmission, Role
 
 DAY_S = 86_400
@@ -89,11 +89,11 @@ def _tasks(lab: Lab) -> None:
             created_at=lab.clock.now() - DAY_S * 5 + 20_000 * number,
         )
         lab.database.run(submissions.create, new, {"status": "IN_QUEUE"})
-        lab.database.run(submissions.queue, new.id)
+        lab.database.run(log.admit, new.id, {"status": "XRAY"}, new.created_at)
         attempt = AttemptRecord(
             id=f"a{number}", submission_id=new.id, vm_id="vm", number=1, started_at=new.created_at
         )
-        lab.database.run(attempts.begin, attempt, cold=False)
+        lab.database.run(attempts.begin, attempt, {"status": "VM_READY"}, cold=False)
 
 
 @served(start=False, before=_tasks)

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.integration.store_samples import IN_QUEUE, accepted, begun, event_ids, found, new, queued
+from tests.integration.store_samples import (
+    IN_QUEUE,
+    VM_READY,
+    XRAY,
+    accepted,
+    begun,
+    event_ids,
+    found,
+    new,
+    queued,
+)
 from warmfront.errors import BadRequest, Conflict
 from warmfront.store import attempts, log, submissions
 from warmfront.store.records import AttemptRecord, SubmissionState
@@ -32,7 +42,7 @@ def test_what_is_unknown_is_none(c: Connection) -> None:
     """A submission that nobody made is not found, not queued and not cancelled."""
     assert submissions.get(c, "nobody") is None
     assert submissions.request_cancel(c, "nobody") is None
-    assert submissions.queue(c, "nobody") is False
+    assert log.admit(c, "nobody", XRAY, 1.0) is None
 
 
 def test_the_same_request_again_is_the_same_submission(c: Connection) -> None:
@@ -64,8 +74,9 @@ def test_idempotency_keys_belong_to_their_owner(c: Connection) -> None:
 def test_it_is_queued_once(c: Connection) -> None:
     """ADMITTING goes to QUEUED, and QUEUED does not do so again."""
     submissions.create(c, new(), IN_QUEUE)
-    assert submissions.queue(c, "s1") is True
-    assert submissions.queue(c, "s1") is False
+    assert log.admit(c, "s1", XRAY, 1.0) is not None
+    assert log.admit(c, "s1", XRAY, 2.0) is None
+    assert event_ids(c) == [1, 2]
     assert found(c).state is SubmissionState.QUEUED
 
 
@@ -182,7 +193,7 @@ def test_an_attempt_takes_the_lease_of_a_queued_submission(c: Connection) -> Non
         1,
     )
     second = AttemptRecord(id="a2", submission_id="s1", vm_id="v", number=2, started_at=1.0)
-    assert attempts.begin(c, second, cold=False) is False
+    assert attempts.begin(c, second, VM_READY, cold=False) is None
     assert [one.id for one in attempts.of(c, "s1")] == [attempt.id]
     assert attempts.of(c, "s1")[0].cold is True
 

@@ -17,7 +17,7 @@ from warmfront.cli.app import app
 from warmfront.errors import BadRequest
 from warmfront.simulate.arrivals import MOST_ARRIVALS, on_a_traces_clock, read_csv
 from warmfront.simulate.traces import DAY_S, workday
-from warmfront.store import attempts, submissions
+from warmfront.store import attempts, log, submissions
 from warmfront.store.engine import open_store
 from warmfront.store.records import AttemptRecord, NewSubmission
 
@@ -223,9 +223,9 @@ def _submitted(c: Connection, number: int, *, got_a_vm: bool) -> None:
         created_at=1_800_000_000.0 + 100 * number,
     )
     submissions.create(c, new, {"status": "IN_QUEUE"})
-    submissions.queue(c, new.id)
+    log.admit(c, new.id, {"status": "XRAY"}, new.created_at)
     if got_a_vm:
         attempt = AttemptRecord(
             id=f"a{number}", submission_id=new.id, vm_id="vm", number=1, started_at=new.created_at
         )
-        assert attempts.begin(c, attempt, cold=False)
+        assert attempts.begin(c, attempt, {"status": "VM_READY"}, cold=False)

@@ -6,7 +6,6 @@ The amounts of a VM's intervals add up to its provider's bill, to the last digit
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -62,7 +61,7 @@ def settle(
                 owner=owner,
             )
         )
-    return replace(vm, metered_until=until), entries
+    return vm.becomes(metered_until=until), entries
 
 
 def _between_usd(vm: VMInstance, billing: Billing, start: float, end: float, *, first: bool) -> Decimal:

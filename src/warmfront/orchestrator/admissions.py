@@ -8,26 +8,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from warmfront.events import Xray
 from warmfront.orchestrator.queue import FairQueue
 from warmfront.orchestrator.verdicts import cancelled, does_not_compile
 from warmfront.store import log as stored
-from warmfront.store import submissions
 from warmfront.store.records import SubmissionRecord
 from warmfront.submissions import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from sqlalchemy import Connection
-
     from warmfront.clock import Clock
     from warmfront.events import Failed
     from warmfront.orchestrator.journal import Journal
+    from warmfront.orchestrator.sources import Sources
     from warmfront.orchestrator.state import Track
-    from warmfront.store.records import StoredEvent
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +41,7 @@ class Admissions:
 
     examine: Examine
     journal: Journal
+    sources: Sources
     clock: Clock
     finish: Callable[[Track, Failed | Xray], Awaitable[None]]  #: it has its verdict already
     admitted: Callable[[Track], None]  #: it may have a VM
@@ -73,7 +71,7 @@ class Admissions:
     async def _admit(self, track: Track) -> None:
         """X-ray it, and send it on or back."""
         try:
-            code, problem_def = await self.journal.read(submissions.source, track.id)
+            code, problem_def = await self.sources.of(track.id)
             seen = await self._look_into(track.record, code)
         finally:
             self._under_way -= 1
@@ -87,7 +85,7 @@ class Admissions:
             await self.journal.tell(track.id, seen)
             await self.finish(track, does_not_compile(seen))
             return
-        event = await self.journal.write(_store_admission, track.id, seen.fields(), self.clock.now())
+        event = await self.journal.write(stored.admit, track.id, seen.fields(), self.clock.now())
         self.journal.publish(event)
         if track.cancel:
             await self.finish(track, cancelled())
@@ -108,10 +106,3 @@ class Admissions:
                 findings=[],
                 notes=[f"The X-ray failed: {error}"],
             )
-
-
-def _store_admission(
-    c: Connection, submission_id: str, fields: dict[str, Any], now: float
-) -> StoredEvent | None:
-    submissions.queue(c, submission_id)
-    return stored.append(c, submission_id, fields, now)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warmfront.errors import BudgetExceeded, ProviderError, VMUnreachable, WarmfrontError
@@ -136,7 +135,7 @@ class Fleet:
                 until += paid_s
                 reason = f"kept until {clock_time(until)}: it is paid for until then"
         escrow_usd = max(vm.escrow_usd, self._book.promised_usd(vm.id))
-        return replace(vm, deadline_at=until, reason=reason, escrow_usd=escrow_usd)
+        return vm.becomes(deadline_at=until, reason=reason, escrow_usd=escrow_usd)
 
     # Its life.
 
@@ -206,7 +205,7 @@ class Fleet:
         now = self._clock.now()
         self.estimates.boot.observe(now - vm.created_at)
         async with machine.writing:
-            machine.vm = self.idled(replace(machine.vm, state=VMState.WARM, ready_at=now), now)
+            machine.vm = self.idled(machine.vm.becomes(state=VMState.WARM, ready_at=now), now)
             await self._journal.write(vms.save, machine.vm)
         log.info("VM %s is ready after %.1f s", vm.id, now - vm.created_at)
         self._spawn(self._watch(machine))
@@ -333,7 +332,7 @@ class Fleet:
         vm = machine.vm
         ended_at = lease.ended_at if lease.ended_at is not None else self._clock.now()
         if lease.started_at is not None:
-            vm = replace(vm, started_at=lease.started_at)
+            vm = vm.becomes(started_at=lease.started_at)
         served = next(iter(machine.running.values()), None)
         vm, entries = meter.settle(
             vm,
@@ -344,8 +343,7 @@ class Fleet:
             owner=served.owner if served else None,
         )
         failed = vm.reason.startswith(_FAILED)
-        return replace(
-            vm,
+        return vm.becomes(
             state=VMState.FAILED if failed else VMState.TERMINATED,
             reason=vm.reason.removeprefix(_FAILED),
             ended_at=ended_at,
@@ -355,7 +353,7 @@ class Fleet:
     async def move(self, machine: Machine, **changes: object) -> None:
         """Change a VM and store it."""
         async with machine.writing:
-            machine.vm = replace(machine.vm, **changes)  # type: ignore[arg-type]  # fields by name
+            machine.vm = machine.vm.becomes(**changes)
             await self._journal.write(vms.save, machine.vm)
 
     # What the provider has.
@@ -399,8 +397,7 @@ class Fleet:
             state=VMState.IDLE,
             created_at=now,
         )
-        vm = replace(
-            vm,
+        vm = vm.becomes(
             state=VMState.IDLE,
             started_at=lease.started_at,
             address=lease.address,
@@ -408,7 +405,7 @@ class Fleet:
             ended_at=None,
             simulated=self.provider.simulated,
         )
-        vm = replace(vm, escrow_usd=self.worst_case_usd(age_s=self.age_s(vm), boots=False))
+        vm = vm.becomes(escrow_usd=self.worst_case_usd(age_s=self.age_s(vm), boots=False))
         vm = self.idled(vm, now)
         settled_usd = await self._journal.read(ledger.total_of_vm, vm.id)
         ours = await self._answers(vm)

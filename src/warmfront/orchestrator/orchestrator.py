@@ -11,7 +11,6 @@ import contextlib
 import itertools
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,7 @@ from warmfront.orchestrator.past import read_past
 from warmfront.orchestrator.queue import FairQueue
 from warmfront.orchestrator.quote import Quote, warm_chance
 from warmfront.orchestrator.runs import Runs
+from warmfront.orchestrator.sources import Sources
 from warmfront.orchestrator.state import Machine, Track
 from warmfront.orchestrator.verdicts import cancelled, given_up, no_vm, refused
 from warmfront.store import attempts, ledger, marks, submissions
@@ -103,6 +103,7 @@ class VMOrchestrator:
         self._reconcile_s = reconcile_s
         self._alerted = False
         self._journal = Journal(store, log, clock)
+        self._sources = Sources(self._journal)
         self._book = Book(credits_usd=settings.credits_usd)
         self._estimates = Estimates(
             boot=Estimate(seconds=provider.typical_boot_s),
@@ -139,6 +140,7 @@ class VMOrchestrator:
             fleet=self._fleet,
             listeners=listeners,
             journal=self._journal,
+            sources=self._sources,
             settings=settings,
             clock=clock,
             new_id=new_id,
@@ -150,6 +152,7 @@ class VMOrchestrator:
         self._admissions = Admissions(
             examine=examine,
             journal=self._journal,
+            sources=self._sources,
             clock=clock,
             finish=self._finish,
             admitted=self._enqueue,
@@ -223,6 +226,7 @@ class VMOrchestrator:
         if first is None:
             return record  # the same request came before
         self._journal.publish(first)
+        self._sources.keep(new)
         track = self._tracks[record.id] = Track(record=record)
         self._admissions.add(track)
         return record
@@ -321,7 +325,7 @@ class VMOrchestrator:
         now = self._clock.now()
         for machine in self._fleet.machines.values():
             if machine.vm.state is VMState.BUSY and not machine.running:
-                machine.vm = self._fleet.idled(replace(machine.vm, state=VMState.IDLE), now)
+                machine.vm = self._fleet.idled(machine.vm.becomes(state=VMState.IDLE), now)
             self._fleet.offer(machine)
 
     async def _lose_orphan(self, track: Track, attempt: AttemptRecord) -> None:
@@ -332,11 +336,14 @@ class VMOrchestrator:
 
     async def _work(self) -> None:
         """Decide whenever something changed, and when the next deadline comes."""
+        loop = asyncio.get_running_loop()
         while True:
-            with contextlib.suppress(TimeoutError):
-                # Not `wait_for`, which makes a task each time: this is done thousands of times a second.
-                async with asyncio.timeout(self._until_deadline_s()):
-                    await self._wake.wait()
+            # An alarm, and no timeout around the wait: this is done thousands of times a second.
+            until_s = self._until_deadline_s()
+            alarm = None if until_s is None else loop.call_later(until_s, self._wake.set)
+            await self._wake.wait()
+            if alarm is not None:
+                alarm.cancel()
             self._wake.clear()
             self._decide()
 
@@ -377,7 +384,7 @@ class VMOrchestrator:
     def _extend_escrow(self, machine: Machine) -> None:
         """Reserve what one task more on this VM may come to."""
         self._book.promise(machine.vm.id, self._one_more_usd(machine))
-        machine.vm = replace(machine.vm, escrow_usd=self._book.promised_usd(machine.vm.id))
+        machine.vm = machine.vm.becomes(escrow_usd=self._book.promised_usd(machine.vm.id))
 
     def _one_more_usd(self, machine: Machine) -> Decimal:
         """The most that this VM may come to with one task more."""
@@ -496,6 +503,7 @@ class VMOrchestrator:
 
     def _forget(self, track: Track) -> None:
         self._tracks.pop(track.id, None)
+        self._sources.forget(track.id)
         track.over.set()
 
     def _requeue_all(self, tracks: list[Track]) -> None:

@@ -14,7 +14,7 @@ class Pulse:
     def __init__(self) -> None:
         self.count = 0
         self.closed = False  #: nothing more will come
-        self._next = asyncio.Event()
+        self._next: asyncio.Event | None = None  #: somebody waits for it
 
     def beat(self) -> None:
         """Something happened."""
@@ -29,9 +29,12 @@ class Pulse:
     async def after(self, count: int) -> None:
         """Return when more has happened than this, or when nothing more will."""
         while self.count <= count and not self.closed:
+            if self._next is None:
+                self._next = asyncio.Event()
             await self._next.wait()
 
     def _wake(self) -> None:
         # Each event is set once and left behind, so that one who waits again waits for the next.
-        awake, self._next = self._next, asyncio.Event()
-        awake.set()
+        if self._next is not None:
+            self._next.set()
+            self._next = None

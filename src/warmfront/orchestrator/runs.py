@@ -16,7 +16,7 @@ from warmfront.events import VMReady
 from warmfront.listener.protocol import Attempt
 from warmfront.money import meter
 from warmfront.orchestrator.verdicts import cancelled, refused
-from warmfront.store import attempts, ledger, submissions, vms
+from warmfront.store import attempts, ledger, vms
 from warmfront.store import log as stored
 from warmfront.store.records import AttemptRecord, LedgerEntry
 from warmfront.submissions import Endpoint, Verdict, is_terminal
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from warmfront.listener.protocol import ListenerClient, Progress
     from warmfront.orchestrator.fleet import Fleet
     from warmfront.orchestrator.journal import Journal
+    from warmfront.orchestrator.sources import Sources
     from warmfront.orchestrator.state import Machine, Track
     from warmfront.settings import Settings
     from warmfront.store.records import StoredEvent
@@ -52,6 +53,7 @@ class Runs:
     fleet: Fleet
     listeners: ListenerClient
     journal: Journal
+    sources: Sources
     settings: Settings
     clock: Clock
     new_id: Callable[[str], str]
@@ -123,14 +125,12 @@ class Runs:
                     submission_id=track.id,
                     owner=track.owner,
                 )
-            vm = replace(vm, state=VMState.BUSY, deadline_at=None, reason="")
+            vm = vm.becomes(state=VMState.BUSY, deadline_at=None, reason="")
             ready = self._ready_event(track, vm, attempt, cold=cold)
-            begun, event = await self.journal.write(
-                _store_begin, vm, attempt, entries, ready.fields(), cold=cold
-            )
-            if begun:
+            event = await self.journal.write(_store_begin, vm, attempt, entries, ready.fields(), cold=cold)
+            if event is not None:
                 machine.vm = vm
-        if not begun:  # it has its verdict already: it was cancelled in this very moment
+        if event is None:  # it has its verdict already: it was cancelled in this very moment
             machine.running.pop(attempt.id, None)
             self.fleet.offer(machine)
             self.finished(track, "")
@@ -196,7 +196,7 @@ class Runs:
             yield line
 
     async def _request(self, turn: _Turn) -> Attempt:
-        code, problem_def = await self.journal.read(submissions.source, turn.track.id)
+        code, problem_def = await self.sources.of(turn.track.id)
         record = turn.track.record
         return Attempt(
             id=turn.attempt.id,
@@ -231,7 +231,7 @@ class Runs:
             if turn.is_over:
                 return  # the end of the VM came first, and took the attempt with it
             vm, entries = self._after_work(turn.track, machine, now)
-            vm = replace(vm, tasks_done=vm.tasks_done + 1)
+            vm = vm.becomes(tasks_done=vm.tasks_done + 1)
             event = await self.journal.write(
                 _store_verdict, vm, entries, attempt=attempt, fields=fields, seq=seq, now=now
             )
@@ -277,9 +277,9 @@ class Runs:
             submission_id=track.id,
             owner=track.owner,
         )
-        vm = replace(vm, escrow_usd=self.fleet.promised_usd(vm.id))
+        vm = vm.becomes(escrow_usd=self.fleet.promised_usd(vm.id))
         if len(machine.running) == 1 and not machine.going:
-            vm = self.fleet.idled(replace(vm, state=VMState.IDLE), now)
+            vm = self.fleet.idled(vm.becomes(state=VMState.IDLE), now)
         return vm, entries
 
 
@@ -311,12 +311,12 @@ def _store_begin(
     fields: dict[str, Any],
     *,
     cold: bool,
-) -> tuple[bool, StoredEvent | None]:
-    if not attempts.begin(c, attempt, cold=cold):
-        return False, None
-    vms.save(c, vm)
-    ledger.add(c, entries)
-    return True, stored.append(c, attempt.submission_id, fields, attempt.started_at)
+) -> StoredEvent | None:
+    event = attempts.begin(c, attempt, fields, cold=cold)
+    if event is not None:
+        vms.save(c, vm)
+        ledger.add(c, entries)
+    return event
 
 
 def _store_verdict(

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, insert, null, select, update
 
-from warmfront.store import schema
+from warmfront.store import log, schema
 from warmfront.store.records import AttemptRecord, Running, SubmissionState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sqlalchemy import Connection
+
+    from warmfront.store.records import StoredEvent
 
 _A = schema.attempts.c
 _S = schema.submissions.c
@@ -26,14 +28,15 @@ _RECORDS = select(*[_A[name] for name in _NAMES])
 LOST = "LOST"
 
 
-def begin(c: Connection, attempt: AttemptRecord, *, cold: bool) -> bool:
-    """Give the submission to this attempt; False, and nothing done, if it is not QUEUED."""
+def begin(c: Connection, attempt: AttemptRecord, fields: dict[str, Any], *, cold: bool) -> StoredEvent | None:
+    """Give a QUEUED submission to this attempt, with the event that says so; else None, and nothing done."""
     parameters = {"this": attempt.submission_id, "lease": attempt.id, "on": attempt.vm_id}
-    if c.execute(_ASSIGN, parameters).rowcount != 1:
-        return False
+    event_id = c.execute(_ASSIGN, parameters).scalar()
+    if event_id is None:
+        return None
     row = {name: getattr(attempt, name) for name in _NAMES}
     c.execute(_INSERT, {**row, "cold": cold})
-    return True
+    return log.insert_event(c, attempt.submission_id, event_id, attempt.started_at, fields)
 
 
 _ASSIGN = (
@@ -44,7 +47,9 @@ _ASSIGN = (
         attempt_id=bindparam("lease"),
         vm_id=bindparam("on"),
         attempts=_S.attempts + 1,
+        last_event_id=_S.last_event_id + 1,
     )
+    .returning(_S.last_event_id)
 )
 _INSERT = insert(schema.attempts)
 

@@ -5,7 +5,6 @@ A late or doubled report of an attempt changes nothing; what may be written is d
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, case, exists, insert, select, update
@@ -21,6 +20,12 @@ if TYPE_CHECKING:
 _S = schema.submissions.c
 _A = schema.attempts.c
 _E = schema.events.c
+
+
+def admit(c: Connection, submission_id: str, fields: dict[str, Any], now: float) -> StoredEvent | None:
+    """ADMITTING → QUEUED, with the event that says so; None, and nothing done, from any other state."""
+    event_id = c.execute(_ADMIT, {"this": submission_id}).scalar()
+    return None if event_id is None else insert_event(c, submission_id, event_id, now, fields)
 
 
 def append(
@@ -55,7 +60,8 @@ def finish(
     cost_usd: Decimal | None = None,
 ) -> StoredEvent | None:
     """Add the terminal event, as `append`, and with it the verdict, and the end of the attempt."""
-    if not _turn(c, submission_id, attempt_id, seq):
+    end = {"to_outcome": fields["status"], "to_ended_at": now}
+    if not _turn(c, submission_id, attempt_id, seq, end=end):
         return None
     parameters = {
         "this": submission_id,
@@ -71,8 +77,8 @@ def finish(
     if ended is None:
         return None
     event_id, lease = ended
-    if lease is not None:
-        c.execute(_END_ATTEMPT, {"this": lease, "to_outcome": fields["status"], "to_ended_at": now})
+    if lease is not None and seq is None:  # else it ended with its last event
+        c.execute(_END_ATTEMPT, {"this": lease, **end})
     return insert_event(c, submission_id, event_id, now, fields)
 
 
@@ -80,8 +86,7 @@ def after(c: Connection, submission_id: str, after: int, limit: int) -> list[Sto
     """The events that follow the one with the id `after`, in order, at most `limit`."""
     rows = c.execute(_AFTER, {"of": submission_id, "after": after, "most": limit})
     return [
-        StoredEvent(submission_id=submission_id, id=row.id, time=row.time, fields=json.loads(row.body))
-        for row in rows
+        StoredEvent(submission_id=submission_id, id=row.id, time=row.time, fields=row.body) for row in rows
     ]
 
 
@@ -97,33 +102,30 @@ def insert_event(
     c: Connection, submission_id: str, event_id: int, now: float, fields: dict[str, Any]
 ) -> StoredEvent:
     """Write one event under an id that the caller took from the submission's row."""
-    row = {"submission_id": submission_id, "id": event_id, "time": now, "body": _json(fields)}
+    row = {"submission_id": submission_id, "id": event_id, "time": now, "body": fields}
     c.execute(_INSERT, row)
     return StoredEvent(submission_id=submission_id, id=event_id, time=now, fields=fields)
 
 
 _INSERT = insert(schema.events)
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-_encode_ascii = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
-def _json(fields: dict[str, Any]) -> str:
-    text = _encode(fields)
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair is text in Python and in JSON, and in no database
-        return _encode_ascii(fields)
-    return text
-
-
-def _turn(c: Connection, submission_id: str, attempt_id: str | None, seq: int | None) -> bool:
-    """Whether it is this event's turn; if it is one of an attempt's own, that attempt is moved on."""
+def _turn(
+    c: Connection,
+    submission_id: str,
+    attempt_id: str | None,
+    seq: int | None,
+    *,
+    end: dict[str, Any] | None = None,
+) -> bool:
+    """Whether it is this event's turn; if it is one of an attempt's own, that is moved on, or to its end."""
     if seq is None:
         return True
     if attempt_id is None:
         raise ValueError("a seq is counted in an attempt: name it")
     parameters = {"this": attempt_id, "of": submission_id, "before": seq - 1, "to": seq}
-    if c.execute(_MOVE_ATTEMPT, parameters).rowcount == 1:
+    moved = c.execute(_MOVE_ATTEMPT, parameters) if end is None else c.execute(_MOVE_TO_END, parameters | end)
+    if moved.rowcount == 1:
         return True
     last_seq = c.execute(_LAST_SEQ, {"this": attempt_id, "of": submission_id}).scalar()
     if last_seq is not None and seq > last_seq + 1:
@@ -139,11 +141,19 @@ _MOVE_ATTEMPT = (
     .where(_A.id == bindparam("this"), _A.last_seq == bindparam("before"), _HOLDS_THE_LEASE)
     .values(last_seq=bindparam("to"))
 )
+_END: dict[str, Any] = {"outcome": bindparam("to_outcome"), "ended_at": bindparam("to_ended_at")}
+_MOVE_TO_END = _MOVE_ATTEMPT.values(_END)
 _LAST_SEQ = select(_A.last_seq).where(_A.id == bindparam("this"), _HOLDS_THE_LEASE)
 
 _OPEN = update(schema.submissions).where(_S.id == bindparam("this"), _S.state != SubmissionState.DONE)
 _LEASED = _OPEN.where(_S.attempt_id == bindparam("lease"))
 _NEXT_ID = {"last_event_id": _S.last_event_id + 1}
+_ADMIT = (
+    update(schema.submissions)
+    .where(_S.id == bindparam("this"), _S.state == SubmissionState.ADMITTING)
+    .values({**_NEXT_ID, "state": SubmissionState.QUEUED})
+    .returning(_S.last_event_id)
+)
 _BEGUN = case((_S.state == SubmissionState.ASSIGNED, SubmissionState.RUNNING), else_=_S.state)
 
 #: By whether the writer needs the lease, and whether the event is an attempt's own.
@@ -166,8 +176,4 @@ _FINISH = {
     False: _OPEN.values(_VERDICT).returning(_S.last_event_id, _S.attempt_id),
     True: _LEASED.values(_VERDICT).returning(_S.last_event_id, _S.attempt_id),
 }
-_END_ATTEMPT = (
-    update(schema.attempts)
-    .where(_A.id == bindparam("this"))
-    .values(outcome=bindparam("to_outcome"), ended_at=bindparam("to_ended_at"))
-)
+_END_ATTEMPT = update(schema.attempts).where(_A.id == bindparam("this")).values(_END)

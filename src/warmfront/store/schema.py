@@ -5,6 +5,7 @@ One shape for SQLite and PostgreSQL: text, doubles, integers and booleans only. 
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,31 @@ class Usd(TypeDecorator[Decimal]):
         del dialect
         return None if value is None else Decimal(value).scaleb(-9)
 
+
+class Json(TypeDecorator[dict[str, Any]]):
+    """An object, kept as JSON text with its keys in their order."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: dict[str, Any] | None, dialect: Dialect) -> str:
+        """To text."""
+        del dialect
+        text = _encode(value)
+        try:
+            text.encode()
+        except UnicodeEncodeError:  # half a surrogate pair is text in Python and in JSON, and in no database
+            return _encode_ascii(value)
+        return text
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> dict[str, Any]:  # noqa: ANN401 - text
+        """From text."""
+        del dialect
+        return json.loads(value or "{}")  # type: ignore[no-any-return]  # it was an object
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_encode_ascii = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 #: Names for every constraint, so that a later migration can speak of it.
 metadata = MetaData(
@@ -113,7 +139,7 @@ events = Table(
     Column("submission_id", Text, ForeignKey("submissions.id"), primary_key=True),
     Column("id", Integer, primary_key=True, autoincrement=False),
     Column("time", Double, nullable=False),
-    Column("body", Text, nullable=False),
+    Column("body", Json, nullable=False),
 )
 
 attempts = Table(

@@ -182,18 +182,6 @@ _ARRIVALS = (
 )
 
 
-def queue(c: Connection, submission_id: str) -> bool:
-    """ADMITTING → QUEUED; False, and nothing done, from any other state."""
-    return c.execute(_QUEUE, {"this": submission_id}).rowcount == 1
-
-
-_QUEUE = (
-    update(schema.submissions)
-    .where(_T.id == bindparam("this"), _T.state == SubmissionState.ADMITTING)
-    .values(state=SubmissionState.QUEUED)
-)
-
-
 def request_cancel(c: Connection, submission_id: str) -> SubmissionRecord | None:
     """Mark it as not wanted any more, and return it; one that is DONE stays as it is."""
     c.execute(_REQUEST_CANCEL, {"this": submission_id})
