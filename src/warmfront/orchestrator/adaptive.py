@@ -156,11 +156,10 @@ class Adaptive:
         cold_usd = self._cold_usd(begin, foresight)
         may_boot = self._booted_ahead != self._seen
         release, boot = _weigh(expected, cold_usd, self._terms, there=there, may_boot=may_boot)
-        shown_s = _AHEAD_S[release] or self._break_even_s()
-        expected_by_then = np.interp(shown_s, _AHEAD_S, np.append(0.0, np.cumsum(expected)))
+        shown = release or int(np.searchsorted(_AHEAD_S, self._break_even_s()))
         return _Plan(
             keep_s=min(float(_AHEAD_S[release]), self._terms.longest_s),
-            chance=-math.expm1(-expected_by_then),
+            chance=-math.expm1(-expected[:shown].sum()),
             boot_in_s=None if boot is None else float(_AHEAD_S[boot]),
         )
 

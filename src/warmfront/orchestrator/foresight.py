@@ -24,6 +24,7 @@ _NEIGHBOURS = (1.0, 0.6, 0.15)
 _HOUR_PRIOR, _WEEKDAY_PRIOR = 0.2, 6.0
 #: How long ago the last task came: the edges between which going on is thought equally likely, in seconds.
 _SINCE_S = np.array([0, 30, 60, 120, 180, 300, 450, 600, 900, 1200, 1800, 2700, 3600, 5400, 7200.0])
+_WIDTHS_S = np.diff(_SINCE_S)
 #: Seconds without anyone going on that every such stretch starts with: a handful of tasks is no habit.
 _SINCE_PRIOR_S = 1800.0
 #: Rounds in which tasks are shared out between those who begin and those who go on.
@@ -47,7 +48,7 @@ class Foresight:
 
     def following(self, within_s: float) -> float:
         """How many go on within so long after a task, on average."""
-        covered_s = np.clip(within_s - _SINCE_S[:-1], 0.0, np.diff(_SINCE_S))
+        covered_s = np.minimum(np.maximum(within_s - _SINCE_S[:-1], 0.0), _WIDTHS_S)
         return float((self.go_on * covered_s).sum())
 
 
@@ -86,7 +87,7 @@ def _lived_s(
     ended = _counted(stretch, weights, _SINCE_S.size)
     within_s = _counted(stretch, weights * gaps_s, _SINCE_S.size) - ended * _SINCE_S
     outlived = ended[::-1].cumsum()[::-1][1:]
-    return np.asarray(within_s[:-1] + outlived * np.diff(_SINCE_S))
+    return np.asarray(within_s[:-1] + outlived * _WIDTHS_S)
 
 
 @dataclass(kw_only=True)

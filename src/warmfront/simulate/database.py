@@ -75,14 +75,17 @@ class QuickDatabase:
 _UNUSED_INDEXES = (
     "ix_submissions_owner_idempotency_key",
     "ix_submissions_owner_created_at_id",
+    "ix_submissions_created_at_id",
     "ix_submissions_state_created_at",
     "ix_submissions_verdict_attempts",
     "ix_submissions_problem_verdict",
     "ix_submissions_finished_at",
     "ix_attempts_outcome_started_at",
+    "ix_attempts_submission_id_number",
     "ix_ledger_owner_started_at",
     "ix_ledger_day",
     "ix_vms_state_created_at",
+    "ix_vms_created_at",
 )
 
 

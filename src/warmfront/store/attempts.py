@@ -34,8 +34,7 @@ def begin(c: Connection, attempt: AttemptRecord, fields: dict[str, Any], *, cold
     event_id = c.execute(_ASSIGN, parameters).scalar()
     if event_id is None:
         return None
-    row = {name: getattr(attempt, name) for name in _NAMES}
-    c.execute(_INSERT, {**row, "cold": cold})
+    c.execute(_INSERT, {**vars(attempt), "cold": cold})
     return log.insert_event(c, attempt.submission_id, event_id, attempt.started_at, fields)
 
 

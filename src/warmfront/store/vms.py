@@ -24,11 +24,13 @@ _RECORDS = select(*[_T[name] for name in _NAMES])
 
 def save(c: Connection, vm: VMInstance) -> None:
     """Write it as it is now, whether it was known or not."""
-    row = {name: getattr(vm, name) for name in _NAMES}
-    if c.execute(_UPDATE, {"this": vm.id, **row}).rowcount == 0:
+    row = vars(vm)
+    if c.execute(_UPDATE, {"this": vm.id, **{name: row[name] for name in _CHANGING}}).rowcount == 0:
         c.execute(_INSERT, row)
 
 
+#: All but what a VM is from the first: naming that too would have its indexes written anew each time.
+_CHANGING = [name for name in _NAMES if name not in {"id", "provider", "gpu", "created_at"}]
 _UPDATE = update(schema.vms).where(_T.id == bindparam("this"))
 _INSERT = insert(schema.vms)
 
