@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter
 
 from warmfront import gpus
-from warmfront.api import admission, models, views
+from warmfront.api import admission, views
+from warmfront.api import catalogue_models as models
 from warmfront.api.auth import Caller, Who
 from warmfront.api.failures import BadField, shown
+from warmfront.api.models import XrayRequest
 from warmfront.api.openapi import refusals
 from warmfront.api.parts import Known, Parts
 from warmfront.api.summary import Summary, summarise
@@ -92,7 +94,7 @@ async def leaderboard(slug: str, parts: Parts, names: Known, caller: Who) -> mod
 
 
 @router.post("/xray", responses=refusals(400, 413, 415, 422, 429))
-async def xray(body: models.XrayRequest, parts: Parts, names: Known, caller: Who) -> dict[str, Any]:
+async def xray(body: XrayRequest, parts: Parts, names: Known, caller: Who) -> dict[str, Any]:
     """What the compiler of the real target makes of a source. Nothing is run, stored or billed."""
     source = admission.source_of("solution_code", body.solution_code)
     if body.arch not in COMPUTE_UNITS:
@@ -118,7 +120,7 @@ def _summary(problem: Problem, solved: boards.Solved | None) -> dict[str, Any]:
     }
 
 
-def _task(names: Names, body: models.XrayRequest) -> tuple[Problem | None, Dtype | None]:
+def _task(names: Names, body: XrayRequest) -> tuple[Problem | None, Dtype | None]:
     if body.problem is None:
         return None, None
     problem = names.named(body.problem)
