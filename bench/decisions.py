@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import random
 import time
 from dataclasses import replace
 from decimal import Decimal
@@ -85,7 +84,7 @@ class Deciding(VMOrchestrator):
                 del machine.running[attempt_id]
                 machine.vm = replace(machine.vm, deadline_at=self._clock.now() + 600)
                 self._fleet.offer(machine)
-                self._note_verdict(track, "ACCEPTED")
+                self._outcomes.finished(track, "ACCEPTED")
                 self._decide()
                 decided += 1
         return decided
@@ -110,7 +109,6 @@ async def measure(vms: int, waiting: int) -> float:
         log=EventLog(store),
         token_of=lambda vm_id: vm_id,
         new_id=lambda kind: f"{kind}-{next(ids)}",
-        random=random.Random(1),  # noqa: S311 - no secret
     )
     orchestrator.fill(vms, waiting)
     decided, number, start = 0, waiting, time.perf_counter()

@@ -8,7 +8,6 @@ until killed.
 from __future__ import annotations
 
 import asyncio
-import random
 import secrets
 import socket
 import sys
@@ -135,7 +134,6 @@ async def serve(directory: Path, *, slots: int, listeners: Nodding) -> None:
         log=log,
         token_of=lambda vm_id: vm_id,
         new_id=new_id,
-        random=random.Random(1),  # noqa: S311 - no secret
     )
     await orchestrator.start()
     app = create_app(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -194,7 +193,6 @@ class Lab:
             log=self.log,
             token_of=lambda vm_id: f"token of {vm_id}",
             new_id=new_id,
-            random=random.Random(1),  # noqa: S311 - chance that can be had again
         )
         self.auditor = Auditor(self.store, self.provider, self.clock)
         self.service = Service(

@@ -45,22 +45,12 @@ class LockedWhileProvisioning(VMOrchestrator):
 class ForgetsEscrowOnRetry(VMOrchestrator):
     """Reserves the worst case of a first VM, and nothing for the one that takes its place."""
 
-    def __init__(self, **ports: Any) -> None:
-        super().__init__(**ports)
-        self._retries = False
+    _retries = False
 
-    def _requeue(self, track: Track) -> None:
-        self._retries = True
-        super()._requeue(track)
-
-    def _scale_up(self, now: float) -> None:
-        book = self._book
-        if self._retries:
-            self._book = Book(credits_usd=Decimal(10**6))
-        try:
-            super()._scale_up(now)
-        finally:
-            self._book = book
+    def _decide(self) -> None:
+        self._retries = self._retries or any(track.lost for track in self._tracks.values())
+        self._growth.book = Book(credits_usd=Decimal(10**6)) if self._retries else self._book
+        super()._decide()
 
 
 class RequeuesWithoutLease(VMOrchestrator):
@@ -81,7 +71,7 @@ class RequeuesWithoutLease(VMOrchestrator):
 
     async def _take_back(self, track: Track) -> None:
         await self._journal.write(_queue_again, track.id)
-        self._requeue(track)
+        self._outcomes.requeue(track)
 
 
 def _queue_again(c: Connection, submission_id: str) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
-import random
 import secrets
 import signal
 import socket
@@ -99,7 +98,6 @@ async def _serve(configured: Settings) -> None:
             log=events,
             token_of=token_of,
             new_id=_new_id,
-            random=random.Random(),  # noqa: S311 - spreads retries; nothing secret comes of it
             alert=Webhook(configured.alert_webhook) if configured.alert_webhook else None,
         )
         stack.push_async_callback(orchestrator.stop)

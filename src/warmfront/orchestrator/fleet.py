@@ -111,6 +111,16 @@ class Fleet:
             age_s + ahead_s + (settings.provision_timeout_s if boots else 0.0)
         )
 
+    def one_more_usd(self, machine: Machine) -> Decimal:
+        """The most that this VM may come to with one task more."""
+        age_s = self.age_s(machine.vm)
+        return self.worst_case_usd(age_s=age_s, boots=False, tasks=len(machine.running) + 1)
+
+    def extend_escrow(self, machine: Machine) -> None:
+        """Reserve what one task more on this VM may come to, or raise `BudgetExceeded`."""
+        self._book.promise(machine.vm.id, self.one_more_usd(machine))
+        machine.vm = machine.vm.becomes(escrow_usd=self._book.promised_usd(machine.vm.id))
+
     def age_s(self, vm: VMInstance) -> float:
         """For how long it is billed already."""
         return max(0.0, self._clock.now() - vm.started_at) if vm.started_at is not None else 0.0
@@ -170,6 +180,14 @@ class Fleet:
         self.free.offer(machine)
         self.deadlines.note(machine)
         self._changed()
+
+    def free_the_deserted(self) -> None:
+        """VMs can be used from now on; one that the store has as busy, with nothing on it, is idle."""
+        now = self._clock.now()
+        for machine in self.machines.values():
+            if machine.vm.state is VMState.BUSY and not machine.running:
+                machine.vm = self.idled(machine.vm.becomes(state=VMState.IDLE), now)
+            self.offer(machine)
 
     def _take_in(self, vm: VMInstance) -> Machine:
         machine = Machine(vm=vm, slots=self.provider.slots)
@@ -243,7 +261,7 @@ class Fleet:
                 lease = await self.provider.describe(machine.vm.id)
                 if lease is None or lease.phase is Phase.ENDED:
                     raise ProviderError("The VM ended before its listener answered.") from None
-                await self._follow_address(machine, lease)
+                await self.follow_address(machine, lease)
                 await asyncio.sleep(_KNOCK_S)
             else:
                 return
@@ -272,10 +290,10 @@ class Fleet:
             return False
         if lease is None or lease.phase is Phase.ENDED:
             return True
-        await self._follow_address(machine, lease)
+        await self.follow_address(machine, lease)
         return False
 
-    async def _follow_address(self, machine: Machine, lease: Lease) -> None:
+    async def follow_address(self, machine: Machine, lease: Lease) -> None:
         """Whoever is reached through a tunnel has another address when that is opened anew."""
         if lease.address is not None and lease.address != machine.vm.address:
             await self.move(machine, address=lease.address)
@@ -355,86 +373,6 @@ class Fleet:
         async with machine.writing:
             machine.vm = machine.vm.becomes(**changes)
             await self._journal.write(vms.save, machine.vm)
-
-    # What the provider has.
-
-    async def reconcile(self) -> bool:
-        """Compare with the provider: adopt or end what we do not know, give up what it does not.
-
-        Whether the provider could be asked.
-        """
-        try:
-            leases = {lease.vm_id: lease for lease in await self.provider.leases()}
-        except WarmfrontError as error:
-            log.warning("the provider could not be asked for its VMs: %s", error.message)
-            return False
-        for found in leases.values():
-            if found.vm_id not in self.machines:
-                await self._meet(found)
-        for machine in list(self.machines.values()):
-            if machine.going or machine.vm.ready_at is None:
-                continue
-            lease = leases.get(machine.vm.id)
-            if lease is not None:
-                await self._follow_address(machine, lease)
-            elif await self.has_ended(machine):
-                self.release(machine, "its provider has it no more", failed=True)
-        return True
-
-    async def _meet(self, lease: Lease) -> None:
-        """A VM that the provider has and the store does not: ours if it takes our token."""
-        known = await self._journal.read(vms.get, lease.vm_id)
-        # The list may be older than the VM's end: what is met must be there still.
-        if await self._is_gone(lease.vm_id):
-            return
-        if lease.vm_id in self.machines or (known is not None and not known.state.is_over):
-            return
-        now = self._clock.now()
-        vm = known or VMInstance(
-            id=lease.vm_id,
-            provider=self.provider.name,
-            gpu=self._settings.default_gpu,
-            state=VMState.IDLE,
-            created_at=now,
-        )
-        vm = vm.becomes(
-            state=VMState.IDLE,
-            started_at=lease.started_at,
-            address=lease.address,
-            ready_at=vm.ready_at or now,
-            ended_at=None,
-            simulated=self.provider.simulated,
-        )
-        vm = vm.becomes(escrow_usd=self.worst_case_usd(age_s=self.age_s(vm), boots=False))
-        vm = self.idled(vm, now)
-        settled_usd = await self._journal.read(ledger.total_of_vm, vm.id)
-        ours = await self._answers(vm)
-        log.warning("VM %s was not known here: %s", vm.id, "it is adopted" if ours else "it is ended")
-        await self._journal.write(vms.save, vm)
-        if known is not None:
-            self._book.reopen(settled_usd)
-        machine = self.resume(vm)
-        if ours:
-            self.offer(machine)
-        else:
-            self.release(machine, "nobody knew it", failed=True)
-
-    async def _is_gone(self, vm_id: str) -> bool:
-        """Whether nothing says that it is there; no answer is yes, until the next time."""
-        try:
-            lease = await self.provider.describe(vm_id)
-        except WarmfrontError:
-            return True
-        return lease is None or lease.phase is Phase.ENDED
-
-    async def _answers(self, vm: VMInstance) -> bool:
-        if vm.address is None:
-            return False
-        try:
-            await self._listeners.heartbeat(vm)
-        except WarmfrontError:
-            return False
-        return True
 
 
 #: Marks the reason of a VM that ends because it failed.

@@ -10,35 +10,33 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import BudgetExceeded, Conflict, NotFound, WarmfrontError
-from warmfront.events import Failed, InQueue, Xray
+from warmfront.events import InQueue
 from warmfront.money.book import Book, Money
 from warmfront.orchestrator.adaptive import keep_warm
 from warmfront.orchestrator.admissions import Admissions, Examine
-from warmfront.orchestrator.estimates import Estimate, Estimates
-from warmfront.orchestrator.fleet import COLD_START, WARM_REUSE, Fleet
+from warmfront.orchestrator.alerts import Alert, Alerts
+from warmfront.orchestrator.estimates import Estimates
+from warmfront.orchestrator.fleet import Fleet
+from warmfront.orchestrator.growth import Growth
 from warmfront.orchestrator.journal import Journal
+from warmfront.orchestrator.outcomes import Outcomes
 from warmfront.orchestrator.past import read_past
 from warmfront.orchestrator.queue import FairQueue
-from warmfront.orchestrator.quote import Quote, warm_chance
+from warmfront.orchestrator.quote import Quote, Quotes
+from warmfront.orchestrator.reconciler import RECONCILE_S, Reconciler
 from warmfront.orchestrator.runs import Runs
 from warmfront.orchestrator.sources import Sources
-from warmfront.orchestrator.state import Machine, Track
-from warmfront.orchestrator.verdicts import cancelled, given_up, no_vm, refused
-from warmfront.store import attempts, ledger, marks, submissions
-from warmfront.store import log as stored
+from warmfront.orchestrator.state import Track
+from warmfront.orchestrator.verdicts import cancelled
+from warmfront.store import submissions
 from warmfront.store.records import AttemptRecord, NewSubmission, SubmissionRecord, SubmissionState
-from warmfront.submissions import Verdict
-from warmfront.vms import VMInstance, VMState
 
 if TYPE_CHECKING:
-    import random as random_module
-
-    from sqlalchemy import Connection
+    from collections.abc import Callable, Coroutine
 
     from warmfront.clock import Clock
     from warmfront.listener.protocol import ListenerClient
@@ -46,31 +44,10 @@ if TYPE_CHECKING:
     from warmfront.providers.base import Provider
     from warmfront.settings import Settings
     from warmfront.store.base import Store
-    from warmfront.store.records import StoredEvent
+    from warmfront.vms import VMInstance
 
 log = logging.getLogger(__name__)
 
-#: Is told once when the credits run low.
-Alert = Callable[[dict[str, Any]], Awaitable[None]]
-
-#: An attempt lost to infrastructure is made again this often.
-RETRIES = 2
-#: VMs that fail to boot one after the other until those who wait are told.
-BOOT_TRIES = 3
-#: Pause after a boot that failed, times the failures in a row.
-_BOOT_PAUSE_S = 2.0
-#: How often our VMs are compared with the provider's.
-RECONCILE_S = 60.0
-#: A provider that could not be asked is asked again sooner: a VM that nobody knows costs money.
-_RECONCILE_AGAIN_S = 5.0
-#: A VM that nobody asked for is booted this often at most.
-_PREWARM_AGAIN_S = 3600.0
-#: How often at most the credits are looked at.
-_LOOK_S = 1.0
-#: How long a submission takes on a VM, until some were seen.
-_TASK_GUESS_S = 10.0
-#: And how long a provider takes to end a VM.
-_STOP_GUESS_S = 15.0
 #: A cancel is said again this often until the submission is over.
 _CANCEL_AGAIN_S = 1.0
 
@@ -90,72 +67,111 @@ class VMOrchestrator:
         log: EventLog,  # noqa: A002, RUF100 - the event log, not the logger
         token_of: Callable[[str], str],
         new_id: Callable[[str], str],
-        random: random_module.Random,
         alert: Alert | None = None,
         reconcile_s: float = RECONCILE_S,
     ) -> None:
         self._store = store
         self._settings = settings
         self._clock = clock
-        self._new_id = new_id
-        self._random = random
-        self._alert = alert
-        self._reconcile_s = reconcile_s
-        self._alerted = False
+        self._listeners = listeners
+        self._queue = FairQueue()
+        self._wake = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
         self._journal = Journal(store, log, clock)
         self._sources = Sources(self._journal)
         self._book = Book(credits_usd=settings.credits_usd)
-        self._estimates = Estimates(
-            boot=Estimate(seconds=provider.typical_boot_s),
-            task=Estimate(seconds=_TASK_GUESS_S),
-            stop=Estimate(seconds=_STOP_GUESS_S),
+        self._outcomes = Outcomes(
+            queue=self._queue,
+            journal=self._journal,
+            sources=self._sources,
+            clock=clock,
+            spawn=self._spawn,
+            changed=self._wake.set,
         )
-        self._keep_warm = keep_warm(
-            settings, float(provider.billing.rate_usd_per_h), lambda: self._estimates.boot.seconds
+        self._tracks = self._outcomes.tracks
+        self._fleet = self._new_fleet(provider, token_of)
+        self._runs = self._new_runs(new_id)
+        self._admissions = self._new_admissions(examine)
+        self._quotes = Quotes(fleet=self._fleet, queue=self._queue, book=self._book, clock=clock)
+        self._alerts = self._new_alerts(alert)
+        self._reconciler = self._new_reconciler(reconcile_s)
+        self._growth = self._new_growth(new_id)
+
+    def _new_alerts(self, alert: Alert | None) -> Alerts:
+        return Alerts(
+            settings=self._settings,
+            book=self._book,
+            journal=self._journal,
+            money=self.money,
+            spawn=self._spawn,
+            tell=alert,
         )
-        self._tracks: dict[str, Track] = {}
-        self._queue = FairQueue()
-        self._boot_failures = 0
-        self._boot_after = 0.0
-        self._prewarm_after = 0.0
-        self._look_after = 0.0
-        self._wake = asyncio.Event()
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._fleet = Fleet(
-            provider=provider,
-            listeners=listeners,
+
+    def _new_reconciler(self, every_s: float) -> Reconciler:
+        return Reconciler(
+            fleet=self._fleet,
+            listeners=self._listeners,
             journal=self._journal,
             book=self._book,
-            estimates=self._estimates,
-            keep_warm=self._keep_warm,
+            settings=self._settings,
+            clock=self._clock,
+            changed=self._wake.set,
+            every_s=every_s,
+        )
+
+    def _new_growth(self, new_id: Callable[[str], str]) -> Growth:
+        return Growth(
+            fleet=self._fleet,
+            queue=self._queue,
+            book=self._book,
+            settings=self._settings,
+            clock=self._clock,
+            new_id=new_id,
+            refuse_all=self._outcomes.refuse_all,
+        )
+
+    def _new_fleet(self, provider: Provider, token_of: Callable[[str], str]) -> Fleet:
+        settings = self._settings
+        estimates = Estimates.at_first(provider.typical_boot_s)
+        rate_usd_per_h = float(provider.billing.rate_usd_per_h)
+        return Fleet(
+            provider=provider,
+            listeners=self._listeners,
+            journal=self._journal,
+            book=self._book,
+            estimates=estimates,
+            keep_warm=keep_warm(settings, rate_usd_per_h, lambda: estimates.boot.seconds),
             settings=settings,
-            clock=clock,
+            clock=self._clock,
             token_of=token_of,
             spawn=self._spawn,
             changed=self._wake.set,
-            lost=self._requeue_all,
+            lost=self._outcomes.requeue_all,
             boot_failed=self._note_boot_failure,
         )
-        self._runs = Runs(
+
+    def _new_runs(self, new_id: Callable[[str], str]) -> Runs:
+        return Runs(
             fleet=self._fleet,
-            listeners=listeners,
+            listeners=self._listeners,
             journal=self._journal,
             sources=self._sources,
-            settings=settings,
-            clock=clock,
+            settings=self._settings,
+            clock=self._clock,
             new_id=new_id,
-            finished=self._note_verdict,
-            requeue=self._requeue,
+            finished=self._outcomes.finished,
+            requeue=self._outcomes.requeue,
             pool_metrics=self._pool_metrics,
         )
-        self._listeners = listeners
-        self._admissions = Admissions(
+
+    def _new_admissions(self, examine: Examine) -> Admissions:
+        return Admissions(
             examine=examine,
             journal=self._journal,
             sources=self._sources,
-            clock=clock,
-            finish=self._finish,
-            admitted=self._enqueue,
+            clock=self._clock,
+            finish=self._outcomes.finish,
+            admitted=self._outcomes.enqueue,
             changed=self._wake.set,
         )
 
@@ -181,35 +197,12 @@ class VMOrchestrator:
             credits_usd=self._book.credits_usd,
             spent_usd=self._book.settled_usd + alive_usd,
             reserved_usd=max(Decimal(0), self._book.committed_usd - self._book.settled_usd - alive_usd),
-            alerted=self._alerted,
+            alerted=self._alerts.done,
         )
 
     def quote(self, gpu: str, owner: str) -> Quote:
         """What a submission of this owner may expect, if it came now."""
-        machines = [m for m in self._fleet.machines.values() if m.vm.gpu == gpu and not m.going]
-        ready = [machine for machine in machines if machine.vm.ready_at is not None]
-        position = self._queue.position(owner)
-        task_s, boot_s = self._estimates.task.seconds, self._estimates.boot.seconds
-        billed_s = task_s + (0.0 if ready else boot_s)
-        cost = self._fleet.provider.billing.rate_usd_per_h * Decimal(round(billed_s * 1000)) / 3_600_000
-        at_once = position == 0 and any(machine.takes_more for machine in ready)
-        wait_s = task_s * (position + 1) / max(1, len(machines)) + (0.0 if ready else boot_s)
-        return Quote(
-            vm_state=WARM_REUSE if ready else COLD_START,
-            position=position,
-            wait_s=0.0 if at_once else wait_s,
-            cost_usd=cost,
-            task_s=task_s,
-            warm_chance=warm_chance([machine.vm for machine in machines], self._clock.now(), boot_s),
-            refusal=self._refusal(machines),
-        )
-
-    def _refusal(self, machines: list[Machine]) -> BudgetExceeded | None:
-        """Why the credits would cover one task more on none of these VMs, or no VM if there are none."""
-        if not machines:
-            return self._book.refusal("", self._fleet.worst_case_usd(age_s=0.0, boots=True))
-        refusals = [self._book.refusal(machine.vm.id, self._one_more_usd(machine)) for machine in machines]
-        return None if None in refusals else refusals[0]
+        return self._quotes.of(gpu, owner)
 
     # What may be asked for.
 
@@ -245,12 +238,12 @@ class VMOrchestrator:
                 hint="There is nothing to cancel.",
             )
         await self._cancel(track)
-        return await self._journal.read(_known, submission_id)
+        return await self._journal.read(submissions.known, submission_id)
 
     async def _cancel(self, track: Track) -> None:
         track.cancel = True
         if self._queue.remove(track.id) or self._admissions.remove(track.id):
-            await self._finish(track, cancelled())
+            await self._outcomes.finish(track, cancelled())
         while not track.over.is_set():
             if track.attempt is not None and track.machine is not None:
                 try:
@@ -264,21 +257,21 @@ class VMOrchestrator:
 
     async def start(self) -> None:
         """Go on from what the store has, compare with the provider, then work."""
-        past = await self._journal.read(read_past, self._alert_name, self._keep_warm.memory)
+        past = await self._journal.read(read_past, self._alerts.name, self._fleet.keep_warm.memory)
         self._book.settled_usd = past.settled_usd
-        self._alerted = past.alerted
+        self._alerts.done = past.alerted
         for seconds in past.boots_s:
-            self._estimates.boot.observe(seconds)
+            self._fleet.estimates.boot.observe(seconds)
         for at, owner in past.arrivals:
-            self._keep_warm.arrived(at, owner)
+            self._fleet.keep_warm.arrived(at, owner)
         for vm in past.alive:
             self._fleet.resume(vm)
         for record in past.unfinished:
             self._resume(record, past.attempts.get(record.id))
-        self._free_the_deserted()
-        compared = await self._fleet.reconcile()
+        self._fleet.free_the_deserted()
+        compared = await self._reconciler.reconcile()
         self._spawn(self._work())
-        self._spawn(self._reconcile(compared=compared))
+        self._spawn(self._reconciler.work(compared=compared))
         self._wake.set()
 
     async def stop(self) -> None:
@@ -314,25 +307,11 @@ class VMOrchestrator:
             self._queue.started(record.owner)
             self._spawn(self._runs.follow(track))
         elif attempt is not None:
-            self._spawn(self._lose_orphan(track, attempt))
+            self._spawn(self._outcomes.lose_orphan(track, attempt))
         else:
             self._queue.push(record.owner, record.id)
         if track.cancel:
             self._spawn(self._cancel(track))
-
-    def _free_the_deserted(self) -> None:
-        """VMs can be used from now on; one that the store has as busy, with nothing on it, is idle."""
-        now = self._clock.now()
-        for machine in self._fleet.machines.values():
-            if machine.vm.state is VMState.BUSY and not machine.running:
-                machine.vm = self._fleet.idled(machine.vm.becomes(state=VMState.IDLE), now)
-            self._fleet.offer(machine)
-
-    async def _lose_orphan(self, track: Track, attempt: AttemptRecord) -> None:
-        """An attempt on a VM that is over."""
-        await self._journal.write(attempts.lose, attempt.id, self._clock.now(), "its VM is over")
-        self._queue.started(track.owner)
-        self._requeue(track)
 
     async def _work(self) -> None:
         """Decide whenever something changed, and when the next deadline comes."""
@@ -347,12 +326,6 @@ class VMOrchestrator:
             self._wake.clear()
             self._decide()
 
-    async def _reconcile(self, *, compared: bool) -> None:
-        while True:
-            await asyncio.sleep(self._reconcile_s if compared else _RECONCILE_AGAIN_S)
-            compared = await self._fleet.reconcile()
-            self._wake.set()
-
     # Decisions: no wait from here to the next heading.
 
     def _decide(self) -> None:
@@ -361,95 +334,25 @@ class VMOrchestrator:
         for work in self._admissions.due():
             self._spawn(work)
         self._assign()
-        self._scale_up(now)
-        self._prewarm(now)
+        self._growth.scale_up(now)
+        self._growth.prewarm(now)
         self._release_idle(now)
-        self._look_at_money(now)
+        self._alerts.look(now)
 
     def _assign(self) -> None:
         """Free VMs to those who wait, the longest-warm first."""
         while len(self._queue) and (machine := self._fleet.free.take()):
             try:
-                self._extend_escrow(machine)
+                self._fleet.extend_escrow(machine)
             except BudgetExceeded:
                 self._fleet.release(machine, "the credits do not cover another task on it")
                 continue
             submission_id = self._queue.pop()
             assert submission_id is not None  # noqa: S101 - somebody waits
-            self._boot_failures = 0
+            self._growth.failures = 0
             self._runs.reserve(self._tracks[submission_id], machine)
             self._fleet.free.offer(machine)
             self._spawn(self._runs.begin(self._tracks[submission_id]))
-
-    def _extend_escrow(self, machine: Machine) -> None:
-        """Reserve what one task more on this VM may come to."""
-        self._book.promise(machine.vm.id, self._one_more_usd(machine))
-        machine.vm = machine.vm.becomes(escrow_usd=self._book.promised_usd(machine.vm.id))
-
-    def _one_more_usd(self, machine: Machine) -> Decimal:
-        """The most that this VM may come to with one task more."""
-        age_s = self._fleet.age_s(machine.vm)
-        return self._fleet.worst_case_usd(age_s=age_s, boots=False, tasks=len(machine.running) + 1)
-
-    def _scale_up(self, now: float) -> None:
-        """One VM more for as long as waiting for those that we have takes longer than booting one."""
-        while self._wants_another(now):
-            try:
-                self._begin_vm(now)
-            except BudgetExceeded as refusal:
-                if not self._fleet.machines:
-                    self._refuse_all(Verdict.BUDGET_EXCEEDED, refusal)
-                return
-
-    def _begin_vm(self, now: float) -> None:
-        """Boot one more, for whoever waits first; `BudgetExceeded` if the credits do not cover it."""
-        vm_id = self._new_id("vm")
-        worst_usd = self._fleet.worst_case_usd(age_s=0.0, boots=True)
-        self._book.promise(vm_id, worst_usd)
-        self._fleet.begin(
-            VMInstance(
-                id=vm_id,
-                provider=self._fleet.provider.name,
-                gpu=self._settings.default_gpu,
-                state=VMState.PROVISIONING,
-                created_at=now,
-                simulated=self._fleet.provider.simulated,
-                escrow_usd=worst_usd,
-                boots_for=self._next_to_boot_for(),
-            )
-        )
-
-    def _prewarm(self, now: float) -> None:
-        """A VM before anybody asks, where the policy foresees that somebody will."""
-        at = self._prewarm_at(now)
-        if at is not None and at <= now:
-            # What the credits do not cover is left to those who ask.
-            self._prewarm_after = now + _PREWARM_AGAIN_S
-            with contextlib.suppress(BudgetExceeded):
-                self._begin_vm(now)
-
-    def _prewarm_at(self, now: float) -> float | None:
-        """When a VM is to be begun, unless there is one already or none could be had lately."""
-        if self._fleet.machines or len(self._queue) or self._boot_failures:
-            return None
-        at = self._keep_warm.prewarm_at(now)
-        return None if at is None else max(at, self._prewarm_after)
-
-    def _wants_another(self, now: float) -> bool:
-        machines = self._fleet.machines.values()
-        if not len(self._queue) or len(machines) >= self._settings.max_vms or now < self._boot_after:
-            return False
-        serving = [machine for machine in machines if not machine.going]
-        if not serving:
-            return True
-        # The last who waits begins when all others are done, or under way on the other VMs.
-        before = len(self._queue) - 1 + sum(len(machine.running) for machine in serving)
-        return before * self._estimates.task.seconds / len(serving) > self._estimates.boot.seconds
-
-    def _next_to_boot_for(self) -> str | None:
-        """Who is shown that a VM boots: the first of those who wait and are not shown one yet."""
-        shown = {machine.vm.boots_for for machine in self._fleet.machines.values()}
-        return next((item for item in self._queue.heads() if item not in shown), None)
 
     def _release_idle(self, now: float) -> None:
         for machine in self._fleet.deadlines.passed(now):
@@ -458,102 +361,15 @@ class VMOrchestrator:
 
     def _until_deadline_s(self) -> float | None:
         now = self._clock.now()
-        pause_ends_at = self._boot_after if len(self._queue) and self._boot_after > now else None
-        known = (self._fleet.deadlines.next_at(), pause_ends_at, self._prewarm_at(now))
+        known = (self._fleet.deadlines.next_at(), self._growth.next_at(now))
         moments = [moment for moment in known if moment is not None]
         return max(0.0, min(moments) - now) if moments else None
 
-    def _look_at_money(self, now: float) -> None:
-        if self._alerted or now < self._look_after:
-            return
-        self._look_after = now + _LOOK_S
-        alert_usd = self._settings.alert_threshold * self._book.credits_usd
-        # What is spent is never more than what is committed, which is known without looking at every VM.
-        if self._book.committed_usd < alert_usd:
-            return
-        money = self.money()
-        if money.spent_usd < alert_usd:
-            return
-        self._alerted = True
-        self._spawn(self._raise_alert(money))
-
-    def _refuse_all(self, verdict: Verdict, error: WarmfrontError) -> None:
-        """Tell everyone who waits that there will be no VM."""
-        for submission_id in self._queue.drain():
-            self._spawn(self._finish(self._tracks[submission_id], refused(verdict, error)))
-
     # What decisions lead to, and what comes back.
 
-    def _enqueue(self, track: Track) -> None:
-        self._queue.push(track.owner, track.id)
-        self._wake.set()
-
-    async def _finish(self, track: Track, event: Failed | Xray) -> None:
-        """A verdict without a VM."""
-        verdict = await self._journal.write(_store_verdict, track.id, event.fields(), self._clock.now())
-        self._journal.publish(verdict, last=True)
-        self._forget(track)
-
-    def _note_verdict(self, track: Track, status: str) -> None:
-        """Its attempt ended with a verdict."""
-        log.info("submission %s: %s", track.id, status or "was over already")
-        self._queue.done(track.owner)
-        self._forget(track)
-        self._wake.set()
-
-    def _forget(self, track: Track) -> None:
-        self._tracks.pop(track.id, None)
-        self._sources.forget(track.id)
-        track.over.set()
-
-    def _requeue_all(self, tracks: list[Track]) -> None:
-        for track in tracks:
-            self._requeue(track)
-
-    def _requeue(self, track: Track) -> None:
-        """Its attempt was lost to infrastructure: again, or no more."""
-        self._queue.done(track.owner)
-        track.attempt = track.machine = None
-        track.lost += 1
-        if track.cancel:
-            self._spawn(self._finish(track, cancelled()))
-        elif track.lost > RETRIES:
-            self._spawn(self._finish(track, given_up(track.lost)))
-        else:
-            self._queue.push(track.owner, track.id, front=True)
-        self._wake.set()
-
     def _note_boot_failure(self, reason: str) -> None:
-        self._boot_failures += 1
-        self._boot_after = self._clock.now() + _BOOT_PAUSE_S * self._boot_failures
-        others = any(other.vm.ready_at and not other.going for other in self._fleet.machines.values())
-        if self._boot_failures >= BOOT_TRIES and not others:
-            self._boot_failures = 0
-            self._refuse_all(Verdict.ERROR, no_vm(BOOT_TRIES, reason))
+        self._growth.note_failure(reason)
         self._wake.set()
-
-    async def _raise_alert(self, money: Money) -> None:
-        """Once in the life of these credits, also over restarts."""
-        if not await self._journal.write(marks.once, self._alert_name, self._clock.now()):
-            return
-        facts = {
-            "spent_usd": float(round(money.spent_usd, 2)),
-            "credits_usd": float(money.credits_usd),
-            "threshold": float(self._settings.alert_threshold),
-        }
-        log.warning(
-            "budget alert: $%.2f of $%.2f are spent, %d%% or more",
-            money.spent_usd,
-            money.credits_usd,
-            self._settings.alert_threshold * 100,
-        )
-        if self._alert is not None:
-            await self._alert(facts)
-
-    @property
-    def _alert_name(self) -> str:
-        """Other credits or another threshold are another alert."""
-        return f"alert:{self._settings.alert_threshold}:{self._settings.credits_usd}"
 
     def _pool_metrics(self) -> dict[str, Any]:
         machines = self._fleet.machines.values()
@@ -576,18 +392,3 @@ async def _guarded(work: Coroutine[object, object, None]) -> None:
         await work
     except Exception:
         log.exception("a task of the orchestrator failed")
-
-
-def _known(c: Connection, submission_id: str) -> SubmissionRecord:
-    record = submissions.get(c, submission_id)
-    assert record is not None  # noqa: S101 - records are never deleted
-    return record
-
-
-def _store_verdict(
-    c: Connection, submission_id: str, fields: dict[str, Any], now: float
-) -> StoredEvent | None:
-    """With what lost attempts came to, if there were any."""
-    cost = ledger.of_submission(c, submission_id)
-    fields = {**fields, "cost_usd": float(round(cost, 6))}
-    return stored.finish(c, submission_id, fields, now, cost_usd=cost)

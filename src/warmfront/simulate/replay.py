@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import itertools
 import logging
-import random
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -114,7 +113,6 @@ async def live(arrivals_s: NDArray[np.float64], plan: Plan, store: Store, clock:
         log=EventLog(store),
         token_of=lambda vm_id: vm_id,
         new_id=lambda kind: f"{kind}{next(ids)}",
-        random=random.Random(0),  # noqa: S311 - no secret
         reconcile_s=_SELDOM_S,
     )
     await orchestrator.start()

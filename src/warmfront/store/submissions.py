@@ -107,6 +107,11 @@ def get(c: Connection, submission_id: str) -> SubmissionRecord | None:
     return None if row is None else _record(row)
 
 
+def known(c: Connection, submission_id: str) -> SubmissionRecord:
+    """The submission of this id, which is there: records are never deleted."""
+    return _record(c.execute(_GET, {"id": submission_id}).one())
+
+
 _GET = _RECORDS.where(_T.id == bindparam("id"))
 
 

@@ -72,7 +72,6 @@ class Ports:
     log: EventLog
     token_of: Callable[[str], str]
     new_id: Callable[[str], str]
-    random: random.Random
     alert: Callable[[dict[str, Any]], Awaitable[None]]
 
 
@@ -250,7 +249,6 @@ class World:
                 log=log,
                 token_of=lambda vm_id: f"token of {vm_id}",
                 new_id=self._new_id,
-                random=random.Random(f"orchestrator {self.seed} {life.number}"),  # noqa: S311 - as above
                 alert=self._alert,
             )
         )
