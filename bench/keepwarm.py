@@ -11,6 +11,7 @@ import math
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import TYPE_CHECKING
 from unittest import mock
 
 import numpy as np
@@ -22,6 +23,9 @@ from warmfront.settings import Settings
 from warmfront.simulate.optimum import Terms, best
 from warmfront.simulate.replay import EPOCH_S, Plan, replay
 from warmfront.simulate.traces import TRACES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 DAYS = 60
 SEED, HELD_BACK = 1, 4242
@@ -105,9 +109,17 @@ def main() -> None:
             rows = [Row(*trace, policy, waits, asked.longest) for trace in traces()]
             table = list(pool.map(Row.ratios, rows))
             for wait, ratios in zip(waits, zip(*table, strict=True), strict=True):
-                mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
                 shown = " ".join(f"{ratio:5.2f}" for ratio in ratios)
-                print(f"{policy:16} ${wait:<4g}/h {shown}  {mean:5.2f} {max(ratios):5.2f}", flush=True)
+                print(
+                    f"{policy:16} ${wait:<4g}/h {shown}  {_mean(ratios):5.2f} {max(ratios):5.2f}", flush=True
+                )
+            every = [ratio for row in table for ratio in row]
+            print(f"{policy:16} {'all together':79}  {_mean(every):5.2f} {max(every):5.2f}", flush=True)
+
+
+def _mean(ratios: Sequence[float]) -> float:
+    """The geometric one."""
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
 if __name__ == "__main__":
