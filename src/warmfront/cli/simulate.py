@@ -270,7 +270,8 @@ def show(rows: list[Row], arrivals: Arrivals, what: str, wait_value: float) -> N
     console = Console()
     for note in arrivals.notes:
         print(f"note: {note}", file=sys.stderr)
-    console.print(f"{what}: {arrivals.at_s.size:,} tasks\n")
+    count = arrivals.at_s.size
+    console.print(f"{what}: {count:,} {'task' if count == 1 else 'tasks'}\n")
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("policy", no_wrap=True)
     for heading in ("dollars", "a task", "wait p50", "p95", "mean", "cold", "used", "total", "of best"):

@@ -106,11 +106,11 @@ def on_a_traces_clock(times: Sequence[float]) -> Arrivals:
     notes = []
     backwards = int(np.sum(np.diff(at_s) < 0))
     if backwards:
-        notes.append(f"{backwards:,} arrivals came before the one above them: all were sorted")
+        notes.append(f"{backwards:,} of {at_s.size:,} arrivals came before the one above: all were sorted")
         at_s = np.sort(at_s)
     doubles = int(np.sum(np.diff(at_s) == 0))
     if doubles:
-        notes.append(f"{doubles:,} arrivals have the same time as another: each is a task of its own")
+        notes.append(f"{doubles:,} of {at_s.size:,} arrivals came with another: each is a task of its own")
     days = (at_s[-1] - at_s[0]) / DAY_S if at_s.size else 0.0
     if days > MOST_DAYS:
         raise BadRequest(
