@@ -27,8 +27,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 #: Limits that hostile code meets soon, so that a test of one is quick.
 TIGHT = {
     "AMD_CONTAINER_MEMORY_LIMIT": "768MB",
-    "WARMFRONT_COMPILE_MEMORY_LIMIT": "768MB",
-    "WARMFRONT_COMPILE_TIMEOUT": "15",
+    "WARMFRONT_COMPILE_MEMORY_LIMIT": "512MB",
+    "WARMFRONT_COMPILE_TIMEOUT": "8",
     "WARMFRONT_CASE_TIMEOUT": "3",
     "WARMFRONT_RUN_TIMEOUT": "60",
     "WARMFRONT_BENCH_BUDGET": "0.2",
