@@ -39,6 +39,9 @@ TARGET_WIDTH = 0.005
 AUDIT_SLOTS = 3
 #: The audited calls take at least this long together, so that one command's overhead is lost in it.
 AUDIT_MS = 8.0
+#: And this many times as long as one alone. One that was held up says nothing: many held against it would
+#: seem to take no time at all.
+AUDIT_TIMES = 3.0
 AUDIT_MAX_CALLS = 2000
 AUDIT_ROUNDS = 8
 #: Samples and audit are taken again this often before a time counts as forged.
@@ -151,18 +154,19 @@ class Bench:
         one_ms = self._audited_run(layout, asked, calls=1)
         # By our clock, not by the claim: whoever claims nothing would be asked for ever.
         calls = AUDIT_SLOTS + 1
-        while (many_ms := self._audited_run(layout, asked, calls=calls)) - one_ms < AUDIT_MS:
-            if calls >= AUDIT_MAX_CALLS:
-                break
+        many_ms = self._audited_run(layout, asked, calls=calls)
+        while not _far_apart(one_ms, many_ms) and calls < AUDIT_MAX_CALLS:
             calls = min(calls * 4, AUDIT_MAX_CALLS)
+            one_ms = min(one_ms, self._audited_run(layout, asked, calls=1))
+            many_ms = self._audited_run(layout, asked, calls=calls)
         for _ in range(AUDIT_ROUNDS):
-            slope_ms = max(many_ms - one_ms, 0.0) / (calls - 1)
-            if slope_ms <= DOUBTED * claimed_ms + CALL_OVERHEAD_MS:
+            slope_ms = (many_ms - one_ms) / (calls - 1)
+            if _far_apart(one_ms, many_ms) and slope_ms <= DOUBTED * claimed_ms + CALL_OVERHEAD_MS:
                 break
             # The smallest of each: noise only ever adds.
             one_ms = min(one_ms, self._audited_run(layout, asked, calls=1))
             many_ms = min(many_ms, self._audited_run(layout, asked, calls=calls))
-        return slope_ms
+        return slope_ms if _far_apart(one_ms, many_ms) else many_ms / calls
 
     def _audited_run(self, layout: Layout, asked: list[Question], *, calls: int) -> float:
         layout.write(self.data, [question.inputs for question in asked])
@@ -190,6 +194,10 @@ class Bench:
             pct_of_floor=None if floor_ms is None else 100 * floor_ms / ms,
             note=note,
         )
+
+
+def _far_apart(one_ms: float, many_ms: float) -> bool:
+    return many_ms - one_ms >= AUDIT_MS and many_ms >= AUDIT_TIMES * one_ms
 
 
 def _is_forged(claimed_ms: float, outer_ms: float) -> bool:
