@@ -34,6 +34,9 @@ def _quickly(command: str, parameters: dict[str, Any]) -> int:
         from warmfront.cli.xray import print_xray  # noqa: PLC0415 - each loads what it needs
 
         return print_xray(parameters.pop("file"), **parameters)
+    from warmfront.cli import interrupts  # noqa: PLC0415 - as above
+
+    interrupts.hold()
     from warmfront.cli.run import Request, run_request  # noqa: PLC0415 - as above
 
     as_json = parameters.pop("as_json")

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warmfront import problems, settings
+from warmfront.cli import interrupts
 from warmfront.cli.stream import JsonView, View, refuse
 from warmfront.errors import (
     InfrastructureError,
@@ -72,6 +73,7 @@ def run_request(request: Request, *, as_json: bool) -> int:
         view: View = JsonView() if as_json else _terminal_view(submission)
         stamp = Stamp()
         try:
+            interrupts.release()
             events = _events(submission, bench, configured, thorough=request.bugs)
             return _show_events(map(stamp, events), submission.endpoint, view)
         except KeyboardInterrupt:
