@@ -67,10 +67,8 @@ def learn(arrivals: NDArray[np.float64], now: float) -> Foresight:
     tasks = _counted(half * _SINCE_S.size + stretch[:-1], weights[:-1], 336 * _SINCE_S.size)
     kinds = np.flatnonzero(tasks)
     tasks, (half, stretch) = tasks[kinds], np.divmod(kinds, _SINCE_S.size)
-    week, hours = (
-        _Week.of(half // 2, tasks, arrivals[0], now),
-        _hours((half + 0.5).astype(np.float64) * _HALF_S),
-    )
+    week = _Week.of(half // 2, tasks, arrivals[0], now)
+    hours = _hours((half + 0.5).astype(np.float64) * _HALF_S)
     went_on = np.where(stretch == _SINCE_S.size - 1, 0.0, 0.5)
     for _ in range(_ROUNDS):
         counts = _counted(stretch, tasks * went_on, _SINCE_S.size)
