@@ -12,7 +12,8 @@ from warmfront.hip import cpu
 from warmfront.hip.cpu.compilers import run_compiler
 from warmfront.hip.cpu.parts import MAIN_HEADER
 from warmfront.hip.cpu.toolchain import CpuToolchain
-from warmfront.submissions import Endpoint, Submission
+from warmfront.judge_request import JudgeRequest
+from warmfront.verdicts import Endpoint
 
 ROUNDS = 11
 
@@ -23,7 +24,7 @@ def main() -> None:
     built = toolchain.built
     example = Path(__file__).parent.parent / "examples" / "matmul.hip"
     problem = problems.get("matmul")
-    submission = Submission(
+    submission = JudgeRequest(
         source=example.read_text(), problem=problem, dtype=problem.dtypes[0], endpoint=Endpoint.CHECKER
     )
     with tempfile.TemporaryDirectory() as folder:

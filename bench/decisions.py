@@ -17,11 +17,11 @@ from warmfront.clock import SystemClock
 from warmfront.orchestrator import EventLog, VMOrchestrator
 from warmfront.orchestrator.state import Track
 from warmfront.settings import Settings
-from warmfront.store.records import SubmissionRecord, SubmissionState
+from warmfront.submission import Submission, SubmissionState
 from warmfront.testing.listeners import SimulatedListeners
 from warmfront.testing.provider import SimulatedProvider
 from warmfront.testing.store import InlineStore, MemoryDatabase
-from warmfront.vms import VMInstance, VMState
+from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -59,7 +59,7 @@ class Deciding(VMOrchestrator):
 
     def enqueue(self, number: int) -> None:
         """One more who waits."""
-        record = SubmissionRecord(
+        record = Submission(
             id=f"sub{number}",
             owner=f"user{number % OWNERS}",
             problem="relu",
@@ -96,7 +96,7 @@ async def measure(vms: int, waiting: int) -> float:
     provider = SimulatedProvider(clock=clock, seed=1)
     store, ids = InlineStore(database), itertools.count()
 
-    async def examine(_record: SubmissionRecord, _code: str) -> Xray:
+    async def examine(_record: Submission, _code: str) -> Xray:
         raise AssertionError("nothing is admitted here")
 
     orchestrator = Deciding(

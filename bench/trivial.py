@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from warmfront.hip.xray import Report
     from warmfront.problems.spec import Dtype, Problem
-    from warmfront.store.records import SubmissionRecord
+    from warmfront.submission import Submission
 
 
 class OneVM:
@@ -106,7 +106,7 @@ class Nodding:
         """Nothing is open."""
 
 
-async def _look(_record: SubmissionRecord, _code: str) -> Xray:
+async def _look(_record: Submission, _code: str) -> Xray:
     return Xray(arch="gfx942", gpu="MI300X", compiler="", compiles=True, kernels=[], findings=[])
 
 

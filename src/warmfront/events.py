@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from warmfront.submissions import Verdict
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable

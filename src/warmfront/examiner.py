@@ -15,7 +15,7 @@ from warmfront.errors import IsolationRequired, WarmfrontError
 from warmfront.hip.xray import xray
 from warmfront.problems.spec import Dtype
 from warmfront.sandbox import open_sandbox
-from warmfront.submissions import Endpoint
+from warmfront.verdicts import Endpoint
 
 if TYPE_CHECKING:
     from warmfront.events import Xray
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from warmfront.problems.spec import Problem
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
-    from warmfront.store.records import SubmissionRecord
+    from warmfront.submission import Submission
 
 #: X-rays at once. Each keeps a core busy.
 _THREADS = 2
@@ -48,7 +48,7 @@ class Examiner:
         sandbox = open_sandbox(settings.sandbox, base=settings.box_dir, image=settings.docker_image)
         return cls(settings, sandbox)
 
-    async def examine(self, record: SubmissionRecord, source: str) -> Xray:
+    async def examine(self, record: Submission, source: str) -> Xray:
         """The X-ray that a submission gets at its admission."""
         if not self._settings.xray and record.endpoint != Endpoint.XRAY:
             return not_made("WARMFRONT_XRAY is false.")
@@ -74,7 +74,7 @@ class Examiner:
         self._threads.shutdown(cancel_futures=True)
         self._sandbox.close()
 
-    def _examine(self, record: SubmissionRecord, source: str) -> Xray:
+    def _examine(self, record: Submission, source: str) -> Xray:
         try:
             problem, dtype = problems.get(record.problem), Dtype(record.dtype)
         except WarmfrontError:  # its author brought the problem along, and that is run on a VM alone

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from warmfront.submissions import Endpoint, is_terminal
+from warmfront.verdicts import Endpoint, is_terminal
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLE = ROOT / "examples" / "leaky_relu.hip"

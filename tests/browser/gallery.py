@@ -22,7 +22,7 @@ from warmfront.judge.statistics import geometric_mean
 from warmfront.settings import Settings
 from warmfront.store import log, submissions
 from warmfront.store.engine import open_store
-from warmfront.store.records import NewSubmission
+from warmfront.submission import NewSubmission
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,8 +17,9 @@ from warmfront.money.billing import Billing
 from warmfront.settings import Settings
 from warmfront.store import attempts, ledger, log, submissions, vms
 from warmfront.store.engine import open_store
-from warmfront.store.records import AttemptRecord, NewSubmission
-from warmfront.vms import VMInstance, VMState
+from warmfront.store.records import AttemptRecord
+from warmfront.submission import NewSubmission
+from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,8 @@ from warmfront import sandbox, settings
 from warmfront.hip.cpu.toolchain import CpuToolchain
 from warmfront.judge import Judge
 from warmfront.judge.findings import KINDS
-from warmfront.submissions import Endpoint, Submission
+from warmfront.judge_request import JudgeRequest
+from warmfront.verdicts import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +50,7 @@ def _judge() -> Iterator[Judge]:
 
 def last_event(judge: Judge, specimen: Specimen) -> dict[str, Any]:
     """The verdict on a kernel, as it goes on the wire."""
-    submission = Submission(
+    submission = JudgeRequest(
         source=specimen.source, problem=specimen.problem, dtype=specimen.dtype, endpoint=Endpoint.CHECKER
     )
     # Everything for the corpus, whose cases are small; what every check does for real problems.

@@ -18,9 +18,10 @@ from warmfront.judge.findings import (
     read_records,
     weigh,
 )
+from warmfront.judge_request import JudgeRequest
 from warmfront.problems import get
 from warmfront.problems.spec import Dtype, Scale
-from warmfront.submissions import Endpoint, Submission
+from warmfront.verdicts import Endpoint
 
 
 def record(kind: str, severity: str = "warning", **more: Any) -> Record:
@@ -155,7 +156,7 @@ def test_only_votes_are_watched_for_cuts() -> None:
 def test_a_check_hunts_in_a_few_small_cases() -> None:
     """The smallest case is among them, and none is large."""
     problem = get("matrix-multiplication")
-    submission = Submission(source="", problem=problem, dtype=Dtype.FLOAT32, endpoint=Endpoint.CHECKER)
+    submission = JudgeRequest(source="", problem=problem, dtype=Dtype.FLOAT32, endpoint=Endpoint.CHECKER)
     cases = problem.cases(Scale.CPU)
     chosen = choose_cases(submission, cases, EVERYDAY)
     assert len(chosen) == EVERYDAY.most_cases

@@ -16,7 +16,8 @@ from warmfront.hip.cpu.toolchain import CpuToolchain
 from warmfront.hip.toolchain import shell_job
 from warmfront.judge import Judge
 from warmfront.judge.bugs import Hunt
-from warmfront.submissions import Endpoint, Submission
+from warmfront.judge_request import JudgeRequest
+from warmfront.verdicts import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,7 +36,7 @@ def _check() -> Iterator[Check]:
     maker = sandbox.open_sandbox("bubblewrap", base=configured.box_dir)
     judge = Judge(CpuToolchain(configured.cache_dir), maker, configured)
     kernel = lab.read(lab.HERE / "correct/tree.hip")
-    submission = Submission(
+    submission = JudgeRequest(
         source=kernel.source, problem=kernel.problem, dtype=kernel.dtype, endpoint=Endpoint.CHECKER
     )
 

@@ -14,7 +14,7 @@ from warmfront.providers.base import Lease, Phase
 from warmfront.store import ledger, vms
 from warmfront.store.engine import open_store
 from warmfront.store.records import LedgerEntry, Meter
-from warmfront.vms import VMInstance, VMState
+from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
     from pathlib import Path

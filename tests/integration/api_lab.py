@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.types import Message
 
-    from warmfront.store.records import SubmissionRecord
+    from warmfront.submission import Submission
 
 #: A source that compiles on the simulated target; one with this word does not.
 GOOD = "// a kernel\n"
@@ -218,7 +218,7 @@ class Lab:
         return self.client.with_key(self.key(name, role))
 
 
-async def examine(record: SubmissionRecord, source: str) -> Xray:
+async def examine(record: Submission, source: str) -> Xray:
     """A target that takes everything but what says that it does not compile."""
     broken = "DOES_NOT_COMPILE" in source
     return Xray(

@@ -15,7 +15,7 @@ import httpx
 
 from warmfront.listener.wire import TOKEN_VARIABLE
 from warmfront.sandbox.cgroup import find_hierarchy
-from warmfront.vms import VMInstance, VMState
+from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

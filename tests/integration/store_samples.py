@@ -6,12 +6,13 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from warmfront.store import attempts, log, submissions
-from warmfront.store.records import AttemptRecord, NewSubmission
+from warmfront.store.records import AttemptRecord
+from warmfront.submission import NewSubmission
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from warmfront.store.records import SubmissionRecord
+    from warmfront.submission import Submission
 
 IN_QUEUE = {"status": "IN_QUEUE", "position": 0}
 XRAY = {"status": "XRAY"}
@@ -35,7 +36,7 @@ def new(submission_id: str = "s1", **changes: Any) -> NewSubmission:
     return dataclasses.replace(plain, **changes)
 
 
-def queued(c: Connection, submission_id: str = "s1", /, **changes: Any) -> SubmissionRecord:
+def queued(c: Connection, submission_id: str = "s1", /, **changes: Any) -> Submission:
     """A stored submission that waits for a VM."""
     submissions.create(c, new(submission_id, **changes), IN_QUEUE)
     assert log.admit(c, submission_id, XRAY, 1000.5)
@@ -67,7 +68,7 @@ def accepted(
     assert log.finish(c, submission_id, fields, 1005.0)
 
 
-def found(c: Connection, submission_id: str = "s1") -> SubmissionRecord:
+def found(c: Connection, submission_id: str = "s1") -> Submission:
     """The submission, which is there."""
     record = submissions.get(c, submission_id)
     assert record is not None

@@ -14,7 +14,7 @@ from warmfront.api import views
 from warmfront.errors import ProviderError, StoreUnavailable
 from warmfront.store import ledger, vms
 from warmfront.store.records import LedgerEntry, Meter
-from warmfront.vms import VMInstance, VMState
+from warmfront.vm import VMInstance, VMState
 
 
 def _spent(amount_usd: str) -> LedgerEntry:

@@ -15,7 +15,8 @@ from tests.integration.api_lab import Lab, served
 from warmfront.api.outlook import Simulations
 from warmfront.cli.outlook import what_if_lines
 from warmfront.store import attempts, ledger, log, submissions
-from warmfront.store.records import AttemptRecord, LedgerEntry, Meter, NewSubmission, Role
+from warmfront.store.records import AttemptRecord, LedgerEntry, Meter, Role
+from warmfront.submission import NewSubmission
 
 DAY_S = 86_400
 

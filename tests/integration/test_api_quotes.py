@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.integration.api_lab import Client, Lab, served
-from warmfront.submissions import Verdict
 from warmfront.testing.listeners import Kernel
+from warmfront.verdicts import Verdict
 
 PLACE = "/api/amd/quote?problem=leaky-relu"
 

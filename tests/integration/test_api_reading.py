@@ -9,8 +9,8 @@ import pytest
 
 from tests.integration.api_lab import GOOD, Client, Lab, served
 from warmfront.store.records import Role
-from warmfront.submissions import Verdict
 from warmfront.testing.listeners import Kernel
+from warmfront.verdicts import Verdict
 
 
 @served()

@@ -11,7 +11,7 @@ import pytest
 from warmfront import settings
 from warmfront.errors import IsolationRequired
 from warmfront.examiner import Examiner
-from warmfront.store.records import SubmissionRecord, SubmissionState
+from warmfront.submission import Submission, SubmissionState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 
 SOURCE = (Path(__file__).parent.parent.parent / "examples/leaky_relu.hip").read_text()
-RECORD = SubmissionRecord(
+RECORD = Submission(
     id="sub_1",
     owner="ada",
     problem="leaky-relu",

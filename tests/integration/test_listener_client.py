@@ -16,7 +16,7 @@ from warmfront.errors import BadRequest, Conflict, UnknownAttempt, VMUnreachable
 from warmfront.listener import client
 from warmfront.listener.client import HttpListeners
 from warmfront.listener.protocol import Attempt, ListenerClient, Progress
-from warmfront.vms import VMInstance, VMState
+from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator

@@ -10,18 +10,19 @@ import pytest
 from tests.integration.listeners import SOURCE, SPINNING
 from warmfront import problems
 from warmfront.judge.stop import Stop, Stopped
+from warmfront.judge_request import JudgeRequest
 from warmfront.listener.turns import Turns
 from warmfront.problems.spec import Dtype
-from warmfront.submissions import Endpoint, Submission
+from warmfront.verdicts import Endpoint
 
 if TYPE_CHECKING:
     from warmfront.judge import Judge
     from warmfront.sandbox.pool import PoolSandbox
 
 
-def submission(source: str = SOURCE, endpoint: Endpoint = Endpoint.SUBMIT) -> Submission:
+def submission(source: str = SOURCE, endpoint: Endpoint = Endpoint.SUBMIT) -> JudgeRequest:
     """One for leaky-relu."""
-    return Submission(
+    return JudgeRequest(
         source=source, problem=problems.get("leaky-relu"), dtype=Dtype.FLOAT32, endpoint=endpoint
     )
 

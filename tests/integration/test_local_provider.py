@@ -21,7 +21,7 @@ from warmfront.listener.client import HttpListeners
 from warmfront.providers import local, processes
 from warmfront.providers.base import Lease, Phase
 from warmfront.providers.local import LISTENER, LocalProvider
-from warmfront.vms import VMInstance, VMState
+from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

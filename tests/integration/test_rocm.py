@@ -14,9 +14,10 @@ from warmfront.errors import NoToolchain
 from warmfront.hip import cpu
 from warmfront.hip.rocm import RocmToolchain
 from warmfront.judge import Judge
+from warmfront.judge_request import JudgeRequest
 from warmfront.problems.spec import Case, Dtype, Scale
 from warmfront.problems.vector_addition import VectorAddition
-from warmfront.submissions import Endpoint, Submission
+from warmfront.verdicts import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,8 +88,8 @@ def _judge_with_rocm(prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     maker.close()
 
 
-def _submission(endpoint: Endpoint, source: str = KERNEL) -> Submission:
-    return Submission(source=source, problem=SmallAddition(), dtype=Dtype.FLOAT32, endpoint=endpoint)
+def _submission(endpoint: Endpoint, source: str = KERNEL) -> JudgeRequest:
+    return JudgeRequest(source=source, problem=SmallAddition(), dtype=Dtype.FLOAT32, endpoint=endpoint)
 
 
 def test_a_kernel_goes_through_hipcc_to_a_verdict(judge_with_rocm: Judge, prefix: Path) -> None:

@@ -12,8 +12,9 @@ import pytest
 from warmfront import problems, sandbox, settings
 from warmfront.hip.cpu.toolchain import CpuToolchain
 from warmfront.judge import Judge
+from warmfront.judge_request import JudgeRequest
 from warmfront.problems.spec import Dtype
-from warmfront.submissions import Endpoint, Submission, is_terminal
+from warmfront.verdicts import Endpoint, is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +65,7 @@ def _bubblewrap_judge() -> Iterator[Judge]:
 def judged(judge: Judge, solution: Solution) -> list[dict[str, Any]]:
     """All events of a check."""
     problem = problems.get(solution.slug)
-    submission = Submission(
+    submission = JudgeRequest(
         source=solution.path.read_text(),
         problem=problem,
         dtype=Dtype(solution.dtype) if solution.dtype else problem.dtypes[0],

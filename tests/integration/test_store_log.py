@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.integration.store_samples import begun, event_ids, found, queued
 from warmfront.store import attempts, log
-from warmfront.store.records import AttemptRecord, SubmissionState
+from warmfront.store.records import AttemptRecord
+from warmfront.submission import SubmissionState
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -14,7 +14,7 @@ from sqlalchemy.exc import StatementError
 from tests.integration.store_samples import accepted, begun, queued
 from warmfront.store import counts, keys, ledger, log, marks, usage, vms
 from warmfront.store.records import LedgerEntry, Meter, Role
-from warmfront.vms import VMInstance, VMState
+from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

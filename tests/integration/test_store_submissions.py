@@ -20,7 +20,8 @@ from tests.integration.store_samples import (
 )
 from warmfront.errors import BadRequest, Conflict
 from warmfront.store import attempts, log, submissions
-from warmfront.store.records import AttemptRecord, SubmissionState
+from warmfront.store.records import AttemptRecord
+from warmfront.submission import SubmissionState
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -10,8 +10,9 @@ import pytest
 
 from tests.redteam.fixtures import ATTACKS, Attack, all_attacks, read
 from warmfront import problems
+from warmfront.judge_request import JudgeRequest
 from warmfront.problems.spec import Dtype
-from warmfront.submissions import Endpoint, Submission, is_terminal
+from warmfront.verdicts import Endpoint, is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,7 @@ def _secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def judged(judge: Judge, source: str, endpoint: str) -> list[dict[str, Any]]:
     """All events of a submission for `relu`."""
-    submission = Submission(
+    submission = JudgeRequest(
         source=source, problem=problems.get("relu"), dtype=Dtype.FLOAT32, endpoint=Endpoint(endpoint)
     )
     return [event.fields() for event in judge.judge(submission)]

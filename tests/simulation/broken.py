@@ -11,14 +11,14 @@ from sqlalchemy import update
 from warmfront.money.book import Book
 from warmfront.orchestrator import VMOrchestrator
 from warmfront.store import schema
-from warmfront.store.records import SubmissionState
-from warmfront.vms import VMState
+from warmfront.submission import SubmissionState
+from warmfront.vm import VMState
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from warmfront.orchestrator.state import Machine, Track
-    from warmfront.store.records import NewSubmission, SubmissionRecord
+    from warmfront.submission import NewSubmission, Submission
 
 
 class LockedWhileProvisioning(VMOrchestrator):
@@ -28,7 +28,7 @@ class LockedWhileProvisioning(VMOrchestrator):
         super().__init__(**ports)
         self._lock = asyncio.Lock()
 
-    async def submit(self, new: NewSubmission) -> SubmissionRecord:
+    async def submit(self, new: NewSubmission) -> Submission:
         """Take a submission, when the lock is free."""
         async with self._lock:
             return await super().submit(new)

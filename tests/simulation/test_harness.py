@@ -11,12 +11,12 @@ import pytest
 from warmfront.errors import ProviderError, UnknownAttempt, VMUnreachable
 from warmfront.listener.protocol import Attempt
 from warmfront.providers.base import Phase
-from warmfront.submissions import Verdict
 from warmfront.testing.faults import Incarnation
 from warmfront.testing.listeners import Kernel, SimulatedListeners
 from warmfront.testing.loop import Deadlock, VirtualClock, run_virtual
 from warmfront.testing.provider import CLEAR, SimulatedProvider, Weather
-from warmfront.vms import VMInstance, VMState
+from warmfront.verdicts import Verdict
+from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
     from warmfront.listener.protocol import Progress

@@ -12,9 +12,9 @@ import pytest
 
 from tests.simulation.broken import ForgetsEscrowOnRetry, LockedWhileProvisioning, RequeuesWithoutLease
 from tests.simulation.sweep import sweep, sweep_all
-from warmfront.submissions import Verdict
 from warmfront.testing.scenario import FAMILIES, Scenario
 from warmfront.testing.world import Violation, simulate
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from warmfront.orchestrator import VMOrchestrator

@@ -10,7 +10,8 @@ from warmfront.admission import examine
 from warmfront.cli import admission
 from warmfront.events import Benchmarking, Checked, Checking, Compiling, Event, Failed, Xray
 from warmfront.hip import xray
-from warmfront.submissions import Endpoint, Submission, Verdict
+from warmfront.judge_request import JudgeRequest
+from warmfront.verdicts import Endpoint, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +63,7 @@ def admitted(scene: Scene, end: Event, monkeypatch: pytest.MonkeyPatch) -> list[
     """All events of a run."""
     monkeypatch.setattr(admission, "examine", scene.examine)
     relu = problems.get("relu")
-    submission = Submission(source="", problem=relu, dtype=relu.dtypes[0], endpoint=Endpoint.SUBMIT)
+    submission = JudgeRequest(source="", problem=relu, dtype=relu.dtypes[0], endpoint=Endpoint.SUBMIT)
     unused = (cast("Sandbox", None), cast("Settings", None))
     return list(admission.admitted(scene.judge(end), submission, *unused))
 

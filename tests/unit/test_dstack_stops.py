@@ -12,7 +12,7 @@ from warmfront.dstack.configuration import run_name
 from warmfront.dstack.records import Fleet, Run
 from warmfront.providers.dstack import DstackProvider
 from warmfront.providers.dstack_direct import DirectListeners
-from warmfront.vms import VMInstance, VMState
+from warmfront.vm import VMInstance, VMState
 
 OURS = settings.load({}, env_file=None)
 VM = VMInstance(id="vm_1", provider="dstack", gpu="MI300X", state=VMState.BUSY, created_at=0.0)

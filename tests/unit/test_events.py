@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 
 from warmfront.events import Checked, Failed, Stamp
-from warmfront.submissions import Verdict
+from warmfront.verdicts import Verdict
 
 
 def test_ids_increase_and_times_are_utc() -> None:

@@ -23,7 +23,7 @@ from warmfront.testing.loop import VirtualClock, VirtualLoop, run_virtual
 from warmfront.testing.scenario import Scenario
 from warmfront.testing.store import InlineStore, MemoryDatabase
 from warmfront.testing.world import simulate
-from warmfront.vms import VMInstance, VMState
+from warmfront.vm import VMInstance, VMState
 
 RATE = Decimal("1.99")
 HOUR_S, DAY_S = 3600.0, 86_400.0

@@ -8,7 +8,7 @@ import pytest
 
 from warmfront.api.lanes import MOST, Piece, condensed, lane
 from warmfront.store.records import LedgerEntry, Meter, Running
-from warmfront.vms import VMInstance, VMState
+from warmfront.vm import VMInstance, VMState
 
 
 def _vm(state: VMState, **times: float) -> VMInstance:

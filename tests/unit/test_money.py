@@ -14,7 +14,7 @@ from warmfront.money import meter
 from warmfront.money.billing import Billing
 from warmfront.money.book import Book, Money
 from warmfront.store.records import Meter
-from warmfront.vms import VMInstance, VMState
+from warmfront.vm import VMInstance, VMState
 
 CLOUD = Billing(rate_usd_per_h=Decimal("1.99"))
 BILLINGS = st.builds(

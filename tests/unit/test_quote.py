@@ -7,7 +7,7 @@ import math
 import pytest
 
 from warmfront.orchestrator.quote import warm_chance
-from warmfront.vms import VMInstance, VMState
+from warmfront.vm import VMInstance, VMState
 
 NOW = 1000.0
 

@@ -19,7 +19,8 @@ from warmfront.simulate.arrivals import MOST_ARRIVALS, on_a_traces_clock, read_c
 from warmfront.simulate.traces import DAY_S, workday
 from warmfront.store import attempts, log, submissions
 from warmfront.store.engine import open_store
-from warmfront.store.records import AttemptRecord, NewSubmission
+from warmfront.store.records import AttemptRecord
+from warmfront.submission import NewSubmission
 
 if TYPE_CHECKING:
     from pathlib import Path

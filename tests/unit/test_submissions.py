@@ -7,14 +7,8 @@ from pathlib import Path
 import pytest
 
 from warmfront.errors import BadSourceFile
-from warmfront.submissions import (
-    MAX_SOURCE_BYTES,
-    Endpoint,
-    Verdict,
-    decode_source,
-    is_terminal,
-    read_source,
-)
+from warmfront.judge_request import MAX_SOURCE_BYTES, decode_source, read_source
+from warmfront.verdicts import Endpoint, Verdict, is_terminal
 
 
 @pytest.mark.parametrize(

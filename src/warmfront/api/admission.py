@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from warmfront import gpus
 from warmfront.api.failures import BadField, BadText, TryLater, shown
 from warmfront.errors import BadSourceFile, NotAllowed
+from warmfront.judge_request import decode_source
 from warmfront.money import caps
 from warmfront.problems.spec import Dtype
 from warmfront.store import usage
-from warmfront.store.records import NewSubmission
-from warmfront.submissions import decode_source
+from warmfront.submission import NewSubmission
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

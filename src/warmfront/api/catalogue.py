@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from warmfront.api.admission import Names
     from warmfront.problems.spec import Dtype, Problem
-    from warmfront.store.records import SubmissionRecord
+    from warmfront.submission import Submission
 
 router = APIRouter(tags=["catalogue"])
 
@@ -136,7 +136,7 @@ def _named(names: Names, slug: str) -> Problem:
     return problem
 
 
-def _best_with_verdicts(c: Connection, slug: str) -> list[tuple[SubmissionRecord, Summary]]:
+def _best_with_verdicts(c: Connection, slug: str) -> list[tuple[Submission, Summary]]:
     """The best, each with what its timed cases say together."""
     found = []
     for record in submissions.best(c, slug):
@@ -145,7 +145,7 @@ def _best_with_verdicts(c: Connection, slug: str) -> list[tuple[SubmissionRecord
     return found
 
 
-def _ranked(best: list[tuple[SubmissionRecord, Summary]], caller: Caller) -> list[models.Best]:
+def _ranked(best: list[tuple[Submission, Summary]], caller: Caller) -> list[models.Best]:
     """In the order of the store: by GPU, the fastest first; ranks begin anew with each GPU."""
     ranks: Counter[str] = Counter()
     ranks_of = []

@@ -10,13 +10,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from warmfront.store.records import Meter
-from warmfront.vms import VMState
+from warmfront.vm import VMState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from warmfront.store.records import LedgerEntry, Running
-    from warmfront.vms import VMInstance
+    from warmfront.vm import VMInstance
 
 #: Pieces of one lane at the most: a screen has not many more columns.
 MOST = 500

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from warmfront.api.auth import Caller
     from warmfront.api.service import Service
     from warmfront.store.records import LedgerEntry, Meter, Running
-    from warmfront.vms import VMInstance
+    from warmfront.vm import VMInstance
 
 router = APIRouter(tags=["figures"])
 

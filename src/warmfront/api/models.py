@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from warmfront.api.outlook_models import Forecast
-from warmfront.submissions import MAX_SOURCE_BYTES
+from warmfront.judge_request import MAX_SOURCE_BYTES
 
 EndpointName = Literal["xray", "checker", "benchmark", "submit"]
 

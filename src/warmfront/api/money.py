@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from warmfront.api.service import Service
     from warmfront.store.counts import Totals
     from warmfront.store.records import Meter
-    from warmfront.vms import VMInstance
+    from warmfront.vm import VMInstance
 
 router = APIRouter(tags=["figures"])
 

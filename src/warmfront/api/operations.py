@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from warmfront.api.auth import Caller
     from warmfront.api.service import Service
     from warmfront.money.book import Money
-    from warmfront.store.records import LedgerEntry, SubmissionRecord
+    from warmfront.store.records import LedgerEntry
+    from warmfront.submission import Submission
 
 router = APIRouter(prefix="/operations", tags=["figures"])
 
@@ -156,7 +157,7 @@ def _queue(parts: Service, caller: Caller) -> forms.Queue:
     )
 
 
-def _waiting(position: int, record: SubmissionRecord, caller: Caller) -> forms.Waiting:
+def _waiting(position: int, record: Submission, caller: Caller) -> forms.Waiting:
     since = views.iso(record.created_at)
     if not caller.may_see(record.owner):
         return forms.Waiting(position=position, since=since)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-from warmfront.vms import VMState
+from warmfront.vm import VMState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,17 +21,18 @@ if TYPE_CHECKING:
     from warmfront.providers.base import Provider
     from warmfront.settings import Settings
     from warmfront.store.base import Store
-    from warmfront.store.records import NewSubmission, StoredEvent, SubmissionRecord
-    from warmfront.vms import VMInstance
+    from warmfront.store.records import StoredEvent
+    from warmfront.submission import NewSubmission, Submission
+    from warmfront.vm import VMInstance
 
 
 class Orchestrator(Protocol):
     """What the service asks of `VMOrchestrator`."""
 
-    async def submit(self, new: NewSubmission) -> SubmissionRecord:
+    async def submit(self, new: NewSubmission) -> Submission:
         """Take it; it is stored, with its first event, when this returns."""
 
-    async def cancel(self, submission_id: str) -> SubmissionRecord:
+    async def cancel(self, submission_id: str) -> Submission:
         """End it; its sandbox is gone when this returns. `Conflict` if it has a verdict."""
 
     def quote(self, gpu: str, owner: str) -> Quote:
@@ -40,7 +41,7 @@ class Orchestrator(Protocol):
     def pool(self) -> list[VMInstance]:
         """The VMs alive."""
 
-    def waiting(self, most: int) -> list[SubmissionRecord]:
+    def waiting(self, most: int) -> list[Submission]:
         """The first of those who wait, in about the order in which they are served."""
 
     def money(self) -> Money:

@@ -16,13 +16,14 @@ from warmfront.api.parts import Known, Parts
 from warmfront.api.streams import MEDIA_TYPE, EventStream
 from warmfront.errors import BadRequest, NotAllowed, NotFound
 from warmfront.store import log, submissions
-from warmfront.store.records import SubmissionState
-from warmfront.submissions import Verdict
+from warmfront.submission import SubmissionState
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from warmfront.store.records import Page, StoredEvent, SubmissionRecord
+    from warmfront.store.records import Page, StoredEvent
+    from warmfront.submission import Submission
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _LAST_ID = 2**31 - 1
@@ -168,7 +169,7 @@ def _page(c: Connection, /, cursor: str | None, **filters: Any) -> Page:  # noqa
         raise BadField("cursor", cursor, "the next_cursor of a page") from None
 
 
-def _owned(c: Connection, caller: Caller, submission_id: str) -> SubmissionRecord:
+def _owned(c: Connection, caller: Caller, submission_id: str) -> Submission:
     """The submission, if it is the caller's to see."""
     record = submissions.get(c, submission_id) if _ID.fullmatch(submission_id) else None
     if record is None or not (caller.is_operator or record.owner == caller.user):
@@ -178,9 +179,7 @@ def _owned(c: Connection, caller: Caller, submission_id: str) -> SubmissionRecor
     return record
 
 
-def _with_verdict(
-    c: Connection, caller: Caller, submission_id: str
-) -> tuple[SubmissionRecord, StoredEvent | None]:
+def _with_verdict(c: Connection, caller: Caller, submission_id: str) -> tuple[Submission, StoredEvent | None]:
     record = _owned(c, caller, submission_id)
     if record.state is not SubmissionState.DONE:
         return record, None
@@ -188,8 +187,6 @@ def _with_verdict(
     return record, last[0] if last else None
 
 
-def _with_source(
-    c: Connection, caller: Caller, submission_id: str
-) -> tuple[SubmissionRecord, str, str | None]:
+def _with_source(c: Connection, caller: Caller, submission_id: str) -> tuple[Submission, str, str | None]:
     record = _owned(c, caller, submission_id)
     return record, *submissions.source(c, record.id)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from warmfront.api import models
 from warmfront.money.billing import CENT
-from warmfront.store.records import SubmissionState
+from warmfront.submission import SubmissionState
 
 if TYPE_CHECKING:
-    from warmfront.store.records import StoredEvent, SubmissionRecord
+    from warmfront.store.records import StoredEvent
+    from warmfront.submission import Submission
 
 ROOT = "/api/amd"
 
@@ -56,19 +57,19 @@ def urls(submission_id: str) -> models.Urls:
     )
 
 
-def taken(record: SubmissionRecord) -> models.Taken:
+def taken(record: Submission) -> models.Taken:
     """The short answer to a submission."""
     waiting = record.state in {SubmissionState.ADMITTING, SubmissionState.QUEUED}
     status = record.verdict or ("IN_QUEUE" if waiting else "RUNNING")
     return models.Taken(id=record.id, status=status, urls=urls(record.id))
 
 
-def submission(record: SubmissionRecord) -> models.Submission:
+def submission(record: Submission) -> models.Submission:
     """A submission in a list."""
     return models.Submission(**_fields(record))
 
 
-def detail(record: SubmissionRecord, verdict: StoredEvent | None) -> models.SubmissionDetail:
+def detail(record: Submission, verdict: StoredEvent | None) -> models.SubmissionDetail:
     """A submission by itself."""
     return models.SubmissionDetail(**_fields(record), result=None if verdict is None else event(verdict))
 
@@ -78,7 +79,7 @@ def event(stored: StoredEvent) -> dict[str, Any]:
     return {"id": stored.id, "time": iso(stored.time), **stored.fields}
 
 
-def _fields(record: SubmissionRecord) -> dict[str, Any]:
+def _fields(record: Submission) -> dict[str, Any]:
     return {
         "id": record.id,
         "owner": record.owner,

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING
 
 from warmfront.admission import examine
 from warmfront.events import Accepted, Benchmarked, Checked, Event, Failed, Xray
-from warmfront.submissions import Verdict
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from concurrent.futures import Future
 
+    from warmfront.judge_request import JudgeRequest
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
-    from warmfront.submissions import Submission
 
 
 def admitted(
-    events: Iterable[Event], submission: Submission, sandbox: Sandbox, configured: Settings
+    events: Iterable[Event], submission: JudgeRequest, sandbox: Sandbox, configured: Settings
 ) -> Iterator[Event]:
     """The judge's events, with the X-ray before the first, and in the verdict what the X-ray adds to it."""
     with ThreadPoolExecutor(1, thread_name_prefix="warmfront-xray") as pool:
@@ -45,7 +45,7 @@ def _meanwhile(stream: Iterator[Event], looking: Future[Xray]) -> Iterator[Event
             return
 
 
-def _examine(submission: Submission, sandbox: Sandbox, configured: Settings) -> Xray:
+def _examine(submission: JudgeRequest, sandbox: Sandbox, configured: Settings) -> Xray:
     return examine(
         submission.source,
         file_name=submission.file_name,

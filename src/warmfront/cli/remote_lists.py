@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.cli.columns import duration, print_columns, print_json
 from warmfront.cli.remote import PAGE, ask, find, listed
-from warmfront.vms import VMState
+from warmfront.vm import VMState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

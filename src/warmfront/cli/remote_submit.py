@@ -18,7 +18,8 @@ from warmfront.cli.stream import JsonView, refuse
 from warmfront.cli.view import TerminalView
 from warmfront.client import AsyncClient
 from warmfront.errors import UsageError, WarmfrontError
-from warmfront.submissions import Endpoint, Verdict, read_source
+from warmfront.judge_request import read_source
+from warmfront.verdicts import Endpoint, Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,8 +24,9 @@ from warmfront.errors import (
     UsageError,
     WarmfrontError,
 )
+from warmfront.judge_request import JudgeRequest, read_source
 from warmfront.problems.spec import Dtype
-from warmfront.submissions import Endpoint, Submission, Verdict, is_terminal, read_source
+from warmfront.verdicts import Endpoint, Verdict, is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -84,7 +85,7 @@ def run_request(request: Request, *, as_json: bool) -> int:
 
 
 def _events(
-    submission: Submission, bench: Workbench, configured: Settings, *, thorough: bool
+    submission: JudgeRequest, bench: Workbench, configured: Settings, *, thorough: bool
 ) -> Iterable[Event]:
     events = _judged(submission, bench, configured, thorough=thorough)
     if not configured.xray:
@@ -95,7 +96,7 @@ def _events(
 
 
 def _judged(
-    submission: Submission, bench: Workbench, configured: Settings, *, thorough: bool
+    submission: JudgeRequest, bench: Workbench, configured: Settings, *, thorough: bool
 ) -> Iterator[Event]:
     """The judge's events. It is loaded with the first: the X-ray's compiler starts before."""
     from warmfront.judge.judge import Judge  # noqa: PLC0415 - as said
@@ -119,7 +120,7 @@ class Workbench:
         self.sandbox.close()
 
 
-def open_workbench(request: Request, configured: Settings, submission: Submission) -> Workbench:
+def open_workbench(request: Request, configured: Settings, submission: JudgeRequest) -> Workbench:
     """The toolchain and the sandbox that were asked for, and the compilers begun.
 
     Trying out a sandbox is waiting for other processes: the toolchain is loaded meanwhile.
@@ -151,7 +152,7 @@ def open_workbench(request: Request, configured: Settings, submission: Submissio
     return Workbench(toolchain, sandbox, builds)
 
 
-def _translate(submission: Submission, toolchain: Toolchain) -> Translated | None:
+def _translate(submission: JudgeRequest, toolchain: Toolchain) -> Translated | None:
     from warmfront.hip.cpu.stretch import RewriteError  # noqa: PLC0415 - loaded with the toolchain
 
     try:
@@ -169,11 +170,11 @@ def _show_events(events: Iterable[Mapping[str, Any]], endpoint: Endpoint, view: 
     return verdict.exit_code
 
 
-def read_submission(request: Request) -> Submission:
+def read_submission(request: Request) -> JudgeRequest:
     """The submission that the request describes, or a `UsageError` that names what is wrong with it."""
     endpoint = _endpoint(request.endpoint)
     problem = problems.get(request.problem)
-    return Submission(
+    return JudgeRequest(
         source=read_source(request.file),
         problem=problem,
         dtype=choose_dtype(problem, request.dtype),
@@ -220,7 +221,7 @@ def _endpoint(name: str) -> Endpoint:
     return Endpoint(name)
 
 
-def _terminal_view(submission: Submission) -> View:
+def _terminal_view(submission: JudgeRequest) -> View:
     from warmfront.cli.view import TerminalView  # noqa: PLC0415 - for people only
 
     heading = f"{submission.file_name} for {submission.problem.slug}, {submission.dtype.value}"

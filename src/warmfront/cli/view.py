@@ -12,7 +12,7 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
-from warmfront.submissions import SUCCESS, Endpoint, is_terminal
+from warmfront.verdicts import SUCCESS, Endpoint, is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

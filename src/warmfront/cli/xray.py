@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from warmfront import settings
 from warmfront.cli.failures import exit_code, report_error
 from warmfront.errors import WarmfrontError
-from warmfront.submissions import read_source
+from warmfront.judge_request import read_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,7 +20,7 @@ from warmfront.client.model import Costs, Event, Machine, Metrics, Page, Result,
 from warmfront.client.retry import Retry
 from warmfront.client.sse import messages
 from warmfront.errors import BadSetting, Conflict, ServerUnreachable, WarmfrontError
-from warmfront.submissions import SUCCESS, Verdict
+from warmfront.verdicts import SUCCESS, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

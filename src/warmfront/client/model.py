@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
 
 from warmfront.errors import InfrastructureError
-from warmfront.submissions import SUCCESS, Verdict
+from warmfront.verdicts import SUCCESS, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

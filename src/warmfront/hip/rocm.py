@@ -27,8 +27,8 @@ from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
     from warmfront.hip.diagnose import CompileFailure
+    from warmfront.judge_request import JudgeRequest
     from warmfront.settings import Settings
-    from warmfront.submissions import Submission
 
 MIB = 1024**2
 
@@ -62,7 +62,7 @@ class RocmToolchain:
         """The compiler and its version, as it says itself."""
         return (self._built / "compiler.txt").read_text().strip()
 
-    def translate(self, submission: Submission) -> Translated:
+    def translate(self, submission: JudgeRequest) -> Translated:
         """The author's text as it is: hipcc knows `<<<>>>`."""
         return Translated(text=wrap(submission.source, submission.problem, submission.dtype))
 
@@ -100,7 +100,7 @@ class RocmToolchain:
             devices=tuple(device for device in GPU_DEVICES if Path(device).exists()),
         )
 
-    def explain(self, output: str, submission: Submission, translated: Translated) -> CompileFailure:
+    def explain(self, output: str, submission: JudgeRequest, translated: Translated) -> CompileFailure:
         """The compiler's words in the author's lines."""
         from warmfront.hip.diagnose import classify  # noqa: PLC0415 - only failures need it
 

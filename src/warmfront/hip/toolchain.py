@@ -15,9 +15,9 @@ from warmfront.errors import NoToolchain
 if TYPE_CHECKING:
     from warmfront.hip.cpu.checked_build import CheckedBuild
     from warmfront.hip.diagnose import CompileFailure
+    from warmfront.judge_request import JudgeRequest
     from warmfront.sandbox.base import Template
     from warmfront.settings import Settings
-    from warmfront.submissions import Submission
 
 #: The worker's source: one for every toolchain.
 WORKER_SOURCE = Path(__file__).parent.parent / "judge" / "worker.cpp"
@@ -73,7 +73,7 @@ class Toolchain(Protocol):
     def build(self) -> None:
         """Build that, if it is not there: some seconds, once."""
 
-    def translate(self, submission: Submission) -> Translated:
+    def translate(self, submission: JudgeRequest) -> Translated:
         """The text to compile; raises `RewriteError` where the author's text makes no sense."""
 
     def compile_template(self, settings: Settings) -> Template:
@@ -82,7 +82,7 @@ class Toolchain(Protocol):
     def run_template(self, settings: Settings) -> Template:
         """The box in which the worker runs."""
 
-    def explain(self, output: str, submission: Submission, translated: Translated) -> CompileFailure:
+    def explain(self, output: str, submission: JudgeRequest, translated: Translated) -> CompileFailure:
         """What the compiler's output means to the author."""
 
 

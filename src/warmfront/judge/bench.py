@@ -18,7 +18,7 @@ from warmfront.judge.compare import check_call
 from warmfront.judge.memory import Layout
 from warmfront.judge.rejection import Rejected
 from warmfront.judge.statistics import median_interval, relative_width
-from warmfront.submissions import Verdict
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from warmfront.hip.toolchain import Toolchain
     from warmfront.judge.questions import Question, Questions
     from warmfront.judge.worker import Ran, Worker
-    from warmfront.submissions import Submission
+    from warmfront.judge_request import JudgeRequest
 
 MIN_SAMPLES = 7
 MAX_SAMPLES = 100
@@ -67,7 +67,7 @@ class Measured:
 class Bench:
     """Everything that timing a case needs."""
 
-    submission: Submission
+    submission: JudgeRequest
     toolchain: Toolchain
     worker: Worker
     data: Path  #: the data file

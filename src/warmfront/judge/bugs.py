@@ -21,7 +21,7 @@ from warmfront.judge import findings as reading
 from warmfront.judge.rejection import Rejected
 from warmfront.judge.worker import Worker
 from warmfront.sandbox.base import Reason
-from warmfront.submissions import Verdict
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from warmfront.hip.toolchain import Guards
     from warmfront.judge.builds import Build
     from warmfront.judge.questions import Question
+    from warmfront.judge_request import JudgeRequest
     from warmfront.problems.spec import Case
     from warmfront.sandbox.base import Box, Sandbox, Template
     from warmfront.settings import Settings
-    from warmfront.submissions import Submission
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ class Report:
         return [finding for finding in self.findings if finding.severity == "error"]
 
 
-def choose_cases(submission: Submission, cases: Sequence[Case], effort: Effort) -> frozenset[int]:
+def choose_cases(submission: JudgeRequest, cases: Sequence[Case], effort: Effort) -> frozenset[int]:
     """The numbers of the cases to hunt in: the smallest, and the largest that are small enough."""
     work = {
         number: submission.problem.flops(case) + submission.problem.bytes_moved(case, submission.dtype) // 4
@@ -147,7 +147,7 @@ def _spelled(place: tuple[int, int, int] | None) -> str:
 class Hunt:
     """One submission's hunt. `start` it, `offer` it every question, and `finish` it once."""
 
-    submission: Submission
+    submission: JudgeRequest
     build: CheckedBuild
     guards: Guards
     sandbox: Sandbox

@@ -11,7 +11,7 @@ import numpy as np
 
 from warmfront.judge.picture import error_grid
 from warmfront.judge.rejection import Rejected
-from warmfront.submissions import Verdict
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,12 +12,12 @@ from warmfront.hip.toolchain import LIBRARY_FILE
 from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.judge.rejection import Rejected
 from warmfront.sandbox.base import Exit, Reason
-from warmfront.submissions import Verdict
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from warmfront.hip.toolchain import Toolchain, Translated
     from warmfront.judge.builds import Build
-    from warmfront.submissions import Submission
+    from warmfront.judge_request import JudgeRequest
 
 
 #: The shell's exit codes for a program that cannot be run, or is not there.
@@ -36,7 +36,7 @@ class Compiled:
     output: str  #: what the compiler said, warnings and all
 
 
-def translate(submission: Submission, toolchain: Toolchain) -> Translated:
+def translate(submission: JudgeRequest, toolchain: Toolchain) -> Translated:
     """The text for the compiler, or a COMPILE_ERROR where not even that can be made."""
     try:
         return toolchain.translate(submission)
@@ -52,7 +52,7 @@ def translate(submission: Submission, toolchain: Toolchain) -> Translated:
         ) from None
 
 
-def finish(build: Build, submission: Submission, toolchain: Toolchain, translated: Translated) -> Compiled:
+def finish(build: Build, submission: JudgeRequest, toolchain: Toolchain, translated: Translated) -> Compiled:
     """Wait for the compiler; the library, or `Rejected` with the compiler's reasons in the author's lines."""
     box = build.box
     end = box.wait()

@@ -45,13 +45,14 @@ from warmfront.judge.questions import AHEAD, Prefetch, Question, Questions, scal
 from warmfront.judge.rejection import Rejected
 from warmfront.judge.stop import Stop, StoppableSandbox, cancelled
 from warmfront.judge.worker import Worker
-from warmfront.submissions import Endpoint, Submission, Verdict
+from warmfront.verdicts import Endpoint, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from warmfront.hip.toolchain import Toolchain
     from warmfront.judge.worker import Ran
+    from warmfront.judge_request import JudgeRequest
     from warmfront.sandbox.base import Box, Sandbox
     from warmfront.settings import Settings
 
@@ -68,7 +69,7 @@ class Judge:
 
     def judge(
         self,
-        submission: Submission,
+        submission: JudgeRequest,
         *,
         thorough: bool = False,
         turn: AbstractContextManager[object] | None = None,
@@ -110,7 +111,7 @@ class _Trial:
 
     def __init__(
         self,
-        submission: Submission,
+        submission: JudgeRequest,
         toolchain: Toolchain,
         sandbox: Sandbox,
         settings: Settings,

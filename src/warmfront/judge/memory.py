@@ -16,7 +16,7 @@ import numpy as np
 
 from warmfront.judge.rejection import Rejected
 from warmfront.problems.spec import Kind
-from warmfront.submissions import Verdict
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

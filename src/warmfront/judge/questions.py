@@ -16,8 +16,8 @@ from warmfront.problems.spec import Scale
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from warmfront.judge_request import JudgeRequest
     from warmfront.problems.spec import Case, Tensors, Tolerance
-    from warmfront.submissions import Submission
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class Question:
 class Questions:
     """Draws questions for one submission. The same seed draws the same questions."""
 
-    def __init__(self, submission: Submission, scale: Scale) -> None:
+    def __init__(self, submission: JudgeRequest, scale: Scale) -> None:
         self._problem = submission.problem
         self._dtype = submission.dtype
         self._seed = secrets.randbits(128) if submission.seed is None else submission.seed

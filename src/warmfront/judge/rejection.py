@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from warmfront.events import Failed
 
 if TYPE_CHECKING:
-    from warmfront.submissions import Verdict
+    from warmfront.verdicts import Verdict
 
 
 class Rejected(Exception):

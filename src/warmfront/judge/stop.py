@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import WarmfrontError
 from warmfront.events import Failed
-from warmfront.submissions import Verdict
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable

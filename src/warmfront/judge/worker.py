@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from warmfront.judge.rejection import Rejected
 from warmfront.sandbox.base import Reason
-from warmfront.submissions import Verdict
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from warmfront.judge.memory import Layout

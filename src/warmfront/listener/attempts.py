@@ -19,7 +19,7 @@ from warmfront.events import Event, Failed
 from warmfront.judge.stop import Stop, Stopped, cancelled
 from warmfront.listener.turns import Pipeline
 from warmfront.listener.wire import KEEP_ALIVE_S
-from warmfront.submissions import Endpoint, Verdict, is_terminal
+from warmfront.verdicts import Endpoint, Verdict, is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator

@@ -16,13 +16,13 @@ import httpx
 from warmfront.errors import BadRequest, Conflict, UnknownAttempt, VMUnreachable
 from warmfront.listener.protocol import Health, Progress
 from warmfront.listener.wire import ENDPOINT_HEADER, SILENCE_S
-from warmfront.submissions import Endpoint, is_terminal
+from warmfront.verdicts import Endpoint, is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from warmfront.listener.protocol import Attempt
-    from warmfront.vms import VMInstance
+    from warmfront.vm import VMInstance
 
 CONNECT_S = 5.0
 #: No event is larger; a VM that sends more is not ours any more.

@@ -16,7 +16,7 @@ from warmfront.judge.stop import Stop, Stopped, cancelled
 from warmfront.listener.requests import read_attempt
 from warmfront.listener.signed import KEY_VARIABLE, sign
 from warmfront.listener.work import Workshop
-from warmfront.submissions import Endpoint, is_terminal
+from warmfront.verdicts import Endpoint, is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from warmfront.vms import VMInstance
+    from warmfront.vm import VMInstance
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Reads what a control plane sends: a body becomes an `Attempt`, and that a `Submission`.
+"""Reads what a control plane sends: a body becomes an `Attempt`, and that a `JudgeRequest`.
 
 What cannot be read is refused with the name of its field.
 Nothing is believed: sizes, types and names are looked at before anything is started.
@@ -13,9 +13,10 @@ from typing import Any
 
 from warmfront import problems
 from warmfront.errors import BadRequest, BadSourceFile, UnknownProblem
+from warmfront.judge_request import MAX_SOURCE_BYTES, JudgeRequest, decode_source
 from warmfront.listener.protocol import Attempt
 from warmfront.problems.spec import Dtype, Problem
-from warmfront.submissions import MAX_SOURCE_BYTES, Endpoint, Submission, decode_source
+from warmfront.verdicts import Endpoint
 
 MAX_BODY_BYTES = 1 << 20
 
@@ -55,9 +56,9 @@ def read_attempt(body: bytes) -> Attempt:
     return attempt
 
 
-def submission_of(attempt: Attempt, problem: Problem) -> Submission:
+def submission_of(attempt: Attempt, problem: Problem) -> JudgeRequest:
     """What the judge gets."""
-    return Submission(
+    return JudgeRequest(
         source=_source_of(attempt),
         problem=problem,
         dtype=dtype_of(attempt, problem),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from warmfront.clock import Clock
     from warmfront.providers.base import Lease, Provider
     from warmfront.store.base import Store
-    from warmfront.vms import VMInstance
+    from warmfront.vm import VMInstance
 
 #: How often, and how many VMs are looked at: more than end in between.
 INTERVAL_S = 300.0

@@ -13,7 +13,7 @@ from warmfront.store.records import LedgerEntry, Meter
 
 if TYPE_CHECKING:
     from warmfront.money.billing import Billing
-    from warmfront.vms import VMInstance
+    from warmfront.vm import VMInstance
 
 
 def accrued_usd(vm: VMInstance, billing: Billing, now: float) -> Decimal:

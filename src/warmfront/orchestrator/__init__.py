@@ -3,6 +3,6 @@
 from warmfront.orchestrator.log import EventLog
 from warmfront.orchestrator.orchestrator import VMOrchestrator
 from warmfront.orchestrator.quote import Quote
-from warmfront.vms import VMInstance, VMState
+from warmfront.vm import VMInstance, VMState
 
 __all__ = ["EventLog", "Quote", "VMInstance", "VMOrchestrator", "VMState"]

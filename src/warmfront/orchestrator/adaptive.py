@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from warmfront.orchestrator.keepwarm import KeepWarm
     from warmfront.settings import Settings
-    from warmfront.vms import VMInstance
+    from warmfront.vm import VMInstance
 
 _HOUR_S = 3600.0
 #: A VM that costs nothing is kept as one that costs next to nothing.

@@ -14,8 +14,8 @@ from warmfront.events import Xray
 from warmfront.orchestrator.queue import FairQueue
 from warmfront.orchestrator.verdicts import cancelled, does_not_compile
 from warmfront.store import log as stored
-from warmfront.store.records import SubmissionRecord
-from warmfront.submissions import Endpoint
+from warmfront.submission import Submission
+from warmfront.verdicts import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: The X-ray of a submission's source.
-Examine = Callable[[SubmissionRecord, str], Awaitable[Xray]]
+Examine = Callable[[Submission, str], Awaitable[Xray]]
 
 #: X-rays at once: each keeps a core busy.
 AT_ONCE = 2
@@ -92,7 +92,7 @@ class Admissions:
             return
         self.admitted(track)
 
-    async def _look_into(self, record: SubmissionRecord, code: str) -> Xray:
+    async def _look_into(self, record: Submission, code: str) -> Xray:
         try:
             return await self.examine(record, code)
         except Exception as error:  # an X-ray that breaks must not cost anyone the verdict

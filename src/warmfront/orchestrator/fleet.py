@@ -18,7 +18,7 @@ from warmfront.orchestrator.ready import Deadlines, FreeVMs
 from warmfront.orchestrator.state import Machine
 from warmfront.providers.base import Lease, Phase
 from warmfront.store import attempts, ledger, vms
-from warmfront.vms import VMInstance, VMState
+from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

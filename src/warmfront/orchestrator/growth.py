@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import BudgetExceeded
 from warmfront.orchestrator.verdicts import no_vm
-from warmfront.submissions import Verdict
-from warmfront.vms import VMInstance, VMState
+from warmfront.verdicts import Verdict
+from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from warmfront.errors import StoreUnavailable
 from warmfront.store import log as stored
 from warmfront.store import submissions
-from warmfront.store.records import SubmissionState
+from warmfront.submission import SubmissionState
 
 if TYPE_CHECKING:
     from collections.abc import Callable

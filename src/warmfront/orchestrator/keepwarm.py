@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from warmfront.vms import VMInstance
+    from warmfront.vm import VMInstance
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from warmfront.errors import NotFound
 from warmfront.orchestrator.pulse import Pulse
 from warmfront.store import log as stored
 from warmfront.store import submissions
-from warmfront.store.records import StoredEvent, SubmissionState
+from warmfront.submission import SubmissionState
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from warmfront.store.base import Store
+    from warmfront.store.records import StoredEvent
 
 #: Events that a slow reader may have waiting in memory, and that are read from the store at a time.
 BUFFERED = 256

@@ -33,7 +33,7 @@ from warmfront.orchestrator.sources import Sources
 from warmfront.orchestrator.state import Track
 from warmfront.orchestrator.verdicts import cancelled
 from warmfront.store import submissions
-from warmfront.store.records import AttemptRecord, NewSubmission, SubmissionRecord, SubmissionState
+from warmfront.submission import NewSubmission, Submission, SubmissionState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from warmfront.providers.base import Provider
     from warmfront.settings import Settings
     from warmfront.store.base import Store
-    from warmfront.vms import VMInstance
+    from warmfront.store.records import AttemptRecord
+    from warmfront.vm import VMInstance
 
 log = logging.getLogger(__name__)
 
@@ -185,7 +186,7 @@ class VMOrchestrator:
         """How many wait for a VM or for their X-ray."""
         return len(self._queue) + len(self._admissions.waiting)
 
-    def waiting(self, most: int) -> list[SubmissionRecord]:
+    def waiting(self, most: int) -> list[Submission]:
         """The first of those who wait, in about the order in which they are served."""
         items = itertools.chain(self._queue.heads(), self._admissions.waiting.heads())
         return [self._tracks[item].record for item in itertools.islice(items, most)]
@@ -206,12 +207,12 @@ class VMOrchestrator:
 
     # What may be asked for.
 
-    async def submit(self, new: NewSubmission) -> SubmissionRecord:
+    async def submit(self, new: NewSubmission) -> Submission:
         """Store it with its first event; from then on it will get its verdict."""
         # Whoever asked may go away in the middle: what is stored must be known here too.
         return await asyncio.shield(asyncio.ensure_future(self._submit(new)))
 
-    async def _submit(self, new: NewSubmission) -> SubmissionRecord:
+    async def _submit(self, new: NewSubmission) -> Submission:
         quote = self.quote(new.gpu, new.owner)
         position = self._admissions.waiting.position(new.owner) + quote.position
         event = InQueue(submission_id=new.id, position=position, quote=quote.fields())
@@ -224,7 +225,7 @@ class VMOrchestrator:
         self._admissions.add(track)
         return record
 
-    async def cancel(self, submission_id: str) -> SubmissionRecord:
+    async def cancel(self, submission_id: str) -> Submission:
         """Stop it; returns when it is over and its sandbox is gone."""
         record = await self._store.write(submissions.request_cancel, submission_id)
         if record is None:
@@ -290,7 +291,7 @@ class VMOrchestrator:
             self._fleet.release(machine, reason)
         await asyncio.gather(*(machine.gone.wait() for machine in machines))
 
-    def _resume(self, record: SubmissionRecord, attempt: AttemptRecord | None) -> None:
+    def _resume(self, record: Submission, attempt: AttemptRecord | None) -> None:
         """Take up a submission where the store has it."""
         track = Track(
             record=record,

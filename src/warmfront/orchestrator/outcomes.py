@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from warmfront.orchestrator.sources import Sources
     from warmfront.orchestrator.state import Track
     from warmfront.store.records import AttemptRecord, StoredEvent
-    from warmfront.submissions import Verdict
+    from warmfront.verdicts import Verdict
 
 log = logging.getLogger(__name__)
 

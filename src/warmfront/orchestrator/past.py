@@ -11,8 +11,9 @@ from warmfront.store import attempts, ledger, marks, submissions, vms
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from warmfront.store.records import AttemptRecord, SubmissionRecord
-    from warmfront.vms import VMInstance
+    from warmfront.store.records import AttemptRecord
+    from warmfront.submission import Submission
+    from warmfront.vm import VMInstance
 
 #: Boots from which a new start learns how long one takes.
 _BOOTS = 10
@@ -23,7 +24,7 @@ class Past:
     """What was going on when the last process ended."""
 
     alive: list[VMInstance]
-    unfinished: list[SubmissionRecord]
+    unfinished: list[Submission]
     attempts: dict[str, AttemptRecord]
     settled_usd: Decimal
     alerted: bool

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from warmfront.orchestrator.fleet import Fleet
     from warmfront.orchestrator.queue import FairQueue
     from warmfront.orchestrator.state import Machine
-    from warmfront.vms import VMInstance
+    from warmfront.vm import VMInstance
 
 #: How long an author thinks about a quote, on average, before it is sent.
 _DECIDED_S = 60.0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from warmfront.errors import WarmfrontError
 from warmfront.providers.base import Phase
 from warmfront.store import ledger, vms
-from warmfront.vms import VMInstance, VMState
+from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
     from collections.abc import Callable

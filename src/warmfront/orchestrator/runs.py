@@ -19,8 +19,8 @@ from warmfront.orchestrator.verdicts import cancelled, refused
 from warmfront.store import attempts, ledger, vms
 from warmfront.store import log as stored
 from warmfront.store.records import AttemptRecord, LedgerEntry
-from warmfront.submissions import Endpoint, Verdict, is_terminal
-from warmfront.vms import VMInstance, VMState
+from warmfront.verdicts import Endpoint, Verdict, is_terminal
+from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine

@@ -11,7 +11,7 @@ from warmfront.store import submissions
 
 if TYPE_CHECKING:
     from warmfront.orchestrator.journal import Journal
-    from warmfront.store.records import NewSubmission
+    from warmfront.submission import NewSubmission
 
 #: As much code as is kept in memory, in characters.
 _MOST = 8 * 1024 * 1024

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from warmfront.store.records import AttemptRecord, SubmissionRecord
-    from warmfront.vms import VMInstance
+    from warmfront.store.records import AttemptRecord
+    from warmfront.submission import Submission
+    from warmfront.vm import VMInstance
 
 
 @dataclass(kw_only=True, eq=False)
@@ -36,7 +37,7 @@ class Machine:
 class Track:
     """A submission on its way to its verdict."""
 
-    record: SubmissionRecord
+    record: Submission
     attempt: AttemptRecord | None = None
     machine: Machine | None = None
     lost: int = 0  #: attempts that infrastructure lost

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import NoVM
 from warmfront.events import Failed
-from warmfront.submissions import Verdict
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from warmfront.errors import WarmfrontError

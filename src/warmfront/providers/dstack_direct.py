@@ -27,7 +27,7 @@ from warmfront.listener.protocol import Health, Progress
 from warmfront.listener.signed import KEY_VARIABLE, Reader
 from warmfront.providers.base import Lease, Phase
 from warmfront.providers.dstack import DstackProvider, Seen, pauses
-from warmfront.submissions import Verdict
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from warmfront.dstack.records import Instance, Run
     from warmfront.listener.protocol import Attempt
     from warmfront.settings import Settings
-    from warmfront.vms import VMInstance
+    from warmfront.vm import VMInstance
 
 _SCHEME = "dstack://"
 _ATTEMPT_FILE = "attempt.json"

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from warmfront.errors import UnknownAttempt
 from warmfront.listener.protocol import Attempt, Health, Progress
 from warmfront.providers.base import Lease, Phase
-from warmfront.submissions import Verdict
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from warmfront.clock import Clock
     from warmfront.money.billing import Billing
-    from warmfront.vms import VMInstance
+    from warmfront.vm import VMInstance
 
 #: All that a task has to say: nobody reads more of it than that it is over.
 _VERDICT = {"status": str(Verdict.CHECKED), "test_results": [], "passed_tests": 1, "total_tests": 1}

@@ -23,9 +23,10 @@ from warmfront.orchestrator import EventLog, VMOrchestrator
 from warmfront.simulate.cloud import SteadyListeners, SteadyProvider
 from warmfront.simulate.database import QuickDatabase
 from warmfront.store import ledger, schema
-from warmfront.store.records import Meter, NewSubmission
-from warmfront.submissions import Endpoint
+from warmfront.store.records import Meter
+from warmfront.submission import NewSubmission
 from warmfront.testing.loop import VirtualClock, VirtualLoop, run_virtual
+from warmfront.verdicts import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from warmfront.money.billing import Billing
     from warmfront.settings import Settings
     from warmfront.store.base import Store
-    from warmfront.store.records import SubmissionRecord
+    from warmfront.submission import Submission
 
 #: A Monday, so that the days of a trace are the days that its maker had in mind.
 EPOCH_S = 1_700_438_400.0
@@ -183,7 +184,7 @@ def _submission(submission_id: str, created_at: float) -> NewSubmission:
 _SEEN = Xray(arch="", gpu="MI300X", compiler="", compiles=True, kernels=[], findings=[])
 
 
-async def _examine(_record: SubmissionRecord, _code: str) -> Xray:
+async def _examine(_record: Submission, _code: str) -> Xray:
     return _SEEN
 
 

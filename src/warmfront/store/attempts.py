@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, insert, null, select, update
 
 from warmfront.store import log, schema
-from warmfront.store.records import AttemptRecord, Running, SubmissionState
+from warmfront.store.records import AttemptRecord, Running
+from warmfront.submission import SubmissionState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

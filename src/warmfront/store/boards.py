@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import bindparam, case, func, select
 
 from warmfront.store import schema
-from warmfront.submissions import Verdict
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import bindparam, func, select
 
 from warmfront.store import schema
-from warmfront.submissions import KERNELS_FAULT, Verdict
+from warmfront.verdicts import KERNELS_FAULT, Verdict
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

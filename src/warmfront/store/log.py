@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, case, exists, insert, select, update
 
 from warmfront.store import schema
-from warmfront.store.records import StoredEvent, SubmissionState
+from warmfront.store.records import StoredEvent
+from warmfront.submission import SubmissionState
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -15,8 +15,9 @@ from sqlalchemy import and_, bindparam, func, insert, or_, select, true, update
 
 from warmfront.errors import BadRequest, Conflict
 from warmfront.store import log, schema
-from warmfront.store.records import NewSubmission, Page, SubmissionRecord, SubmissionState
-from warmfront.submissions import Verdict
+from warmfront.store.records import Page
+from warmfront.submission import NewSubmission, Submission, SubmissionState
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 _T = schema.submissions.c
 
 #: The columns of a record, in its order.
-_COLUMNS = [_T[name] for name in SubmissionRecord.__dataclass_fields__]
-_NAMES = tuple(SubmissionRecord.__dataclass_fields__)
+_COLUMNS = [_T[name] for name in Submission.__dataclass_fields__]
+_NAMES = tuple(Submission.__dataclass_fields__)
 _RECORDS = select(*_COLUMNS)
 
 #: States of a submission that waits for its turn.
@@ -39,7 +40,7 @@ _UNFINISHED = [*_WAITING, SubmissionState.ASSIGNED, SubmissionState.RUNNING]
 
 def create(
     c: Connection, new: NewSubmission, fields: dict[str, Any]
-) -> tuple[SubmissionRecord, StoredEvent | None]:
+) -> tuple[Submission, StoredEvent | None]:
     """Store it as ADMITTING with its first event.
 
     The same owner with the same idempotency key gets the submission of the first time and None; if the
@@ -53,7 +54,7 @@ def create(
     row = _new_row(new)
     c.execute(_CREATE, {**row, "idempotency_key": new.idempotency_key, "request_sha256": digest})
     c.execute(_CREATE_SOURCE, {"submission_id": new.id, "code": new.code, "problem_def": new.problem_def})
-    return SubmissionRecord(**row), log.insert_event(c, new.id, 1, new.created_at, fields)
+    return Submission(**row), log.insert_event(c, new.id, 1, new.created_at, fields)
 
 
 _BY_IDEMPOTENCY_KEY = select(*_COLUMNS, _T.request_sha256).where(
@@ -83,7 +84,7 @@ def _new_row(new: NewSubmission) -> dict[str, Any]:
     }
 
 
-def _the_same(earlier: Sequence[Any], digest: str) -> SubmissionRecord:
+def _the_same(earlier: Sequence[Any], digest: str) -> Submission:
     *values, first_digest = earlier
     record = _record(values)
     if first_digest != digest:
@@ -101,13 +102,13 @@ def _request_sha256(new: NewSubmission) -> str:
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 
 
-def get(c: Connection, submission_id: str) -> SubmissionRecord | None:
+def get(c: Connection, submission_id: str) -> Submission | None:
     """The submission of this id."""
     row = c.execute(_GET, {"id": submission_id}).first()
     return None if row is None else _record(row)
 
 
-def known(c: Connection, submission_id: str) -> SubmissionRecord:
+def known(c: Connection, submission_id: str) -> Submission:
     """The submission of this id, which is there: records are never deleted."""
     return _record(c.execute(_GET, {"id": submission_id}).one())
 
@@ -152,7 +153,7 @@ def page(
     return Page(items=found[:limit], next_cursor=_cursor(found[limit - 1]) if more else None)
 
 
-def _cursor(last: SubmissionRecord) -> str:
+def _cursor(last: Submission) -> str:
     return base64.urlsafe_b64encode(json.dumps([last.created_at, last.id]).encode()).decode()
 
 
@@ -166,7 +167,7 @@ def _read_cursor(text: str) -> tuple[float, str]:
         ) from None
 
 
-def unfinished(c: Connection) -> list[SubmissionRecord]:
+def unfinished(c: Connection) -> list[Submission]:
     """All that have no verdict yet, the oldest first."""
     return [_record(row) for row in c.execute(_ALL_UNFINISHED)]
 
@@ -187,7 +188,7 @@ _ARRIVALS = (
 )
 
 
-def request_cancel(c: Connection, submission_id: str) -> SubmissionRecord | None:
+def request_cancel(c: Connection, submission_id: str) -> Submission | None:
     """Mark it as not wanted any more, and return it; one that is DONE stays as it is."""
     c.execute(_REQUEST_CANCEL, {"this": submission_id})
     return get(c, submission_id)
@@ -212,7 +213,7 @@ _QUEUED_BY = (
 )
 
 
-def best(c: Connection, problem: str, *, dtype: str | None = None) -> list[SubmissionRecord]:
+def best(c: Connection, problem: str, *, dtype: str | None = None) -> list[Submission]:
     """The fastest ACCEPTED one of each user and GPU, simulated ones apart and last; the fastest first."""
     place = func.row_number().over(
         partition_by=[_T.owner, _T.gpu, _T.simulated], order_by=[_T.avg_runtime_ms, _T.finished_at, _T.id]
@@ -232,7 +233,7 @@ def best(c: Connection, problem: str, *, dtype: str | None = None) -> list[Submi
     return [_record(row) for row in c.execute(statement)]
 
 
-def _record(values: Sequence[Any]) -> SubmissionRecord:
+def _record(values: Sequence[Any]) -> Submission:
     row = dict(zip(_NAMES, values, strict=True))
     row["state"] = SubmissionState(row["state"])
-    return SubmissionRecord(**row)
+    return Submission(**row)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, insert, or_, select, update
 
 from warmfront.store import schema
-from warmfront.vms import VMInstance, VMState
+from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

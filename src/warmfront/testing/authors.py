@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from warmfront.errors import Conflict, NotFound, StoreUnavailable
-from warmfront.store.records import NewSubmission
-from warmfront.submissions import is_terminal
+from warmfront.submission import NewSubmission
+from warmfront.verdicts import is_terminal
 
 if TYPE_CHECKING:
     import random
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from warmfront.clock import Clock
     from warmfront.orchestrator.log import EventLog
-    from warmfront.store.records import StoredEvent, SubmissionRecord
+    from warmfront.store.records import StoredEvent
+    from warmfront.submission import Submission
     from warmfront.testing.faults import Incarnation
     from warmfront.testing.scenario import Order
 
@@ -29,10 +30,10 @@ _PAUSE_S = 1.0
 class Orchestrates(Protocol):
     """As much of an orchestrator as an author can reach."""
 
-    async def submit(self, new: NewSubmission) -> SubmissionRecord:
+    async def submit(self, new: NewSubmission) -> Submission:
         """Take a submission."""
 
-    async def cancel(self, submission_id: str) -> SubmissionRecord:
+    async def cancel(self, submission_id: str) -> Submission:
         """Stop one."""
 
 

@@ -12,9 +12,9 @@ from sqlalchemy import select
 
 from warmfront.money.billing import CENT
 from warmfront.store import attempts, ledger, log, schema, submissions, vms
-from warmfront.store.records import SubmissionState
-from warmfront.submissions import KERNELS_FAULT, Endpoint, Verdict, is_terminal
+from warmfront.submission import SubmissionState
 from warmfront.testing.listeners import UNHEARD
+from warmfront.verdicts import KERNELS_FAULT, Endpoint, Verdict, is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
     from warmfront.clock import Clock
     from warmfront.money.book import Money
-    from warmfront.store.records import AttemptRecord, SubmissionRecord
+    from warmfront.store.records import AttemptRecord
+    from warmfront.submission import Submission
     from warmfront.testing.authors import Author
     from warmfront.testing.listeners import SimulatedListeners
     from warmfront.testing.provider import SimulatedProvider, SimulatedVM
     from warmfront.testing.scenario import Scenario
     from warmfront.testing.store import MemoryDatabase
-    from warmfront.vms import VMInstance
+    from warmfront.vm import VMInstance
 
 #: An attempt, and two more if infrastructure lost it.
 _MOST_ATTEMPTS = 3
@@ -157,7 +158,7 @@ class Invariants:
         if strangers := self._database.run(_billed) - set(self._provider.vms):
             self._broken(f"the ledger has {strangers}, of which the cloud knows nothing")
 
-    def _of_submission(self, record: SubmissionRecord, author: Author) -> Iterator[str]:
+    def _of_submission(self, record: Submission, author: Author) -> Iterator[str]:
         if record.state is not SubmissionState.DONE:
             yield f"it is {record.state} and will stay so"
             return
@@ -167,7 +168,7 @@ class Invariants:
         if author.answered_s > self._scenario.patience_s:
             yield f"its author waited {author.answered_s:.1f} s to be told that it is taken"
 
-    def _of_events(self, record: SubmissionRecord, author: Author) -> Iterator[str]:
+    def _of_events(self, record: Submission, author: Author) -> Iterator[str]:
         events = self._database.run(log.after, record.id, 0, 10_000)
         if [event.id for event in events] != list(range(1, len(events) + 1)):
             yield f"its event ids are {[event.id for event in events]}"
@@ -179,7 +180,7 @@ class Invariants:
         ]:
             yield "its author saw other events than are stored"
 
-    def _of_attempts(self, record: SubmissionRecord, author: Author) -> Iterator[str]:
+    def _of_attempts(self, record: Submission, author: Author) -> Iterator[str]:
         tries = self._database.run(attempts.of, record.id)
         if len(tries) > _MOST_ATTEMPTS:
             yield f"it was tried {len(tries)} times"
@@ -197,13 +198,13 @@ class Invariants:
             yield "a machine ran an attempt that is not stored"
 
     @staticmethod
-    def _of_last_attempt(record: SubmissionRecord, last: AttemptRecord) -> Iterator[str]:
+    def _of_last_attempt(record: Submission, last: AttemptRecord) -> Iterator[str]:
         if not last.outcome:
             yield f"attempt {last.id} never ended"
         elif last.outcome in set(KERNELS_FAULT) and last.outcome != record.verdict:
             yield f"the kernel's {last.outcome} became {record.verdict}"
 
-    def _of_verdict(self, record: SubmissionRecord, author: Author) -> Iterator[str]:
+    def _of_verdict(self, record: Submission, author: Author) -> Iterator[str]:
         verdict = Verdict(str(record.verdict))
         if verdict is author.order.verdict:
             return
@@ -215,7 +216,7 @@ class Invariants:
         elif verdict is not Verdict.ERROR or self._scenario.is_sound:
             yield f"its verdict is {verdict}, not {author.order.verdict}"
 
-    def _of_cancelled(self, record: SubmissionRecord, author: Author) -> Iterator[str]:
+    def _of_cancelled(self, record: Submission, author: Author) -> Iterator[str]:
         if not author.cancelled:
             yield "nobody cancelled it"
         for run in self._listeners.runs:
@@ -254,7 +255,7 @@ def _billed(c: Connection) -> set[str]:
     return {vm_id for (vm_id,) in c.execute(select(rows.vm_id).where(rows.amount_usd != Decimal(0)))}
 
 
-def _everything(c: Connection) -> list[tuple[SubmissionRecord, str]]:
+def _everything(c: Connection) -> list[tuple[Submission, str]]:
     """Every submission, with the key of its kernel."""
     found = []
     for (submission_id,) in c.execute(select(schema.submissions.c.id)).all():

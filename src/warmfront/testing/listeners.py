@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import UnknownAttempt, VMUnreachable
 from warmfront.listener.protocol import Attempt, Health, Progress
-from warmfront.submissions import SUCCESS, Endpoint, Verdict
+from warmfront.verdicts import SUCCESS, Endpoint, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from warmfront.clock import Clock
     from warmfront.testing.provider import SimulatedProvider, SimulatedVM
-    from warmfront.vms import VMInstance
+    from warmfront.vm import VMInstance
 
 #: How long a client waits for a machine that swallows everything.
 _CLIENT_TIMEOUT_S = 5.0

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from warmfront.listener.protocol import Attempt, Health, ListenerClient, Progress
     from warmfront.providers.base import Lease, Provider
     from warmfront.testing.faults import Gate
-    from warmfront.vms import VMInstance
+    from warmfront.vm import VMInstance
 
 
 class FaultyProvider:

@@ -11,10 +11,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from warmfront.settings import Settings
-from warmfront.submissions import Endpoint, Verdict
 from warmfront.testing.faults import Rates
 from warmfront.testing.listeners import Kernel, Reach
 from warmfront.testing.provider import CLEAR, Weather
+from warmfront.verdicts import Endpoint, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from warmfront.errors import InfrastructureError, ToolchainFailed
 from warmfront.events import Xray
 from warmfront.orchestrator.log import EventLog
-from warmfront.submissions import Verdict
 from warmfront.testing.authors import Author, Orchestrates, Service
 from warmfront.testing.faults import Faults, Gate, Incarnation
 from warmfront.testing.invariants import Invariants, Watched
@@ -28,6 +27,7 @@ from warmfront.testing.ports import FaultyListeners, FaultyProvider
 from warmfront.testing.provider import SimulatedProvider
 from warmfront.testing.scenario import Order, Scenario
 from warmfront.testing.store import InlineStore, MemoryDatabase
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from warmfront.providers.base import Provider
     from warmfront.settings import Settings
     from warmfront.store.base import Store
-    from warmfront.store.records import SubmissionRecord
+    from warmfront.submission import Submission
 
 #: A world that is not at rest so long after its last fault never will be.
 _REST_WITHIN_S = 3000.0
@@ -66,7 +66,7 @@ class Ports:
     store: Store
     provider: Provider
     listeners: ListenerClient
-    examine: Callable[[SubmissionRecord, str], Awaitable[Xray]]
+    examine: Callable[[Submission, str], Awaitable[Xray]]
     settings: Settings
     clock: Clock
     log: EventLog
@@ -310,7 +310,7 @@ class World:
             self._failure.set_exception(Violation(what))
 
 
-async def _examine(gate: Gate, record: SubmissionRecord, code: str) -> Xray:
+async def _examine(gate: Gate, record: Submission, code: str) -> Xray:
     """An X-ray that finds the compile errors of kernels whose key ends in an even digit."""
     fault = await gate.before("examine", record.id, ToolchainFailed)
     await asyncio.sleep(0.2)

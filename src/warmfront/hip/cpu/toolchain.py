@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from warmfront.hip.diagnose import CompileFailure
+    from warmfront.judge_request import JudgeRequest
     from warmfront.settings import Settings
-    from warmfront.submissions import Submission
 
 
 class CpuToolchain:
@@ -64,7 +64,7 @@ class CpuToolchain:
     def _link_flags(self) -> tuple[str, ...]:
         return (*cpu.LINK_FLAGS, *(cpu.LIBRARY_FLAGS if self._compiler.name in NAMES else ()))
 
-    def translate(self, submission: Submission) -> Translated:
+    def translate(self, submission: JudgeRequest) -> Translated:
         """Launches rewritten to calls, with the trailer behind; every line keeps its number."""
         translation = rewrite(submission.source)
         text = wrap(translation.text, submission.problem, submission.dtype)
@@ -96,7 +96,7 @@ class CpuToolchain:
             outputs=(DATA_FILE,),
         )
 
-    def explain(self, output: str, submission: Submission, translated: Translated) -> CompileFailure:
+    def explain(self, output: str, submission: JudgeRequest, translated: Translated) -> CompileFailure:
         """The compiler's words in the author's lines."""
         from warmfront.hip.diagnose import classify  # noqa: PLC0415 - only failures need it
 
