@@ -1,58 +1,72 @@
-"""The catalogue: what a GPU can do at best, and whether we lease it.
+"""Catalogue of GPU types: architecture, memory, peak rates and list price.
 
-Peaks are the vendor's published figures; a time below the floor that they set is no measurement. What an
-hour costs is the operator's setting, so it is handed in and not written here.
+The peaks are the vendor's published figures; they set the roofline floor, below which a measured time cannot
+be right. Architecture, memory and compute units are from "AMD GPU specifications" (rocm.docs.amd.com), peaks
+and bandwidth from the data sheet of each GPU. The operator's price setting overrides the list price.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from warmfront.problems.spec import Dtype
+from warmfront.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from decimal import Decimal
+
+_KIB = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gpu:
-    """One GPU type."""
+    """A GPU type."""
 
     name: str
-    arch: str  #: what the compiler calls it
+    arch: str  #: LLVM target name
     memory_bytes: int
     bandwidth_bytes_per_s: float
-    peak_flops: Mapping[Dtype, float]  #: of the fastest unit that takes the dtype
+    #: Dense operations per second of the fastest unit that supports the dtype. The keys are values of
+    #: `Dtype`, as strings, so that importing the catalogue does not import the problems.
+    peak_flops: Mapping[str, float]
     compute_units: int
-    enabled: bool = False  #: whether submissions may name it
+    lds_bytes_per_cu: int
+    list_price_usd_per_h: Decimal | None = None  #: published on-demand price; None where we know of none
+    enabled: bool = False  #: whether a submission may request it
 
     def display_name(self, rate_usd_per_h: Decimal | None = None) -> str:
-        """What people read: `AMD MI300X (192GB, $1.99/hr)`."""
+        """Return the display name: `AMD MI300X (192GB, $1.99/hr)`, or without a price if no rate is given."""
         facts = [f"{self.memory_bytes // 10**9}GB"]
         if rate_usd_per_h is not None:
             facts.append(f"${rate_usd_per_h:.2f}/hr")
         return f"AMD {self.name} ({', '.join(facts)})"
 
-    def floor_ms(self, flops: int, bytes_moved: int, dtype: Dtype) -> float:
-        """The roofline floor: nothing that reads its inputs and does its sums is faster."""
-        compute_s = flops / self.peak_flops.get(dtype, self.peak_flops[Dtype.FLOAT32])
-        return max(compute_s, bytes_moved / self.bandwidth_bytes_per_s) * 1e3
+    def peak_flops_for(self, dtype: str) -> float:
+        """Return the peak for a dtype; the float32 peak for a dtype without a published figure."""
+        return self.peak_flops.get(dtype, self.peak_flops["float32"])
+
+    def floor_ms(self, flops: int, bytes_moved: int, dtype: str) -> float:
+        """Return the roofline floor: the least time for this much arithmetic and memory traffic."""
+        return max(flops / self.peak_flops_for(dtype), bytes_moved / self.bandwidth_bytes_per_s) * 1e3
 
 
-#: Source: AMD Instinct MI300X data sheet (peak engine clock 2,100 MHz; dense, no sparsity).
+#: Data sheet: peak engine clock 2,100 MHz, no sparsity. No int32 peak is published; the vector units issue
+#: int32 no faster than float32, so the floor is still a lower bound. List price: AMD Developer Cloud.
 MI300X = Gpu(
     name="MI300X",
     arch="gfx942",
     memory_bytes=192 * 10**9,
     bandwidth_bytes_per_s=5.3e12,
-    peak_flops={Dtype.FLOAT32: 163.4e12, Dtype.FLOAT16: 1307.4e12, Dtype.INT32: 163.4e12},
+    peak_flops={"float32": 163.4e12, "float16": 1307.4e12, "int32": 163.4e12},
     compute_units=304,
+    lds_bytes_per_cu=64 * _KIB,
+    list_price_usd_per_h=Decimal("1.99"),
     enabled=True,
 )
 
-#: Source: AMD Instinct MI325X data sheet (the same engine and clock as MI300X, more and faster memory).
+#: Data sheet: the compute units and clock of the MI300X with more and faster memory. List price: the upper
+#: end of the $2.00 to $2.25 that clouds published in 2026.
 MI325X = Gpu(
     name="MI325X",
     arch="gfx942",
@@ -60,17 +74,59 @@ MI325X = Gpu(
     bandwidth_bytes_per_s=6.0e12,
     peak_flops=MI300X.peak_flops,
     compute_units=304,
+    lds_bytes_per_cu=64 * _KIB,
+    list_price_usd_per_h=Decimal("2.25"),
 )
 
-#: Every GPU that we know by name; the first of an architecture stands for it.
-CATALOGUE = (MI300X, MI325X)
+#: Data sheet: peak engine clock 2,400 MHz, no sparsity; int32 as for the MI300X.
+MI355X = Gpu(
+    name="MI355X",
+    arch="gfx950",
+    memory_bytes=288 * 10**9,
+    bandwidth_bytes_per_s=8.0e12,
+    peak_flops={"float32": 157.3e12, "float16": 2516.6e12, "int32": 157.3e12},
+    compute_units=256,
+    lds_bytes_per_cu=160 * _KIB,
+)
+
+#: Data sheet: peak engine clock 1,700 MHz; float32 is the rate of the matrix cores, int32 as for the MI300X.
+#: There is no MI250X: HIP presents its two dies as two devices, and the published figures cover both.
+MI210 = Gpu(
+    name="MI210",
+    arch="gfx90a",
+    memory_bytes=64 * 10**9,
+    bandwidth_bytes_per_s=1.6384e12,
+    peak_flops={"float32": 45.3e12, "float16": 181.0e12, "int32": 45.3e12},
+    compute_units=104,
+    lds_bytes_per_cu=64 * _KIB,
+)
+
+#: Every known GPU. The first GPU of an architecture represents it where only the architecture is named.
+CATALOGUE = (MI300X, MI325X, MI355X, MI210)
 
 
 def by_arch(arch: str) -> Gpu | None:
-    """The GPU of the catalogue that stands for this architecture."""
+    """Return the GPU that represents an architecture, or None."""
     return next((gpu for gpu in CATALOGUE if gpu.arch == arch), None)
 
 
 def by_name(name: str) -> Gpu | None:
-    """The GPU of that name, enabled or not."""
+    """Return the GPU with this name, enabled or not, or None."""
     return next((gpu for gpu in CATALOGUE if gpu.name == name), None)
+
+
+def get(name: str) -> Gpu:
+    """Return the GPU with this name, enabled or not.
+
+    Raises:
+        UsageError: The catalogue has no such GPU.
+    """
+    gpu = by_name(name)
+    if gpu is None:
+        raise UsageError(f"Unknown GPU type {name!r}; known: {', '.join(known.name for known in CATALOGUE)}.")
+    return gpu
+
+
+def enabled() -> tuple[Gpu, ...]:
+    """Return the GPUs that a submission may request."""
+    return tuple(gpu for gpu in CATALOGUE if gpu.enabled)

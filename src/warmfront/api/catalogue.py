@@ -47,7 +47,7 @@ async def all_gpus(parts: Parts) -> models.Gpus:
                 arch=gpu.arch,
                 memory_bytes=gpu.memory_bytes,
                 bandwidth_bytes_per_s=gpu.bandwidth_bytes_per_s,
-                peak_flops={dtype.value: flops for dtype, flops in gpu.peak_flops.items()},
+                peak_flops=dict(gpu.peak_flops),
                 compute_units=gpu.compute_units,
                 rate_usd_per_h=float(settings.rate_usd_per_h) if gpu.enabled else None,
                 enabled=gpu.enabled,
