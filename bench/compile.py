@@ -9,9 +9,9 @@ from pathlib import Path
 from bench.timing import medians_s, print_bars
 from warmfront import problems, settings
 from warmfront.hip import cpu
-from warmfront.hip.cpu.compilers import run_compiler
-from warmfront.hip.cpu.parts import MAIN_HEADER
-from warmfront.hip.cpu.toolchain import CpuToolchain
+from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
+from warmfront.hip.cpu.host_compiler import run_compiler
+from warmfront.hip.cpu.runtime_build import MAIN_HEADER
 from warmfront.judge_request import JudgeRequest
 from warmfront.verdicts import Endpoint
 

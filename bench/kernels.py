@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from warmfront.hip import cpu
-from warmfront.hip.cpu.rewrite import rewrite
+from warmfront.hip.source.rewrite import rewrite
 
 SOURCES = Path(__file__).parent / "kernels"
 LOOP_FLAGS = ("-std=c++20", "-O3", "-march=native", "-fopenmp")

@@ -17,9 +17,9 @@ import numpy as np
 from bench.timing import medians_s, print_bars
 from warmfront import problems, settings
 from warmfront.hip import cpu
-from warmfront.hip.cpu.compilers import run_compiler
-from warmfront.hip.cpu.rewrite import rewrite
-from warmfront.hip.cpu.toolchain import CpuToolchain
+from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
+from warmfront.hip.cpu.host_compiler import run_compiler
+from warmfront.hip.source.rewrite import rewrite
 from warmfront.problems.spec import Case, Dtype, Kind, Problem, Scale
 
 ROUNDS = 9

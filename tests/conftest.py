@@ -10,7 +10,7 @@ import pytest
 from tests.integration.databases import bare_database, connection, database, postgres, sqlite_with_tables
 from tests.integration.docker_daemon import docker_url
 from warmfront import sandbox, settings
-from warmfront.hip.cpu.toolchain import CpuToolchain
+from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
 from warmfront.judge import Judge
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.bugs import lab
 from warmfront import sandbox, settings
-from warmfront.hip.cpu.toolchain import CpuToolchain
+from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
 from warmfront.judge import Judge
 from warmfront.judge.findings import KINDS
 from warmfront.judge_request import JudgeRequest

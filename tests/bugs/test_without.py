@@ -11,8 +11,8 @@ import pytest
 from tests.bugs import lab
 from warmfront import sandbox, settings
 from warmfront.hip.cpu.checked_build import CheckedBuild
-from warmfront.hip.cpu.compilers import Compiler
-from warmfront.hip.cpu.toolchain import CpuToolchain
+from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
+from warmfront.hip.cpu.host_compiler import HostCompiler
 from warmfront.hip.toolchain import shell_job
 from warmfront.judge import Judge
 from warmfront.judge.bugs import Hunt
@@ -49,7 +49,7 @@ def _check() -> Iterator[Check]:
 
 def test_a_machine_that_cannot_build_it_is_told_once(tmp_path: Path) -> None:
     """The failure is kept in the cache, so that no later run tries again."""
-    compiler = Compiler(name="g++", command=shutil.which("false") or "false", identity="false")
+    compiler = HostCompiler(name="g++", command=shutil.which("false") or "false", identity="false")
     assert "could not build" in (CheckedBuild(tmp_path, compiler).failure or "")
     again = CheckedBuild(tmp_path, compiler)
     assert again.is_built

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from warmfront.hip import cpu
-from warmfront.hip.cpu.rewrite import rewrite
+from warmfront.hip.source.rewrite import rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from warmfront import problems, sandbox, settings
-from warmfront.hip.cpu.toolchain import CpuToolchain
+from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
 from warmfront.judge import Judge
 from warmfront.judge_request import JudgeRequest
 from warmfront.problems.spec import Dtype

@@ -18,9 +18,9 @@ from tests.integration.test_solutions import EXAMPLES, PORTED, WRONG, judged, na
 from tests.redteam.fixtures import Attack, all_attacks
 from tests.redteam.test_attacks import judged as attacked
 from warmfront import sandbox, settings
-from warmfront.hip.cpu.toolchain import CpuToolchain
-from warmfront.hip.cpu.zig import wheel_compiler
-from warmfront.hip.wheel import require_wheel
+from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
+from warmfront.hip.cpu.zig import find_zig_compiler
+from warmfront.hip.zig_wheel import require_wheel
 from warmfront.judge import Judge
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _make_judge() -> Iterator[MakeJudge]:
     maker = sandbox.open_sandbox("bubblewrap")
 
     def make(configured: Settings) -> Judge:
-        compiler = wheel_compiler(require_wheel("The CPU's"), configured.cache_dir)
+        compiler = find_zig_compiler(require_wheel("The CPU's"), configured.cache_dir)
         return Judge(CpuToolchain(configured.cache_dir, compiler), maker, configured)
 
     yield make

@@ -22,7 +22,7 @@ def test_an_entry_is_built_once_however_many_ask(tmp_path: Path) -> None:
         (into / "file").write_text("made")
 
     with ThreadPoolExecutor(8) as pool:
-        entries = set(pool.map(lambda _: cache.entry(tmp_path / "cache", "x", build), range(8)))
+        entries = set(pool.map(lambda _: cache.get_or_build(tmp_path / "cache", "x", build), range(8)))
     assert len(built) == 1
     assert [entry.name for entry in entries] == ["x"]
     assert (entries.pop() / "file").read_text() == "made"
@@ -36,9 +36,9 @@ def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
         raise RuntimeError("no")
 
     with pytest.raises(RuntimeError):
-        cache.entry(tmp_path, "x", fail)
+        cache.get_or_build(tmp_path, "x", fail)
     assert not [path for path in tmp_path.iterdir() if path.is_dir()]
-    assert cache.entry(tmp_path, "x", lambda into: (into / "ok").touch()).is_dir()
+    assert cache.get_or_build(tmp_path, "x", lambda into: (into / "ok").touch()).is_dir()
 
 
 def test_the_digest_knows_where_one_part_ends(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from warmfront.errors import NoToolchain
-from warmfront.hip.cpu.compilers import find_compiler
-from warmfront.hip.cpu.toolchain import CpuToolchain
+from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
+from warmfront.hip.cpu.host_compiler import find_compiler
 
 if TYPE_CHECKING:
     from pathlib import Path

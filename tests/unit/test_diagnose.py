@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from warmfront.hip import cpu
-from warmfront.hip.cpu.rewrite import rewrite
 from warmfront.hip.diagnose import CompileFailure, Diagnostic, classify, main_defined, render
+from warmfront.hip.source.rewrite import rewrite
 from warmfront.hip.trailer import wrap
 from warmfront.problems.relu import Relu
 from warmfront.problems.spec import Dtype

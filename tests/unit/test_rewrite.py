@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warmfront.hip.cpu.rewrite import RewriteError, rewrite
+from warmfront.hip.source.rewrite import RewriteError, rewrite
 
 
 def launched(kernel: str, configuration: str, arguments: str = "", *, how: str = "launch_plain") -> str:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from warmfront import sandbox, settings
 from warmfront.cli.failures import report_error
 from warmfront.errors import WarmfrontError
-from warmfront.hip.cpu.compilers import find_compiler
+from warmfront.hip.cpu.host_compiler import find_compiler
 from warmfront.hip.rocm import find_hipcc, has_gpu
-from warmfront.hip.wheel import require_wheel
 from warmfront.hip.xray.compiler import find_libraries
+from warmfront.hip.zig_wheel import require_wheel
 
 if TYPE_CHECKING:
     from pathlib import Path

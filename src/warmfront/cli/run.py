@@ -153,7 +153,7 @@ def open_workbench(request: Request, configured: Settings, submission: JudgeRequ
 
 
 def _translate(submission: JudgeRequest, toolchain: Toolchain) -> Translated | None:
-    from warmfront.hip.cpu.stretch import RewriteError  # noqa: PLC0415 - loaded with the toolchain
+    from warmfront.hip.source.edits import RewriteError  # noqa: PLC0415 - loaded with the toolchain
 
     try:
         return toolchain.translate(submission)

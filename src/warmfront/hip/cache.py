@@ -29,14 +29,14 @@ def digest(parts: Iterable[str | Path]) -> str:
     return state.hexdigest()[:24]
 
 
-def identity(program: str) -> str:
+def file_identity(program: str) -> str:
     """What tells one installed compiler from another, without starting it."""
     path = Path(program).resolve()
     status = path.stat()
     return f"{path} {status.st_size} {status.st_mtime_ns}"
 
 
-def entry(cache_dir: Path, name: str, build: Callable[[Path], None]) -> Path:
+def get_or_build(cache_dir: Path, name: str, build: Callable[[Path], None]) -> Path:
     """The directory `name` of the cache; `build` fills it the first time."""
     ready = cache_dir / name
     if ready.is_dir():

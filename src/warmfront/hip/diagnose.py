@@ -10,13 +10,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warmfront.hip.cpu.lexer import LexError, Source, match_brackets, tokenize
-from warmfront.hip.cpu.stretch import Lines, spell
+from warmfront.hip.compiler_messages import Message, Place, Severity, parse_messages
 from warmfront.hip.gpu_only import gpu_only
-from warmfront.hip.messages import Message, Place, Severity, read_messages
-from warmfront.hip.origin import Origin
+from warmfront.hip.message_cleanup import clean_message, describe_launch_error
+from warmfront.hip.source.edits import LineIndex, spell
+from warmfront.hip.source.lexer import LexError, Source, match_brackets, tokenize
+from warmfront.hip.source.source_map import SourceMap
 from warmfront.hip.trailer import SOURCE_NAME, TRAILER_NAME
-from warmfront.hip.wording import in_launch_words, plain_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,8 +60,8 @@ def classify(
     `declaration` is what the problem asks for, `assembly` the lines with asm statements. `rewritten` says
     that the compiler saw what `rewrite` made of `source`.
     """
-    case = _Case(source, declaration, tuple(assembly), Origin(source, rewritten=rewritten))
-    messages = [m for m in read_messages(output) if m.severity is not Severity.WARNING]
+    case = _Case(source, declaration, tuple(assembly), SourceMap(source, rewritten=rewritten))
+    messages = [m for m in parse_messages(output) if m.severity is not Severity.WARNING]
     for explain in (
         case.runs_on_gpu_only,
         case.assembly_of_a_gpu,
@@ -143,7 +143,7 @@ class _Case:
     source: str
     declaration: str
     assembly: tuple[int, ...]
-    origin: Origin
+    source_map: SourceMap
 
     def runs_on_gpu_only(self, messages: Sequence[Message]) -> CompileFailure | None:
         """Something that exists, but not without a GPU."""
@@ -165,7 +165,7 @@ class _Case:
                 return CompileFailure(
                     "GPU_ONLY",
                     f"{text} (line {line})",
-                    (_at(self.source, line, 1, f"{text}: {plain_words(message.text)}"),),
+                    (_at(self.source, line, 1, f"{text}: {clean_message(message.text)}"),),
                     hint="Write it in C++, or run it with --toolchain rocm.",
                 )
         return None
@@ -209,7 +209,7 @@ class _Case:
         opened = _never_closed(self.source)
         if opened is None or not any(m.place and m.place.file == TRAILER_NAME for m in messages):
             return None
-        line, column = Lines(self.source).position(opened)
+        line, column = LineIndex(self.source).position(opened)
         last = len(self.source.rstrip().split("\n"))
         return self.compile_error(
             [
@@ -223,7 +223,7 @@ class _Case:
         missing = _first(messages, _NO_SOLUTION)
         if missing is None:
             return None
-        if line := self.origin.main_line:
+        if line := self.source_map.main_line:
             return main_defined(self.source, line, self.declaration)
         message = "There is no function solution at global scope."
         if elsewhere := _MEANT.search(missing.text):
@@ -268,7 +268,7 @@ class _Case:
             if twice := _TWICE.search(message.text):
                 name = _name_of(twice["name"])
                 if name == "main":
-                    return main_defined(self.source, self.origin.main_line or 0, self.declaration)
+                    return main_defined(self.source, self.source_map.main_line or 0, self.declaration)
                 return _reserved(name, self.mentions(name))
             if nowhere := _NOWHERE.search(message.text):
                 return self.undefined(nowhere["name"])
@@ -291,7 +291,7 @@ class _Case:
             (line for line in output.splitlines() if "error" in line.lower()), "the compiler gave no reason"
         )
         last = len(self.source.rstrip().split("\n"))
-        return self.compile_error([_at(self.source, last, 1, plain_words(text))])
+        return self.compile_error([_at(self.source, last, 1, clean_message(text))])
 
     # Places
 
@@ -317,12 +317,14 @@ class _Case:
     def diagnostic(self, message: Message, text: str | None = None) -> Diagnostic:
         """A message at its place, in the author's words."""
         place = self.place(message) or Place(SOURCE_NAME, 0)
-        spot = self.origin.find(place)
+        spot = self.source_map.find(place)
         raised = (
-            self.origin.find(message.place) if message.place and message.place.file == SOURCE_NAME else spot
+            self.source_map.find(message.place)
+            if message.place and message.place.file == SOURCE_NAME
+            else spot
         )
         if text is None:
-            text = in_launch_words(message) if raised.in_launch else plain_words(message.text)
+            text = describe_launch_error(message) if raised.in_launch else clean_message(message.text)
         return _at(self.source, spot.line, spot.column, text)
 
     def notes(self, message: Message) -> list[Diagnostic]:
@@ -330,8 +332,8 @@ class _Case:
         found = []
         for note in message.notes:
             if note.place.file == SOURCE_NAME and _HELPFUL.search(note.text):
-                spot = self.origin.find(note.place)
-                found.append(_at(self.source, spot.line, spot.column, plain_words(note.text), "note"))
+                spot = self.source_map.find(note.place)
+                found.append(_at(self.source, spot.line, spot.column, clean_message(note.text), "note"))
         return found[:_MOST_NOTES]
 
     def compile_error(self, diagnostics: Sequence[Diagnostic]) -> CompileFailure:
@@ -346,14 +348,14 @@ class _Case:
     def own_solution(self, text: str) -> tuple[Diagnostic, ...]:
         """A diagnostic at the author's own `solution`, if it can be found."""
         own = _own_declaration(self.source)
-        return (_at(self.source, *Lines(self.source).position(own[0]), text),) if own else ()
+        return (_at(self.source, *LineIndex(self.source).position(own[0]), text),) if own else ()
 
     def mentions(self, name: str) -> tuple[Diagnostic, ...]:
         """Where the author names something first."""
         found = re.search(rf"\b{re.escape(name)}\b", self.source)
         if not found:
             return ()
-        return (_at(self.source, *Lines(self.source).position(found.start()), f"'{name}' is named here"),)
+        return (_at(self.source, *LineIndex(self.source).position(found.start()), f"'{name}' is named here"),)
 
 
 def _first(messages: Iterable[Message], pattern: re.Pattern[str]) -> Message | None:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import NoToolchain
 from warmfront.hip import cache
-from warmfront.hip.cpu.compilers import run_compiler
+from warmfront.hip.cpu.host_compiler import run_compiler
 from warmfront.hip.toolchain import (
     DATA_FILE,
+    GUEST_SOURCE,
     LIBRARY_FILE,
     SOURCE_FILE,
-    WORKER_SOURCE,
     Guards,
     Translated,
     shell_job,
@@ -126,19 +126,20 @@ class RocmToolchain:
 
     @functools.cached_property
     def _built(self) -> Path:
-        return cache.entry(self._cache_dir, self._entry.name, self._build)
+        return cache.get_or_build(self._cache_dir, self._entry.name, self._build)
 
     @functools.cached_property
     def _entry(self) -> Path:
         return (
-            self._cache_dir / f"rocm-{cache.digest([cache.identity(self._hipcc), self._arch, WORKER_SOURCE])}"
+            self._cache_dir
+            / f"rocm-{cache.digest([cache.file_identity(self._hipcc), self._arch, GUEST_SOURCE])}"
         )
 
     def _build(self, into: Path) -> None:
         (into / "compiler.txt").write_text(run_compiler([self._hipcc, "--version"]).splitlines()[0])
         flags = [f"--offload-arch={self._arch}", "-O2", "-std=c++20", "-rdynamic"]
         run_compiler(
-            [self._hipcc, *flags, "-x", "hip", WORKER_SOURCE, "-o", into / "worker", "-ldl", "-lpthread"]
+            [self._hipcc, *flags, "-x", "hip", GUEST_SOURCE, "-o", into / "worker", "-ldl", "-lpthread"]
         )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from warmfront.settings import Settings
 
 #: The worker's source: one for every toolchain.
-WORKER_SOURCE = Path(__file__).parent.parent / "judge" / "worker.cpp"
+GUEST_SOURCE = Path(__file__).parent.parent / "judge" / "worker.cpp"
 
 #: File names in the boxes' folders.
 SOURCE_FILE = "solution.cpp"
@@ -93,7 +93,7 @@ def shell_job(command: str) -> tuple[str, ...]:
 
 def open_toolchain(name: str | None, settings: Settings) -> Toolchain:
     """The toolchain of that name; `rocm` where hipcc is installed and `cpu` elsewhere when None."""
-    from warmfront.hip.cpu.toolchain import CpuToolchain  # noqa: PLC0415 - only the one that is used
+    from warmfront.hip.cpu.cpu_toolchain import CpuToolchain  # noqa: PLC0415 - only the one that is used
     from warmfront.hip.rocm import RocmToolchain, find_hipcc, has_gpu  # noqa: PLC0415 - as above
 
     if name is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warmfront.errors import ToolchainFailed
-from warmfront.hip.cpu.rewrite import RewriteError
+from warmfront.hip.source.rewrite import RewriteError
 from warmfront.hip.toolchain import LIBRARY_FILE
 from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.judge.rejection import Rejected

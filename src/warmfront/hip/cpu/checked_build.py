@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import ToolchainFailed
 from warmfront.hip import cache, cpu
-from warmfront.hip.cpu.parts import MAIN_HEADER, build_parts, parts_key
-from warmfront.hip.toolchain import DATA_FILE, LIBRARY_FILE, SOURCE_FILE, WORKER_SOURCE, shell_job
+from warmfront.hip.cpu.runtime_build import MAIN_HEADER, build_runtime, runtime_key
+from warmfront.hip.toolchain import DATA_FILE, GUEST_SOURCE, LIBRARY_FILE, SOURCE_FILE, shell_job
 from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from warmfront.hip.cpu.compilers import Compiler
+    from warmfront.hip.cpu.host_compiler import HostCompiler
     from warmfront.settings import Settings
 
 #: What the bug finder writes, one JSON object a line.
@@ -30,7 +30,7 @@ FAILURE_FILE = "failure.txt"
 #: Offsets in the library whose lines are asked for, one a line.
 PLACES_FILE = "places"
 
-_SOURCES = (*cpu.CHECKED_SOURCES, WORKER_SOURCE)
+_SOURCES = (*cpu.CHECKED_SOURCES, GUEST_SOURCE)
 _ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": SCRATCH}
 
 
@@ -55,7 +55,7 @@ _TSAN = {
 class CheckedBuild:
     """Boxes that compile, run and explain a submission for the bug finder."""
 
-    def __init__(self, cache_dir: Path, compiler: Compiler) -> None:
+    def __init__(self, cache_dir: Path, compiler: HostCompiler) -> None:
         self._cache_dir = cache_dir
         self._compiler = compiler
         self._flags = (*cpu.CHECKED_FLAGS, *_TSAN.get(compiler.name, ()))
@@ -74,12 +74,12 @@ class CheckedBuild:
     @functools.cached_property
     def built(self) -> Path:
         """The cache entry with headers and worker; built if it is not there."""
-        return cache.entry(self._cache_dir, self._entry.name, self._try_to_build)
+        return cache.get_or_build(self._cache_dir, self._entry.name, self._try_to_build)
 
     @functools.cached_property
     def _entry(self) -> Path:
         flags = [*self._flags, "|", *cpu.CHECKED_RUNTIME_FLAGS, "|", *cpu.CHECKED_LINK_FLAGS]
-        key = parts_key(self._compiler, flags, (*_SOURCES, *cpu.CHECKED_HEADERS))
+        key = runtime_key(self._compiler, flags, (*_SOURCES, *cpu.CHECKED_HEADERS))
         return self._cache_dir / f"checked-{key}"
 
     def compile_template(self, settings: Settings) -> Template:
@@ -135,7 +135,7 @@ class CheckedBuild:
         try:
             if self._compiler.unchecked:
                 raise ToolchainFailed(self._compiler.unchecked)  # noqa: TRY301 - a failure as any other
-            build_parts(
+            build_runtime(
                 into,
                 compiler=self._compiler,
                 submission_flags=self._flags,

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warmfront.hip import cache, cpu
-from warmfront.hip.cpu.compilers import Compiler, header_contents, run_compiler
-from warmfront.hip.wheel import LIBCXX_MACROS, open_wheel, system_headers, wheel_version
+from warmfront.hip.cpu.host_compiler import HostCompiler, header_contents, run_compiler
+from warmfront.hip.zig_wheel import LIBCXX_MACROS, open_wheel, system_headers, wheel_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +59,7 @@ _LIBRARY_FLAGS = ("-O2", "-fPIC", "-ffunction-sections", "-DNDEBUG", "-w")
 
 
 @dataclass(frozen=True, kw_only=True)
-class WheelCompiler(Compiler):
+class ZigCompiler(HostCompiler):
     """Clang of the wheel, as a program of its own that takes clang++'s arguments."""
 
     wheel: Path
@@ -89,8 +89,8 @@ class WheelCompiler(Compiler):
     def prepare(self) -> None:
         """Build them if they are not."""
         build = functools.partial(_build, wheel=self.wheel, readable=self._readable)
-        cache.entry(self.folder.parent, self.folder.name, build)
-        cache.entry(self.headers.parent, self.headers.name, _copy_headers)
+        cache.get_or_build(self.folder.parent, self.folder.name, build)
+        cache.get_or_build(self.headers.parent, self.headers.name, _copy_headers)
 
     def version(self) -> str:
         """The clang of which wheel."""
@@ -110,13 +110,13 @@ class WheelCompiler(Compiler):
         return open_wheel(self.wheel, self.folder.parent, _processor())
 
 
-def wheel_compiler(wheel: Path, cache_dir: Path) -> WheelCompiler:
+def find_zig_compiler(wheel: Path, cache_dir: Path) -> ZigCompiler:
     """The wheel's compiler for this machine; nothing is built yet."""
-    identity = cache.identity(str(wheel / "zig"))
+    identity = cache.file_identity(str(wheel / "zig"))
     key = cache.digest([identity, platform.machine(), str(_glibc_minor()), Path(__file__)])
     folder = cache_dir / f"zig-{key}"
     headers = cache_dir / f"headers-{cache.digest(header_contents())}"
-    return WheelCompiler(
+    return ZigCompiler(
         name="ziglang",
         command=str(folder / "c++"),
         reason="there is no g++ or clang++, and the wheel brings a clang",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from warmfront.errors import ToolchainFailed, UsageError
 from warmfront.hip import cache, cpu
 from warmfront.hip.toolchain import shell_job
-from warmfront.hip.wheel import LIBCXX_MACROS, open_wheel, require_wheel, system_headers, wheel_version
+from warmfront.hip.zig_wheel import LIBCXX_MACROS, open_wheel, require_wheel, system_headers, wheel_version
 from warmfront.sandbox.base import SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Compiler:
         """The cache entry with these headers precompiled; built if it is not there."""
         key = cache.digest([str(self._headers), *self._front(), *_PRECOMPILED[headers]])
         build = functools.partial(self._precompile, headers=headers)
-        return cache.entry(self._cache_dir, f"xray-{self.arch}-{headers}-{key}", build)
+        return cache.get_or_build(self._cache_dir, f"xray-{self.arch}-{headers}-{key}", build)
 
     def _precompile(self, into: Path, *, headers: Headers) -> None:
         emit = ["-fsyntax-only", "-Xclang", "-emit-pch", str(self._headers / f"{headers}.h"), "-o", "-"]
@@ -185,15 +185,15 @@ class Compiler:
         bitcode = self._bitcode()
         key = cache.digest(
             [
-                cache.identity(str(self._wheel / "zig")),
+                cache.file_identity(str(self._wheel / "zig")),
                 self.arch,
                 Path(__file__),  # which decides what is gathered
                 *(path.name for path in files),
                 *files,
-                *(cache.identity(str(path)) for path in bitcode),
+                *(cache.file_identity(str(path)) for path in bitcode),
             ]
         )
-        return cache.entry(self._cache_dir, f"xray-{self.arch}-headers-{key}", self._gather)
+        return cache.get_or_build(self._cache_dir, f"xray-{self.arch}-headers-{key}", self._gather)
 
     def _gather(self, into: Path) -> None:
         shutil.copytree(INCLUDE, into / "include", copy_function=shutil.copyfile)

@@ -10,10 +10,10 @@ import re
 import signal
 from typing import TYPE_CHECKING
 
+from warmfront.hip.compiler_messages import Message, Place, Severity, parse_messages
 from warmfront.hip.diagnose import MOST_ERRORS, CompileFailure, Diagnostic, render
-from warmfront.hip.messages import Message, Place, Severity, read_messages
+from warmfront.hip.message_cleanup import clean_message
 from warmfront.hip.trailer import SOURCE_NAME
-from warmfront.hip.wording import plain_words
 from warmfront.hip.xray.names import demangle
 from warmfront.sandbox.base import Reason
 
@@ -39,7 +39,7 @@ _MOST_NOTES = 2
 def explain(output: str, source: str, arch: str) -> CompileFailure:
     """What the compiler's output means to the author."""
     output = _BACKEND.sub(r"\g<place>: error: \g<text>", output)
-    errors = [m for m in read_messages(output) if m.severity is not Severity.WARNING]
+    errors = [m for m in parse_messages(output) if m.severity is not Severity.WARNING]
     diagnostics: dict[tuple[int, str], list[Diagnostic]] = {}
     for message in errors:
         place = _author_place(message) or Place(SOURCE_NAME, _last_line(source))
@@ -48,7 +48,7 @@ def explain(output: str, source: str, arch: str) -> CompileFailure:
     shown = [each for group in list(diagnostics.values())[:MOST_ERRORS] for each in group]
     if not shown:
         said = _NOWHERE.search(output)
-        reason = plain_words(said[1]) if said else "it gave no reason"
+        reason = clean_message(said[1]) if said else "it gave no reason"
         return CompileFailure(
             "COMPILE_ERROR", f"The compiler for {arch} gave up: {reason}.", hint="Try it with ROCm."
         )
@@ -102,7 +102,7 @@ def _notes(message: Message, source: str) -> Iterator[Diagnostic]:
     for note in message.notes:
         if shown < _MOST_NOTES and note.place.file.endswith(SOURCE_NAME) and _HELPFUL.search(note.text):
             shown += 1
-            yield _diagnostic(source, note.place, plain_words(note.text), "note")
+            yield _diagnostic(source, note.place, clean_message(note.text), "note")
 
 
 def _diagnostic(source: str, place: Place, message: str, severity: str) -> Diagnostic:
@@ -129,7 +129,7 @@ def _words(text: str, arch: str) -> str:
         return f"the X-ray has no header '{header[1]}': it knows HIP itself and C++, none of ROCm's libraries"
     if host := _ON_THE_HOST.search(text):
         return f"this leads to '{host[1]}', which runs on the host only: a kernel cannot call it"
-    return plain_words(_OURS.sub("", _ASSERTION.sub("", text)))
+    return clean_message(_OURS.sub("", _ASSERTION.sub("", text)))
 
 
 def _code(errors: list[Message]) -> str:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from warmfront.hip.cpu.lexer import Kind
+from warmfront.hip.source.lexer import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warmfront.hip.cpu.lexer import Source, Token
+    from warmfront.hip.source.lexer import Source, Token
 
 #: How far a constant may be defined by other constants.
 _MOST_STEPS = 8

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from warmfront.hip.cpu.lexer import Kind, LexError, match_brackets, tokenize
-from warmfront.hip.cpu.stretch import Lines
+from warmfront.hip.source.edits import LineIndex
+from warmfront.hip.source.lexer import Kind, LexError, match_brackets, tokenize
 from warmfront.hip.xray.constants import MOST_TOKENS, Constants, split
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from warmfront.hip.cpu.lexer import Token
+    from warmfront.hip.source.lexer import Token
 
 #: More launches than anyone writes by hand.
 _MOST_LAUNCHES = 1000
@@ -42,7 +42,7 @@ def find_launches(source: str) -> list[Launch]:
         return []
     code = tokens.code
     constants = Constants(tokens)
-    lines = Lines(source)
+    lines = LineIndex(source)
     launches = (index for index, token in enumerate(code) if token.text == "<<<")
     found = []
     for index in islice(launches, _MOST_LAUNCHES):
@@ -84,7 +84,7 @@ def kernel_lines(source: str) -> dict[str, int]:
     except LexError:
         return {}
     partner = match_brackets(code).partner
-    lines = Lines(source)
+    lines = LineIndex(source)
     found: dict[str, int] = {}
     for index, token in enumerate(code):
         name = _declared_name(code, index + 1, partner) if token.text == "__global__" else None

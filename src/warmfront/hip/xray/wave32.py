@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warmfront.hip.cpu.lexer import Kind, LexError, match_brackets, tokenize
-from warmfront.hip.cpu.stretch import Lines
+from warmfront.hip.source.edits import LineIndex
+from warmfront.hip.source.lexer import Kind, LexError, match_brackets, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from warmfront.hip.cpu.lexer import Token
+    from warmfront.hip.source.lexer import Token
 
 _SHUFFLES = frozenset({"__shfl_down", "__shfl_up", "__shfl_xor"})
 _VOTES = frozenset({"__ballot", "__activemask", "__ballot_sync"})
@@ -40,7 +40,7 @@ def find_assumptions(source: str) -> list[Assumption]:
     except LexError:
         return []
     found = [*_half_reductions(code), *_narrow_masks(code)]
-    lines = Lines(source)
+    lines = LineIndex(source)
     return [Assumption(lines.position(start)[0], message, advice) for start, message, advice in sorted(found)]
 
 

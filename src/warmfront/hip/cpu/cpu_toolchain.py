@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from warmfront.hip import cache, cpu
 from warmfront.hip.cpu.checked_build import CheckedBuild
-from warmfront.hip.cpu.compilers import NAMES, Compiler, find_compiler
-from warmfront.hip.cpu.parts import MAIN_HEADER, build_parts, parts_key
-from warmfront.hip.cpu.rewrite import rewrite
+from warmfront.hip.cpu.host_compiler import NAMES, HostCompiler, find_compiler
+from warmfront.hip.cpu.runtime_build import MAIN_HEADER, build_runtime, runtime_key
+from warmfront.hip.source.rewrite import rewrite
 from warmfront.hip.toolchain import (
     DATA_FILE,
+    GUEST_SOURCE,
     LIBRARY_FILE,
     SOURCE_FILE,
-    WORKER_SOURCE,
     Guards,
     Translated,
     shell_job,
@@ -44,7 +44,7 @@ class CpuToolchain:
     flush_bytes = 0
     warm_up_s = 0.02
 
-    def __init__(self, cache_dir: Path, compiler: Compiler | None = None) -> None:
+    def __init__(self, cache_dir: Path, compiler: HostCompiler | None = None) -> None:
         self._cache_dir = cache_dir
         self._compiler = compiler or find_compiler(cache_dir)
         self.checked = CheckedBuild(cache_dir, self._compiler)
@@ -130,20 +130,20 @@ class CpuToolchain:
     @functools.cached_property
     def built(self) -> Path:
         """The cache entry with headers, precompiled header and worker; built if it is not there."""
-        return cache.entry(self._cache_dir, self._entry.name, self._build)
+        return cache.get_or_build(self._cache_dir, self._entry.name, self._build)
 
     @functools.cached_property
     def _entry(self) -> Path:
         flags = [*self.submission_flags, "|", *cpu.RUNTIME_FLAGS, "|", *self._link_flags]
-        key = parts_key(self._compiler, flags, (*cpu.RUNTIME_SOURCES, WORKER_SOURCE))
+        key = runtime_key(self._compiler, flags, (*cpu.RUNTIME_SOURCES, GUEST_SOURCE))
         return self._cache_dir / f"cpu-{key}"
 
     def _build(self, into: Path) -> None:
         (into / "compiler.txt").write_text(self._compiler.version())
-        build_parts(
+        build_runtime(
             into,
             compiler=self._compiler,
             submission_flags=self.submission_flags,
             runtime_flags=cpu.RUNTIME_FLAGS,
-            sources=(*cpu.RUNTIME_SOURCES, WORKER_SOURCE),
+            sources=(*cpu.RUNTIME_SOURCES, GUEST_SOURCE),
         )

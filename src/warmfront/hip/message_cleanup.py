@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from warmfront.hip.messages import Message
+    from warmfront.hip.compiler_messages import Message
 
 _OPTION = re.compile(r" \[-[fW][\w=+-]*\]$")
 _VECTOR = re.compile(r"HIP_vector_type<(?P<element>[a-z ]+), (?P<count>[1-4])u?>")
@@ -40,7 +40,7 @@ _CUDA_NAME = re.compile(
 )
 
 
-def plain_words(text: str) -> str:
+def clean_message(text: str) -> str:
     """A compiler's message without our types and options, and with HIP's word for a word of CUDA's."""
     text = _OPTION.sub("", text.strip())
     text = _VECTOR.sub(lambda v: _SHORT.get(v["element"], v["element"]) + v["count"], text)
@@ -75,10 +75,10 @@ _NOT_VIABLE = re.compile(r"candidate (?:function|template)[^:]*: (?P<reason>.*)"
 _SIGNATURE = re.compile(r"^(?:.*?[ *&])??(?P<name>[\w:~]+(?:<.*>)?)\((?P<parameters>.*)\)(?: \[with .*\])?$")
 
 
-def in_launch_words(message: Message) -> str:
+def describe_launch_error(message: Message) -> str:
     """A message about the call that stands for a launch, as one about the launch."""
-    text = plain_words(message.text)
-    notes = [plain_words(note.text) for note in message.notes]
+    text = clean_message(message.text)
+    notes = [clean_message(note.text) for note in message.notes]
     if "config(dim3" in text and _COUNT.search(text):
         return "a launch is <<<grid, block>>> or <<<grid, block, bytes of shared memory, stream>>>"
     if (count := _COUNT.search(text)) and count["signature"]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warmfront.hip.cpu.lexer import Brackets, Kind, Token
+    from warmfront.hip.source.lexer import Brackets, Kind, Token
 
 
 class RewriteError(Exception):
@@ -35,7 +35,7 @@ class Edit(NamedTuple):
     anchor: int
 
 
-class Lines:
+class LineIndex:
     """Where the lines of a text begin."""
 
     def __init__(self, text: str) -> None:
@@ -54,12 +54,12 @@ class Lines:
 
 
 @dataclass
-class Stretch:
+class TokenEditor:
     """Tokens that follow each other, and the edits that translate them."""
 
     tokens: list[Token]
     brackets: Brackets
-    lines: Lines
+    lines: LineIndex
     parameters: frozenset[str] = frozenset()  #: of the macro whose body it is
     edits: list[Edit] = field(default_factory=list)
     file_arrays: set[str] = field(default_factory=set)  #: dynamic shared memory at the scope of the file

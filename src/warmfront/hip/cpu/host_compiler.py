@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import NoToolchain, ToolchainFailed
 from warmfront.hip import cache, cpu
-from warmfront.hip.wheel import INSTALL, find_wheel
+from warmfront.hip.zig_wheel import INSTALL, find_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ NAMES = ("g++", "clang++")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compiler:
+class HostCompiler:
     """A C++ compiler, and what is its own way."""
 
     name: str  #: `g++`, `clang++` or `ziglang`
@@ -69,16 +69,16 @@ class Compiler:
         return ["-I", str(folder), "-include", header]
 
 
-def find_compiler(cache_dir: Path) -> Compiler:
+def find_compiler(cache_dir: Path) -> HostCompiler:
     """The compiler to use on this machine."""
     for name in NAMES:
         if found := shutil.which(name):
             reason = f"the first of {', '.join(NAMES)} that is installed"
-            return Compiler(name=name, command=found, reason=reason, identity=cache.identity(found))
+            return HostCompiler(name=name, command=found, reason=reason, identity=cache.file_identity(found))
     if wheel := find_wheel():
-        from warmfront.hip.cpu.zig import wheel_compiler  # noqa: PLC0415 - machines without one of their own
+        from warmfront.hip.cpu.zig import find_zig_compiler  # noqa: PLC0415 - machines without one of their own
 
-        return wheel_compiler(wheel, cache_dir)
+        return find_zig_compiler(wheel, cache_dir)
     raise NoToolchain(
         "No C++ compiler was found.", hint=f"Run: sudo apt-get install g++ (or, without root, {INSTALL})"
     )

@@ -12,21 +12,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warmfront.hip import cache, cpu
-from warmfront.hip.cpu.compilers import header_contents, run_compiler
+from warmfront.hip.cpu.host_compiler import header_contents, run_compiler
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warmfront.hip.cpu.compilers import Compiler
+    from warmfront.hip.cpu.host_compiler import HostCompiler
 
 #: The header that every submission gets, whether it asks for it or not.
 MAIN_HEADER = "hip/hip_runtime.h"
 
 
-def build_parts(
+def build_runtime(
     into: Path,
     *,
-    compiler: Compiler,
+    compiler: HostCompiler,
     submission_flags: Sequence[str],
     runtime_flags: Sequence[str],
     sources: Sequence[Path],
@@ -49,7 +49,7 @@ def build_parts(
         built.unlink()
 
 
-def parts_key(compiler: Compiler, flags: Sequence[str], sources: Sequence[Path]) -> str:
+def runtime_key(compiler: HostCompiler, flags: Sequence[str], sources: Sequence[Path]) -> str:
     """A hash of everything that goes into a cache entry."""
     return cache.digest([compiler.identity, machine(), " ".join(flags), *header_contents(), *sources])
 

@@ -68,7 +68,7 @@ _SEVERITIES = {
 _LONGEST_LINE = 2000
 
 
-def read_messages(output: str) -> list[Message]:
+def parse_messages(output: str) -> list[Message]:
     """Every message in a compiler's output, in its order."""
     reader = _Reader()
     for line in output.splitlines():

@@ -1,6 +1,6 @@
 """Finds the place in the author's text that a place in the compiled text came from.
 
-Lines are the same in both; columns differ where the rewriter changed a line, and compilers count bytes.
+LineIndex are the same in both; columns differ where the rewriter changed a line, and compilers count bytes.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from warmfront.hip.cpu.rewrite import RewriteError, Translation, rewrite
-from warmfront.hip.cpu.stretch import Lines
+from warmfront.hip.source.edits import LineIndex
+from warmfront.hip.source.rewrite import RewriteError, Translation, rewrite
 
 if TYPE_CHECKING:
-    from warmfront.hip.messages import Place
+    from warmfront.hip.compiler_messages import Place
 
 
 @dataclass(frozen=True)
-class Spot:
+class SourcePosition:
     """A line and a column of the author's, from 1."""
 
     line: int
@@ -26,7 +26,7 @@ class Spot:
     in_launch: bool = False  #: the compiler spoke of text that stands for a launch
 
 
-class Origin:
+class SourceMap:
     """One author's text, and what was compiled in its place."""
 
     def __init__(self, source: str, *, rewritten: bool) -> None:
@@ -38,28 +38,28 @@ class Origin:
         """Where the author defines `main`."""
         return self._translation.main_line
 
-    def find(self, place: Place) -> Spot:
+    def find(self, place: Place) -> SourcePosition:
         """Where a place of the compiled text comes from."""
         compiled = self._translation.text if self._rewritten else self._source
         lines = compiled.split("\n")
         if not 0 < place.line <= len(lines):
-            return Spot(place.line, max(place.column, 1))
+            return SourcePosition(place.line, max(place.column, 1))
         text = lines[place.line - 1]
         column = len(text.encode()[: max(place.column - 1, 0)].decode(errors="ignore")) + 1
         if not self._rewritten:
-            return Spot(place.line, column)
-        return self._undo(Lines(compiled).offset(place.line, column))
+            return SourcePosition(place.line, column)
+        return self._undo(LineIndex(compiled).offset(place.line, column))
 
-    def _undo(self, offset: int) -> Spot:
+    def _undo(self, offset: int) -> SourcePosition:
         """The author's place for an offset in the translation."""
         index = bisect_right(self._edit_starts, offset) - 1
         if index < 0:
-            return Spot(*self._lines.position(offset))
+            return SourcePosition(*self._lines.position(offset))
         edit = self._translation.edits[index]
         beyond = offset - self._edit_starts[index] - len(edit.text)
         if beyond < 0:
-            return Spot(*self._lines.position(edit.anchor), in_launch="hipcpu" in edit.text)
-        return Spot(*self._lines.position(edit.end + beyond))
+            return SourcePosition(*self._lines.position(edit.anchor), in_launch="hipcpu" in edit.text)
+        return SourcePosition(*self._lines.position(edit.end + beyond))
 
     @cached_property
     def _translation(self) -> Translation:
@@ -69,8 +69,8 @@ class Origin:
             return Translation(text=self._source, launches=0, plain=False)
 
     @cached_property
-    def _lines(self) -> Lines:
-        return Lines(self._source)
+    def _lines(self) -> LineIndex:
+        return LineIndex(self._source)
 
     @cached_property
     def _edit_starts(self) -> list[int]:

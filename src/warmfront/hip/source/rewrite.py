@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from warmfront.hip.cpu.launches import LAUNCHING_CALLS, drop_cast, translate_launch
-from warmfront.hip.cpu.lexer import Brackets, Kind, LexError, Source, Token, match_brackets, tokenize
-from warmfront.hip.cpu.lockstep import find_assignments, translate_assignment
-from warmfront.hip.cpu.shared_memory import decay, translate_shared
-from warmfront.hip.cpu.stretch import Edit, Lines, RewriteError, Stretch
+from warmfront.hip.source.edits import Edit, LineIndex, RewriteError, TokenEditor
+from warmfront.hip.source.launch_rewrite import LAUNCHING_CALLS, drop_cast, translate_launch
+from warmfront.hip.source.lexer import Brackets, Kind, LexError, Source, Token, match_brackets, tokenize
+from warmfront.hip.source.lockstep import find_assignments, translate_assignment
+from warmfront.hip.source.shared_memory import decay, translate_shared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -52,18 +52,18 @@ class Translation:
 
 def rewrite(source: str) -> Translation:
     """Translate one file of HIP."""
-    lines = Lines(source)
+    lines = LineIndex(source)
     try:
         tokens = tokenize(source)
     except LexError as error:
         raise RewriteError(*lines.position(error.offset), error.message) from error
     everything = [*tokens.code, *(t for d in tokens.directives for t in d.tokens)]
-    stretches = list(_stretches(tokens, lines))
-    plain = not _may_wait(everything) and not find_assignments(stretches[0])
+    editors = list(_editors(tokens, lines))
+    plain = not _may_wait(everything) and not find_assignments(editors[0])
     launcher = "launch_plain" if plain else "launch"
-    launches = sum(_translate(stretch, launcher) for stretch in stretches)
-    edits = sorted(edit for stretch in stretches for edit in stretch.edits)
-    main = _find_main(stretches[0])
+    launches = sum(_translate(editor, launcher) for editor in editors)
+    edits = sorted(edit for editor in editors for edit in editor.edits)
+    main = _find_main(editors[0])
     return Translation(
         text=_apply(source, edits),
         launches=launches,
@@ -91,16 +91,16 @@ def _apply(source: str, edits: Iterable[Edit]) -> str:
     return "".join(pieces)
 
 
-def _stretches(tokens: Source, lines: Lines) -> Iterator[Stretch]:
+def _editors(tokens: Source, lines: LineIndex) -> Iterator[TokenEditor]:
     """The code as a whole, then the body of each macro."""
-    yield Stretch(tokens.code, match_brackets(tokens.code, tokens.directives), lines)
+    yield TokenEditor(tokens.code, match_brackets(tokens.code, tokens.directives), lines)
     for directive in tokens.directives:
         if directive.name == "define" and any(t.text in {"<<<", "__shared__"} for t in directive.tokens):
             parameters, body = _macro(directive.tokens)
             brackets = match_brackets(body)
             # A macro's own text does not say where it is used; shared memory is declared in kernels.
             inside = Brackets(brackets.partner, [True] * len(body))
-            yield Stretch(body, inside, lines, parameters)
+            yield TokenEditor(body, inside, lines, parameters)
 
 
 def _macro(tokens: list[Token]) -> tuple[frozenset[str], list[Token]]:
@@ -111,29 +111,29 @@ def _macro(tokens: list[Token]) -> tuple[frozenset[str], list[Token]]:
     return frozenset(t.text for t in tokens[2:close] if t.kind is Kind.NAME), tokens[close + 1 :]
 
 
-def _translate(stretch: Stretch, launcher: str) -> int:
-    """Translate everything in a stretch, in the order of the source; how many launches there were."""
+def _translate(editor: TokenEditor, launcher: str) -> int:
+    """Translate everything in a editor, in the order of the source; how many launches there were."""
     launches = 0
-    in_step = find_assignments(stretch)
+    in_step = find_assignments(editor)
     index = 0
-    while index < len(stretch.tokens):
-        text = stretch.text(index)
-        if text == "<<<" and stretch.text(index - 1) != "operator":
-            translate_launch(stretch, index, launcher)
+    while index < len(editor.tokens):
+        text = editor.text(index)
+        if text == "<<<" and editor.text(index - 1) != "operator":
+            translate_launch(editor, index, launcher)
             launches += 1
         elif text in LAUNCHING_CALLS:
-            drop_cast(stretch, index)
+            drop_cast(editor, index)
         elif text in {"extern", "__shared__"}:
-            index = translate_shared(stretch, index)
+            index = translate_shared(editor, index)
         elif index in in_step:
-            translate_assignment(stretch, in_step[index])
-        elif text in stretch.file_arrays:
-            decay(stretch, index)
+            translate_assignment(editor, in_step[index])
+        elif text in editor.file_arrays:
+            decay(editor, index)
         index += 1
     return launches
 
 
-def _find_main(code: Stretch) -> Token | None:
+def _find_main(code: TokenEditor) -> Token | None:
     """The `main` of `int main(...) {`."""
     for index, token in enumerate(code.tokens):
         if token.text != "main" or code.brackets.in_function[index] or code.text(index + 1) != "(":

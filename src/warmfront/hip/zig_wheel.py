@@ -77,9 +77,9 @@ def open_wheel(wheel: Path, cache_dir: Path, processor: str) -> Path:
     """The wheel; a copy of what compiling needs of it where a box, as nobody, could not read it."""
     if os.geteuid() != 0 or _is_open_to_all(wheel):
         return wheel
-    key = cache.digest([cache.identity(str(wheel / "zig")), *system_headers(processor)])
+    key = cache.digest([cache.file_identity(str(wheel / "zig")), *system_headers(processor)])
     copy = functools.partial(_copy_wheel, wheel, processor=processor)
-    return cache.entry(cache_dir, f"ziglang-{key}", copy)
+    return cache.get_or_build(cache_dir, f"ziglang-{key}", copy)
 
 
 def _copy_wheel(wheel: Path, into: Path, *, processor: str) -> None:

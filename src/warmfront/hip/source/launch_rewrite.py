@@ -1,0 +1,194 @@
+"""Turns a launch into a call of the runtime.
+
+It finds where the kernel's name begins and where the configuration ends; what stands between is the
+author's and goes over unchanged.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warmfront.hip.source.edits import spell
+from warmfront.hip.source.lexer import Kind
+
+if TYPE_CHECKING:
+    from warmfront.hip.source.edits import TokenEditor
+    from warmfront.hip.source.lexer import Token
+
+#: Names that can stand before a kernel's name without being a part of it.
+_STATEMENTS = frozenset({"return", "else", "do", "co_return", "co_yield", "case", "throw"})
+_CONTROLS = frozenset({"if", "for", "while", "switch", "constexpr"})
+#: Calls whose first argument is a kernel, cast to `const void*` for C's sake.
+LAUNCHING_CALLS = frozenset({"hipLaunchKernel", "hipLaunchCooperativeKernel"})
+
+
+def translate_launch(editor: TokenEditor, opening: int, launcher: str) -> None:
+    """`K<<<c>>>(x)` becomes `launch("K", __LINE__, config(c), [&](auto&... a) { K(a...); }, x)`."""
+    first = _callee_start(editor, opening)
+    closing = _configuration_end(editor, opening)
+    callee = editor.tokens[first:opening]
+    if any(token.text == "<<<" for token in callee):
+        raise editor.error(first, "this is no name of a kernel")
+    anchor = callee[0].start
+    editor.replace(first, f"::hipcpu::{launcher}({_quoted(editor, callee)}, __LINE__, ")
+    for index in range(first + 1, opening):
+        editor.replace(index, "")
+    editor.replace(opening, "::hipcpu::config(")
+    parenthesis = closing + 3
+    if _has_braces(editor, parenthesis):
+        _call_in_place(editor, closing, callee)
+        return
+    body = f"[&](auto&... hipcpu_args) {{ {spell(callee)}(hipcpu_args...); }}"
+    _replace_closing(editor, closing, f"), {body}", anchor)
+    editor.replace(parenthesis, _separator(editor, parenthesis))
+    _null_arguments(editor, parenthesis)
+
+
+def drop_cast(editor: TokenEditor, call: int) -> None:
+    """`hipLaunchKernel((const void*)k, …)` loses the cast, and with it what k's parameters are is known."""
+    first = call + 2
+    if editor.text(call + 1) != "(" or editor.text(first) not in {"(", "reinterpret_cast"}:
+        return
+    opening = first if editor.text(first) == "(" else first + 1
+    end = opening + 1
+    while editor.text(end) in {"const", "void", "*"}:
+        end += 1
+    cast = {editor.text(index) for index in range(opening + 1, end)}
+    if {"void", "*"} <= cast and editor.text(end) == {"(": ")", "<": ">"}.get(editor.text(opening)):
+        for index in range(first, end + 1):
+            editor.replace(index, "")
+
+
+def _replace_closing(editor: TokenEditor, closing: int, text: str, anchor: int) -> None:
+    """Put `text` in the place of `>>>`."""
+    editor.replace(closing, text, anchor)
+    editor.replace(closing + 1, "", anchor)
+    editor.replace(closing + 2, "", anchor)
+
+
+def _has_braces(editor: TokenEditor, parenthesis: int) -> bool:
+    """Whether an argument is `{…}`, whose type only the kernel's parameter tells."""
+    index = parenthesis + 1
+    end = editor.partner(parenthesis) or 0
+    while index < end:
+        if editor.text(index) == "{" and editor.text(index - 1) in {"(", ","}:
+            return True
+        index = max(index, editor.partner(index) or index) + 1
+    return False
+
+
+def _call_in_place(editor: TokenEditor, closing: int, callee: list[Token]) -> None:
+    """`K<<<c>>>({1}, x)` becomes `launch("K", __LINE__, config(c), [&](auto&...) { K({1}, x); })`.
+
+    Each thread makes the arguments anew, which is why this is not the way for every launch.
+    """
+    _replace_closing(editor, closing, f"), [&](auto&...) {{ {spell(callee)}", callee[0].start)
+    editor.replace(editor.partner(closing + 3) or closing, "); })")
+
+
+def _callee_start(editor: TokenEditor, opening: int) -> int:
+    """The first token of the expression that names the kernel: `a::template k<T>`, `(*f)`, `this->k`."""
+    index = opening - 1
+    while True:
+        index = _primary_start(editor, index, opening)
+        if editor.text(index - 1) == "template":
+            index -= 1
+        before = editor.text(index - 1)
+        if before not in {"::", ".", "->"}:
+            return index
+        index -= 1
+        qualifies = editor.kind(index - 1) is Kind.NAME and editor.text(index - 1) not in _STATEMENTS
+        if before == "::" and not qualifies and editor.text(index - 1) != ">":
+            return index  # the global ::k
+        index -= 1
+
+
+def _primary_start(editor: TokenEditor, index: int, opening: int) -> int:
+    """The first token of `k`, `k<T>`, `f(x)`, `table[i]` or `(*f)` that ends at `index`."""
+    while editor.text(index) in {")", "]"}:
+        index = editor.brackets.partner.get(index, -1)
+        if editor.text(index) == "(" and not _is_called(editor, index):
+            return index
+        index -= 1
+    if editor.text(index) == ">":
+        index = _template_start(editor, index, opening) - 1
+    if editor.kind(index) is not Kind.NAME or editor.text(index) in _STATEMENTS:
+        raise editor.error(opening, "expected the name of a kernel before <<<")
+    return index
+
+
+def _is_called(editor: TokenEditor, parenthesis: int) -> bool:
+    """Whether the `(` belongs to a call, not to an expression in parentheses."""
+    before = editor.text(parenthesis - 1)
+    if before == ")":
+        head = editor.brackets.partner.get(parenthesis - 1, 0) - 1
+        return editor.text(head) not in _CONTROLS
+    return before in {"]", ">"} or (editor.kind(parenthesis - 1) is Kind.NAME and before not in _STATEMENTS)
+
+
+def _template_start(editor: TokenEditor, index: int, opening: int) -> int:
+    """The `<` that the `>` at `index` closes."""
+    depth = 1
+    while depth:
+        index -= 1
+        text = editor.text(index)
+        if text in {")", "]", "}"}:
+            index = editor.brackets.partner.get(index, -1)
+        elif text == ">":
+            depth += 1
+        elif text == "<":
+            depth -= 1
+        if index <= 0 or text in {";", "{", "(", "<<<"}:
+            raise editor.error(opening, "the template arguments before <<< have no beginning")
+    return index
+
+
+def _configuration_end(editor: TokenEditor, opening: int) -> int:
+    """The first `>` of the `>>>` that closes the `<<<` at `opening`."""
+    index = opening + 1
+    while index < len(editor.tokens) and editor.text(index) not in {";", "}", ")", "]", "<<<"}:
+        if editor.text(index) in {"(", "[", "{"}:
+            index = editor.brackets.partner.get(index, len(editor.tokens))
+        elif editor.text(index) == ">":
+            run = _run_length(editor, index)
+            if run >= 3 and editor.text(index + run) == "(":
+                return index + run - 3
+            index += run - 1
+        index += 1
+    raise editor.error(opening, "this <<< has no >>>( that closes it")
+
+
+def _run_length(editor: TokenEditor, index: int) -> int:
+    """How many `>` follow each other with nothing between, from `index` on."""
+    end = index + 1
+    while editor.text(end) == ">" and editor.tokens[end].start == editor.tokens[end - 1].end:
+        end += 1
+    return end - index
+
+
+def _separator(editor: TokenEditor, parenthesis: int) -> str:
+    """What stands between the lambda and the arguments that begin after `parenthesis`."""
+    following = editor.text(parenthesis + 1)
+    if following == ")":
+        return ""
+    if following == "__VA_ARGS__":
+        return " __VA_OPT__(,) "
+    return ", "
+
+
+def _null_arguments(editor: TokenEditor, parenthesis: int) -> None:
+    """`NULL` for a whole argument becomes `nullptr`: through a template, NULL would be a number."""
+    index = parenthesis + 1
+    while index < editor.brackets.partner.get(parenthesis, 0):
+        alone = editor.text(index - 1) in {"(", ","} and editor.text(index + 1) in {")", ","}
+        if editor.text(index) == "NULL" and alone:
+            editor.replace(index, "nullptr")
+        index = max(index, editor.brackets.partner.get(index, index)) + 1
+
+
+def _quoted(editor: TokenEditor, callee: list[Token]) -> str:
+    """The kernel's name as a string, made by the preprocessor where it is a macro's parameter."""
+    if len(callee) == 1 and callee[0].text in editor.parameters:
+        return f"#{callee[0].text}"
+    text = spell(callee).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
