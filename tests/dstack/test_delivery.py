@@ -11,9 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warmfront.dstack import delivery
 from warmfront.listener.protocol import Attempt
 from warmfront.listener.signed import KEY_VARIABLE, Reader
+from warmfront.providers.dstack import listener_bundle
 
 if TYPE_CHECKING:
     import pytest
@@ -23,7 +23,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "writing-a-problem.md"
 
 def test_what_is_delivered_stands_alone(tmp_path: Path) -> None:
     """The folder that goes to a VM has all of our code that a listener needs, and nothing of the service."""
-    packed = delivery.pack(tmp_path)
+    packed = listener_bundle.pack(tmp_path)
     assert not (packed / "warmfront" / "api").exists()
     # Without our own package, which this checkout's interpreter would find.
     found = subprocess.run(
@@ -39,7 +39,7 @@ def test_problems_of_the_operator_go_along(tmp_path: Path, monkeypatch: pytest.M
     folder.mkdir()
     (folder / "dot_product.py").write_text(_block("python"))
     monkeypatch.setenv("WARMFRONT_PROBLEMS", str(folder))
-    packed = delivery.pack(tmp_path)
+    packed = listener_bundle.pack(tmp_path)
     monkeypatch.delenv("WARMFRONT_PROBLEMS")
     (folder / "dot_product.py").unlink()
     attempt = Attempt(
@@ -59,7 +59,7 @@ def test_problems_of_the_operator_go_along(tmp_path: Path, monkeypatch: pytest.M
     )
     events = list(Reader("a key", attempt.id).feed(done.stdout))
     assert [each.fields["status"] for each in events][-1:] == ["CHECKED"], done.stderr
-    assert delivery.pack(tmp_path) != packed
+    assert listener_bundle.pack(tmp_path) != packed
 
 
 def _block(language: str) -> str:

@@ -9,9 +9,9 @@ import pytest
 
 from tests.dstack.harness import until
 from warmfront import settings
-from warmfront.dstack.client import DstackClient
-from warmfront.dstack.configuration import fleet_configuration, submission_task
-from warmfront.dstack.status import Outcome, outcome_of, why_no_capacity
+from warmfront.providers.dstack.client import DstackClient
+from warmfront.providers.dstack.configuration import fleet_configuration, submission_task
+from warmfront.providers.dstack.run_outcome import RunOutcome, outcome_of, why_no_capacity
 from warmfront.testing.dstack_server import PROJECT
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.dstack.conftest import MakeFleet
     from tests.dstack.harness import Stack
-    from warmfront.dstack.records import Run
+    from warmfront.providers.dstack.resources import DstackRun
     from warmfront.testing.cloud import Switches
 
 #: A real server takes its time.
@@ -45,7 +45,7 @@ class Desk:
         task = submission_task(ours, name=name, commands=[command])
         await self.client.apply_task({**task, "volumes": [], **changes})
 
-    async def reached(self, name: str, *wanted: Outcome) -> Run:
+    async def reached(self, name: str, *wanted: RunOutcome) -> DstackRun:
         """The run when it has come to one of these, or has ended."""
         async with asyncio.timeout(PATIENCE_S):
             while True:
@@ -55,18 +55,18 @@ class Desk:
                     return run
                 await asyncio.sleep(LOOK_S)
 
-    async def stopped(self, name: str, *, abort: bool = False) -> Run:
+    async def stopped(self, name: str, *, abort: bool = False) -> DstackRun:
         """The run when it was stopped. dstack may forget a stop that comes while it is at work on the run."""
         while True:
             await self.client.stop(name, abort=abort)
-            run = await self.reached(name, Outcome.STOPPING)
-            while outcome_of(run) is Outcome.STOPPING:
+            run = await self.reached(name, RunOutcome.STOPPING)
+            while outcome_of(run) is RunOutcome.STOPPING:
                 await asyncio.sleep(LOOK_S)
-                run = await self.reached(name, Outcome.STOPPING, Outcome.RUNNING)
+                run = await self.reached(name, RunOutcome.STOPPING, RunOutcome.RUNNING)
             if outcome_of(run).is_final:
                 return run
 
-    async def end(self, name: str, command: str, **changes: Any) -> Run:
+    async def end(self, name: str, command: str, **changes: Any) -> DstackRun:
         """The run of this command when it has ended."""
         await self.submit(name, command, **changes)
         return await self.reached(name)
@@ -95,17 +95,17 @@ def test_the_ends_that_a_command_has(stack: Stack, fleet: MakeFleet) -> None:
 
     async def work(desk: Desk) -> None:
         done = await desk.end("done", "echo it is done")
-        assert outcome_of(done) is Outcome.DONE
+        assert outcome_of(done) is RunOutcome.DONE
         assert b"it is done" in await desk.client.logs("done")
         exited = await desk.end("exited", "exit 3")
-        assert (outcome_of(exited), exited.exit_status) == (Outcome.EXITED, 3)
+        assert (outcome_of(exited), exited.exit_status) == (RunOutcome.EXITED, 3)
         assert exited.instance_id == done.instance_id
         late = await desk.end("late", LONG, max_duration="1s")
-        assert outcome_of(late) is Outcome.TIMED_OUT
+        assert outcome_of(late) is RunOutcome.TIMED_OUT
         for name, abort in (("stopped", False), ("aborted", True)):
             await desk.submit(name, LONG)
-            assert outcome_of(await desk.reached(name, Outcome.RUNNING)) is Outcome.RUNNING
-            assert outcome_of(await desk.stopped(name, abort=abort)) is Outcome.STOPPED
+            assert outcome_of(await desk.reached(name, RunOutcome.RUNNING)) is RunOutcome.RUNNING
+            assert outcome_of(await desk.stopped(name, abort=abort)) is RunOutcome.STOPPED
         found = [one for one in await desk.client.instances() if one.fleet == desk.fleet]
         assert [(one.hostname, str(one.price_usd_per_h)) for one in found] == [(exited.hostname, "1.99")]
 
@@ -116,22 +116,22 @@ def test_no_vm_has_four_causes(stack: Stack, fleet: MakeFleet, switches: Switche
     """No such fleet, a full one, no offer at the price, a full cloud: one reason of dstack's, four here."""
     free, dear = fleet(), fleet(max_price=1.0)
 
-    async def cause(desk: Desk, name: str, on: str) -> Outcome:
+    async def cause(desk: Desk, name: str, on: str) -> RunOutcome:
         run = await desk.end(name, "true", fleets=[on])
-        assert outcome_of(run) is Outcome.NO_CAPACITY
+        assert outcome_of(run) is RunOutcome.NO_CAPACITY
         found = await desk.client.fleet(on)
         plan = await desk.client.plan_fleet(_with_price(on, 1.0 if on == dear else 1.99)) if found else None
         return why_no_capacity(found, plan)
 
     async def work(desk: Desk) -> None:
-        assert await cause(desk, "nowhere", "no-such-fleet") is Outcome.NO_FLEET
-        assert await cause(desk, "too-dear", dear) is Outcome.NO_OFFERS
+        assert await cause(desk, "nowhere", "no-such-fleet") is RunOutcome.NO_FLEET
+        assert await cause(desk, "too-dear", dear) is RunOutcome.NO_OFFERS
         switches.capacity = 0
-        assert await cause(desk, "cloud-full", free) is Outcome.NO_CAPACITY
+        assert await cause(desk, "cloud-full", free) is RunOutcome.NO_CAPACITY
         switches.capacity = None
         await desk.submit("holds", LONG)
-        await desk.reached("holds", Outcome.RUNNING)
-        assert await cause(desk, "fleet-full", free) is Outcome.FLEET_FULL
+        await desk.reached("holds", RunOutcome.RUNNING)
+        assert await cause(desk, "fleet-full", free) is RunOutcome.FLEET_FULL
         await desk.stopped("holds")
 
     at_desk(stack, free, work)
@@ -143,7 +143,7 @@ def test_an_image_that_cannot_be_pulled(stack: Stack, fleet: MakeFleet, switches
 
     async def work(desk: Desk) -> None:
         run = await desk.end("no-image", "true", image="registry.example/nothing:1")
-        assert outcome_of(run) is Outcome.BAD_IMAGE
+        assert outcome_of(run) is RunOutcome.BAD_IMAGE
 
     at_desk(stack, fleet(), work)
 
@@ -154,9 +154,9 @@ def test_a_lost_vm(stack: Stack, fleet: MakeFleet) -> None:
 
     async def work(desk: Desk) -> None:
         await desk.submit("loses", LONG)
-        run = await desk.reached("loses", Outcome.RUNNING)
+        run = await desk.reached("loses", RunOutcome.RUNNING)
         stack.cloud.vanish(run.instance_id or "")
-        assert outcome_of(await desk.reached("loses")) is Outcome.LOST
+        assert outcome_of(await desk.reached("loses")) is RunOutcome.LOST
         found = await desk.client.fleet(name)
         assert found is not None
         assert found.is_full

@@ -16,10 +16,10 @@ import httpx
 import pytest
 
 from warmfront import settings
-from warmfront.dstack.client import DstackClient
 from warmfront.errors import ProviderError
 from warmfront.providers.base import Lease, Phase
-from warmfront.providers.dstack import DstackProvider
+from warmfront.providers.dstack.client import DstackClient
+from warmfront.providers.dstack.pool_mode import DstackProvider
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

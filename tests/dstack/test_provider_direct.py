@@ -10,10 +10,10 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warmfront.dstack.assignments import Assignment
-from warmfront.dstack.records import Instance
 from warmfront.listener.signed import Reader, sign
-from warmfront.providers.dstack_places import cut
+from warmfront.providers.dstack.assignment_events import InstanceAssignment
+from warmfront.providers.dstack.resources import DstackInstance
+from warmfront.providers.dstack.tenancy import cut
 
 KEY, ATTEMPT = "a key", "att_1"
 LINES = [
@@ -65,7 +65,7 @@ def test_output_may_be_cut_anywhere(places: list[int]) -> None:
     assert found == ["COMPILING", "CHECKED"]
 
 
-VM = Instance(
+VM = DstackInstance(
     id="i",
     name="fleet-0",
     num=0,
@@ -86,7 +86,7 @@ VM = Instance(
 def test_runs_that_follow_each_other_on_a_vm_share_its_bill() -> None:
     """Each has the VM until the next came, the first from its beginning: together they have all of it."""
     came = [
-        Assignment(at=at, run=run, instance_id="i")
+        InstanceAssignment(at=at, run=run, instance_id="i")
         for at, run in [(101.0, "a"), (180.0, "a"), (200.0, "b"), (290.0, "b"), (300.0, "c")]
     ]
     stays = [cut(VM, run, came) for run in ("a", "b", "c")]

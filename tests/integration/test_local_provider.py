@@ -18,9 +18,9 @@ from warmfront import settings
 from warmfront.clock import SystemClock
 from warmfront.errors import ProviderError
 from warmfront.listener.client import HttpListeners
-from warmfront.providers import local, processes
 from warmfront.providers.base import Lease, Phase
-from warmfront.providers.local import LISTENER, LocalProvider
+from warmfront.providers.local import local_provider, processes
+from warmfront.providers.local.local_provider import LISTENER, LocalProvider
 from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ import asyncio, os, signal, sys
 from pathlib import Path
 from dataclasses import replace
 from warmfront import settings
-from warmfront.providers.local import LocalProvider
+from warmfront.providers.local.local_provider import LocalProvider
 async def main():
     configured = replace(settings.load({{}}, env_file=None), data_dir=Path({str(configured.data_dir)!r}))
     provider = LocalProvider(configured, listener=(sys.executable, "-c", {STUB!r}))
@@ -189,7 +189,7 @@ asyncio.run(main())
     (lease,) = await provider.leases()
     os.kill(_pid(lease), 0)
     ended = await provider.release("vm-1")
-    assert ended.detail == local.RELEASED
+    assert ended.detail == local_provider.RELEASED
     assert not processes.find(str(_folder(configured) / "listener.json"))
 
 
@@ -251,7 +251,7 @@ async def test_a_vm_that_will_not_end_is_killed_with_all_its_processes(
     make: Callable[..., LocalProvider], configured: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who does not heed the request to end is killed, children included, and the end is confirmed."""
-    monkeypatch.setattr(local, "_GRACE_S", 0.05)
+    monkeypatch.setattr(local_provider, "_GRACE_S", 0.05)
     provider = make(STUBBORN)
     await _ready(provider)
     ended = await provider.release("vm-1")
@@ -352,7 +352,7 @@ async def test_the_real_listener_answers_with_its_token(configured: Settings) ->
         assert (await listeners.health(vm)).simulated is True
         await listeners.close()
         ended = await provider.release("vm-1")
-        assert (ended.phase, ended.detail) == (Phase.ENDED, local.RELEASED)
+        assert (ended.phase, ended.detail) == (Phase.ENDED, local_provider.RELEASED)
     finally:
         await provider.release("vm-1")
         await provider.close()

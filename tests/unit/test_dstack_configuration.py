@@ -19,8 +19,8 @@ from dstack._internal.core.models.configurations import parse_apply_configuratio
 
 from warmfront import settings
 from warmfront.cli.fleet import to_yaml
-from warmfront.dstack import configuration, connection
 from warmfront.errors import BadSetting, DstackMissing, UsageError
+from warmfront.providers.dstack import configuration, server_session
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -179,7 +179,7 @@ def test_dstack_must_be_there_and_new_enough(
 
     monkeypatch.setattr(importlib.metadata, "version", installed)
     with pytest.raises(DstackMissing, match=message) as raised:
-        connection.check_installed()
+        server_session.check_installed()
     assert raised.value.hint == "pip install 'warmfront[dstack]'"
 
 
@@ -209,10 +209,10 @@ def test_a_server_must_be_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.setenv("HOME", str(tmp_path))
     half = replace(OURS, dstack_url="http://127.0.0.1:9", dstack_token="t")  # noqa: S106 - no secret
     with pytest.raises(BadSetting, match="DSTACK_PROJECT is not set"):
-        connection.open_session(half)
+        server_session.open_session(half)
     known = {"name": "mine", "url": "http://127.0.0.1:9", "token": "stored", "default": True}
     (tmp_path / ".dstack" / "config.yml").write_text(yaml.safe_dump({"projects": [known]}))
-    session = connection._configured(OURS)
+    session = server_session._configured(OURS)
     assert (session.url, session.project, session.token) == ("http://127.0.0.1:9", "mine", "stored")
 
 

@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 
 from warmfront import settings
-from warmfront.dstack import fleet
-from warmfront.dstack.records import Fleet, FleetPlan, Offer
 from warmfront.errors import (
     DstackRefused,
     FleetDiffers,
@@ -22,9 +20,11 @@ from warmfront.errors import (
     NoQuota,
     WarmfrontError,
 )
+from warmfront.providers.dstack import fleet_setup
+from warmfront.providers.dstack.resources import DstackFleet, FleetPlan, Offer
 
 OURS = settings.load({}, env_file=None)
-GOOD = Fleet(
+GOOD = DstackFleet(
     id="1",
     name=OURS.fleet_name,
     status="active",
@@ -54,7 +54,7 @@ class Server:
 
     project = "main"
 
-    def __init__(self, *, honest: Fleet | None, availability: str = "available") -> None:
+    def __init__(self, *, honest: DstackFleet | None, availability: str = "available") -> None:
         self.kept = honest
         self.applied = 0
         self.offers = (replace(OFFER, availability=availability),)
@@ -70,23 +70,23 @@ class Server:
             offers=self.offers, total_offers=1, max_price_usd_per_h=None, current=None, model="plan"
         )
 
-    async def apply_fleet(self, plan: FleetPlan) -> Fleet:
+    async def apply_fleet(self, plan: FleetPlan) -> DstackFleet:
         """It says yes to everything."""
         assert plan.model == "plan"
         self.applied += 1
         return GOOD
 
-    async def fleet(self, name: str) -> Fleet | None:
+    async def fleet(self, name: str) -> DstackFleet | None:
         """What it really has."""
         assert name == OURS.fleet_name
         return self.kept
 
 
-def create(server: Any) -> Fleet:
+def create(server: Any) -> DstackFleet:
     """Propose and create, as the command does."""
 
-    async def work() -> Fleet:
-        return await fleet.create(server, await fleet.propose(server, OURS), OURS)
+    async def work() -> DstackFleet:
+        return await fleet_setup.create(server, await fleet_setup.propose(server, OURS), OURS)
 
     return asyncio.run(work())
 
@@ -102,7 +102,7 @@ def create(server: Any) -> Fleet:
         (replace(GOOD, max_price_usd_per_h=None), r"max_price is none, not \$1.99"),
     ],
 )
-def test_a_silent_failure_is_an_error(kept: Fleet | None, message: str) -> None:
+def test_a_silent_failure_is_an_error(kept: DstackFleet | None, message: str) -> None:
     """A server that says yes and has no such fleet, or another, is found out by reading back."""
     server = Server(honest=kept)
     with pytest.raises(FleetFailed, match=message) as raised:
@@ -120,7 +120,7 @@ def test_someone_changed_the_fleet_between_plan_and_apply() -> None:
     """What dstack refuses then is told with what to do: plan again."""
 
     class Late(Server):
-        async def apply_fleet(self, plan: FleetPlan) -> Fleet:
+        async def apply_fleet(self, plan: FleetPlan) -> DstackFleet:
             del plan
             raise DstackRefused("dstack: Failed to apply plan. Resource has been changed.")
 
@@ -136,7 +136,7 @@ def test_someone_changed_the_fleet_between_plan_and_apply() -> None:
 def test_offers_that_nobody_can_have(availability: str, expected: type[WarmfrontError]) -> None:
     """No capacity, no quota, no credits: `verify` fails with each, and says what to do."""
     with pytest.raises(expected) as raised:
-        asyncio.run(fleet.verify(Server(honest=GOOD, availability=availability), OURS))  # type: ignore[arg-type]  # as good as a client here
+        asyncio.run(fleet_setup.verify(Server(honest=GOOD, availability=availability), OURS))  # type: ignore[arg-type]  # as good as a client here
     assert raised.value.hint
 
 
@@ -144,24 +144,24 @@ def test_offers_that_nobody_can_have(availability: str, expected: type[Warmfront
 def test_offers_that_can_be_had(availability: str) -> None:
     """Nothing stands in the way."""
     server: Any = Server(honest=GOOD, availability=availability)
-    assert asyncio.run(fleet.verify(server, OURS))[0] == GOOD
+    assert asyncio.run(fleet_setup.verify(server, OURS))[0] == GOOD
 
 
 def test_a_backend_that_the_project_lacks() -> None:
     """It is named, with those that there are."""
     server: Any = Server(honest=None)
     with pytest.raises(NoBackend, match="no backend 'hotaisle'; it has amddevcloud"):
-        asyncio.run(fleet.propose(server, replace(OURS, backend="hotaisle")))
+        asyncio.run(fleet_setup.propose(server, replace(OURS, backend="hotaisle")))
 
 
 def test_what_dstack_does_not_change_is_told_apart() -> None:
     """The idle duration of a fleet stays; its nodes do not."""
-    found = fleet.differences(replace(GOOD, idle_s=300, max_nodes=2), OURS)
+    found = fleet_setup.differences(replace(GOOD, idle_s=300, max_nodes=2), OURS)
     assert {(difference.field, difference.can_change) for difference in found} == {
         ("nodes", True),
         ("idle_duration", False),
     }
-    error = fleet.cannot_change("f", tuple(found))
+    error = fleet_setup.cannot_change("f", tuple(found))
     assert isinstance(error, FleetDiffers)
     assert error.message == "Fleet f exists and cannot be updated: idle_duration is 5m, not 10m."
 
@@ -169,5 +169,5 @@ def test_what_dstack_does_not_change_is_told_apart() -> None:
 def test_the_worst_case_is_every_node_all_day() -> None:
     """3 x $1.99 x 24 h."""
     server: Any = Server(honest=None)
-    proposal = asyncio.run(fleet.propose(server, replace(OURS, fleet_max_nodes=3)))
+    proposal = asyncio.run(fleet_setup.propose(server, replace(OURS, fleet_max_nodes=3)))
     assert proposal.worst_case_usd_per_day == Decimal("143.28")

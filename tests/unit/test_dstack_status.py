@@ -18,11 +18,11 @@ from dstack._internal.core.models.runs import (
     RunTerminationReason,
 )
 
-from warmfront.dstack import status
-from warmfront.dstack.records import Fleet, FleetPlan
-from warmfront.dstack.status import Outcome, outcome, why_no_capacity
+from warmfront.providers.dstack import run_outcome
+from warmfront.providers.dstack.resources import DstackFleet, FleetPlan
+from warmfront.providers.dstack.run_outcome import RunOutcome, outcome, why_no_capacity
 
-FLEET = Fleet(
+FLEET = DstackFleet(
     id="1",
     name="f",
     status="active",
@@ -42,13 +42,13 @@ FLEET = Fleet(
 @pytest.mark.parametrize(
     ("enum", "table"),
     [
-        (RunStatus, status.RUN_STATUSES),
-        (JobStatus, status.JOB_STATUSES),
-        (JobTerminationReason, status.JOB_REASONS),
-        (RunTerminationReason, status.RUN_REASONS),
-        (InstanceStatus, status.INSTANCE_STATUSES),
-        (InstanceTerminationReason, status.INSTANCE_REASONS),
-        (InstanceAvailability, status.AVAILABILITIES),
+        (RunStatus, run_outcome.RUN_STATUSES),
+        (JobStatus, run_outcome.JOB_STATUSES),
+        (JobTerminationReason, run_outcome.JOB_REASONS),
+        (RunTerminationReason, run_outcome.RUN_REASONS),
+        (InstanceStatus, run_outcome.INSTANCE_STATUSES),
+        (InstanceTerminationReason, run_outcome.INSTANCE_REASONS),
+        (InstanceAvailability, run_outcome.AVAILABILITIES),
     ],
 )
 def test_every_value_of_dstacks_enums_is_in_its_table(enum: Any, table: dict[str, object]) -> None:
@@ -73,36 +73,36 @@ def test_only_done_is_success() -> None:
     for run in set(RunStatus) - {RunStatus.DONE}:
         for job in JobStatus:
             for reason in reasons:
-                assert outcome(run.value, job.value, reason, 0) is not Outcome.DONE
+                assert outcome(run.value, job.value, reason, 0) is not RunOutcome.DONE
 
 
 @pytest.mark.parametrize(
     ("run", "job", "reason", "exit_status", "expected"),
     [
-        ("done", "done", "done_by_runner", 0, Outcome.DONE),
-        ("failed", "failed", "container_exited_with_error", 3, Outcome.EXITED),
-        ("failed", "terminated", "max_duration_exceeded", None, Outcome.TIMED_OUT),
-        ("terminated", "terminated", "terminated_by_user", None, Outcome.STOPPED),
-        ("terminated", "aborted", "aborted_by_user", None, Outcome.STOPPED),
-        ("terminated", "done", "done_by_runner", 0, Outcome.STOPPED),
-        ("failed", "failed", "failed_to_start_due_to_no_capacity", None, Outcome.NO_CAPACITY),
-        ("failed", "failed", "instance_unreachable", None, Outcome.LOST),
-        ("failed", "failed", "interrupted_by_no_capacity", None, Outcome.LOST),
-        ("failed", "failed", "creating_container_error", None, Outcome.BAD_IMAGE),
-        ("failed", "failed", None, None, Outcome.BROKEN),
-        ("failed", "failed", "something_new", None, Outcome.BROKEN),
-        ("something_new", "done", "done_by_runner", 0, Outcome.BROKEN),
-        ("running", "pulling", None, None, Outcome.PULLING),
-        ("provisioning", "provisioning", None, None, Outcome.BOOTING),
-        ("running", "running", None, None, Outcome.RUNNING),
-        ("running", "something_new", None, None, Outcome.BROKEN),
-        ("pending", "failed", "failed_to_start_due_to_no_capacity", None, Outcome.QUEUED),
-        ("terminating", "running", None, None, Outcome.STOPPING),
-        ("submitted", None, None, None, Outcome.QUEUED),
+        ("done", "done", "done_by_runner", 0, RunOutcome.DONE),
+        ("failed", "failed", "container_exited_with_error", 3, RunOutcome.EXITED),
+        ("failed", "terminated", "max_duration_exceeded", None, RunOutcome.TIMED_OUT),
+        ("terminated", "terminated", "terminated_by_user", None, RunOutcome.STOPPED),
+        ("terminated", "aborted", "aborted_by_user", None, RunOutcome.STOPPED),
+        ("terminated", "done", "done_by_runner", 0, RunOutcome.STOPPED),
+        ("failed", "failed", "failed_to_start_due_to_no_capacity", None, RunOutcome.NO_CAPACITY),
+        ("failed", "failed", "instance_unreachable", None, RunOutcome.LOST),
+        ("failed", "failed", "interrupted_by_no_capacity", None, RunOutcome.LOST),
+        ("failed", "failed", "creating_container_error", None, RunOutcome.BAD_IMAGE),
+        ("failed", "failed", None, None, RunOutcome.BROKEN),
+        ("failed", "failed", "something_new", None, RunOutcome.BROKEN),
+        ("something_new", "done", "done_by_runner", 0, RunOutcome.BROKEN),
+        ("running", "pulling", None, None, RunOutcome.PULLING),
+        ("provisioning", "provisioning", None, None, RunOutcome.BOOTING),
+        ("running", "running", None, None, RunOutcome.RUNNING),
+        ("running", "something_new", None, None, RunOutcome.BROKEN),
+        ("pending", "failed", "failed_to_start_due_to_no_capacity", None, RunOutcome.QUEUED),
+        ("terminating", "running", None, None, RunOutcome.STOPPING),
+        ("submitted", None, None, None, RunOutcome.QUEUED),
     ],
 )
 def test_each_way_that_a_run_goes(
-    run: str, job: str | None, reason: str | None, exit_status: int | None, expected: Outcome
+    run: str, job: str | None, reason: str | None, exit_status: int | None, expected: RunOutcome
 ) -> None:
     """What was seen on a real server has the outcome that it should."""
     assert outcome(run, job, reason, exit_status) is expected
@@ -110,20 +110,26 @@ def test_each_way_that_a_run_goes(
 
 def test_what_is_tried_again_is_not_the_kernels_fault() -> None:
     """A lost VM is tried again; an exit code, a time-out and a stop are not."""
-    again = {found for found in Outcome if found.is_infrastructure}
-    assert {Outcome.LOST, Outcome.NO_CAPACITY, Outcome.FLEET_FULL, Outcome.BOOT_FAILED} <= again
-    assert not again & {Outcome.DONE, Outcome.EXITED, Outcome.TIMED_OUT, Outcome.STOPPED, Outcome.RUNNING}
+    again = {found for found in RunOutcome if found.is_infrastructure}
+    assert {RunOutcome.LOST, RunOutcome.NO_CAPACITY, RunOutcome.FLEET_FULL, RunOutcome.BOOT_FAILED} <= again
+    assert not again & {
+        RunOutcome.DONE,
+        RunOutcome.EXITED,
+        RunOutcome.TIMED_OUT,
+        RunOutcome.STOPPED,
+        RunOutcome.RUNNING,
+    }
 
 
 def test_no_capacity_is_told_apart_by_the_fleet_itself() -> None:
     """No fleet, a full fleet, no offer and a full cloud have one reason in dstack, and four here."""
     nothing = FleetPlan(offers=(), total_offers=0, max_price_usd_per_h=None, current=FLEET, model=None)
-    assert why_no_capacity(None) is Outcome.NO_FLEET
-    assert why_no_capacity(_fleet(status="terminating")) is Outcome.NO_FLEET
-    assert why_no_capacity(_fleet(max_nodes=0)) is Outcome.FLEET_FULL
-    assert why_no_capacity(FLEET, nothing) is Outcome.NO_OFFERS
-    assert why_no_capacity(FLEET) is Outcome.NO_CAPACITY
+    assert why_no_capacity(None) is RunOutcome.NO_FLEET
+    assert why_no_capacity(_fleet(status="terminating")) is RunOutcome.NO_FLEET
+    assert why_no_capacity(_fleet(max_nodes=0)) is RunOutcome.FLEET_FULL
+    assert why_no_capacity(FLEET, nothing) is RunOutcome.NO_OFFERS
+    assert why_no_capacity(FLEET) is RunOutcome.NO_CAPACITY
 
 
-def _fleet(**changes: Any) -> Fleet:
+def _fleet(**changes: Any) -> DstackFleet:
     return replace(FLEET, **changes)

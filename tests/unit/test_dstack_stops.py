@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from warmfront import settings
-from warmfront.dstack import fleet
-from warmfront.dstack.configuration import run_name
-from warmfront.dstack.records import Fleet, Run
-from warmfront.providers.dstack import DstackProvider
-from warmfront.providers.dstack_direct import DirectListeners
+from warmfront.providers.dstack import fleet_setup
+from warmfront.providers.dstack.configuration import run_name
+from warmfront.providers.dstack.direct_mode import DirectListeners
+from warmfront.providers.dstack.pool_mode import DstackProvider
+from warmfront.providers.dstack.resources import DstackFleet, DstackRun
 from warmfront.vm import VMInstance, VMState
 
 OURS = settings.load({}, env_file=None)
@@ -25,7 +25,7 @@ class Forgetful:
 
     def __init__(self, our_id: str) -> None:
         self.stops = 0
-        self._run = Run(
+        self._run = DstackRun(
             id="1",
             name=run_name(our_id),
             status="running",
@@ -43,19 +43,19 @@ class Forgetful:
         assert name == self._run.name
         self.stops += 1
 
-    async def run(self, name: str) -> Run:
+    async def run(self, name: str) -> DstackRun:
         """As it is."""
         assert name == self._run.name
         if self.stops < 2:
             return self._run
         return replace(self._run, status="terminated", termination_reason="stopped_by_user")
 
-    async def runs(self, prefix: str) -> list[Run]:
+    async def runs(self, prefix: str) -> list[DstackRun]:
         """Those that go on."""
         assert self._run.name.startswith(prefix)
         return [self._run] if self.stops < 2 else []
 
-    async def fleet(self, name: str) -> Fleet | None:
+    async def fleet(self, name: str) -> DstackFleet | None:
         """It is gone when it was deleted."""
         assert name == OURS.fleet_name
         return None
@@ -91,5 +91,5 @@ def test_an_attempt_is_cancelled_though_a_stop_was_forgotten() -> None:
 def test_a_fleet_is_deleted_though_a_stop_was_forgotten() -> None:
     """So does `warmfront fleet delete`."""
     client = Forgetful("vm_1")
-    asyncio.run(fleet.delete(client, OURS.fleet_name, within_s=60.0))  # type: ignore[arg-type]  # as above
+    asyncio.run(fleet_setup.delete(client, OURS.fleet_name, within_s=60.0))  # type: ignore[arg-type]  # as above
     assert client.stops == 2

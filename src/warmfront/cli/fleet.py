@@ -1,6 +1,6 @@
 """`warmfront fleet`: the fleet in words, tables and JSON, and the question before anything can cost money.
 
-What a fleet is and how it is made is dstack's and `warmfront.dstack.fleet`'s business.
+What a fleet is and how it is made is dstack's and `warmfront.providers.dstack.fleet_setup`'s business.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 from warmfront import settings as configured
 from warmfront.cli.columns import print_columns, print_json
 from warmfront.cli.failures import report
-from warmfront.dstack import configuration, connection, fleet
-from warmfront.dstack.client import DstackClient
-from warmfront.dstack.status import INSTANCE_REASONS
 from warmfront.errors import FleetNotFound, NotConfirmed, WarmfrontError
+from warmfront.providers.dstack import configuration, fleet_setup, server_session
+from warmfront.providers.dstack.client import DstackClient
+from warmfront.providers.dstack.run_outcome import INSTANCE_REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from warmfront.dstack.fleet import Proposal
-    from warmfront.dstack.records import Fleet, Instance
+    from warmfront.providers.dstack.fleet_setup import FleetProposal
+    from warmfront.providers.dstack.resources import DstackFleet, DstackInstance
     from warmfront.settings import Settings
 
 NORMAL = "No VM now, which is normal: dstack starts one when it is needed, and ends it when it is idle."
@@ -60,14 +60,14 @@ def create(asked: Asked) -> int:
     """Show the plan, ask, make the fleet, and read it back."""
 
     async def work(client: DstackClient, settings: Settings) -> int:
-        proposal = await fleet.propose(client, settings)
+        proposal = await fleet_setup.propose(client, settings)
         if not asked.as_json:
             _print_proposal(client, proposal, settings)
         if asked.dry_run or settings.fleet_dry_run:
             return _end_dry_run(proposal, as_json=asked.as_json)
         if not proposal.is_there:
             proposal = await _agreed(client, proposal, settings, asked)
-        made = await fleet.create(client, proposal, settings)
+        made = await fleet_setup.create(client, proposal, settings)
         if asked.as_json:
             print_json({**_proposed(proposal), "created": not proposal.is_there, "fleet": _fields(made)})
         else:
@@ -86,7 +86,7 @@ def verify(name: str | None, *, as_json: bool) -> int:
     """Say whether the fleet is what the settings ask for, and could get a VM now."""
 
     async def work(client: DstackClient, settings: Settings) -> int:
-        found, plan = await fleet.verify(client, settings)
+        found, plan = await fleet_setup.verify(client, settings)
         if as_json:
             print_json({"fleet": _fields(found), "offers": [_offer_fields(offer) for offer in plan.offers]})
             return 0
@@ -146,7 +146,7 @@ def delete(name: str | None, *, yes: bool, as_json: bool) -> int:
             f"Delete fleet {found.name} and end its VMs ({len(found.instances)}), whatever runs there?",
             yes=yes,
         )
-        await fleet.delete(client, found.name, within_s=settings.stop_lag_s)
+        await fleet_setup.delete(client, found.name, within_s=settings.stop_lag_s)
         if as_json:
             print_json({"name": found.name, "deleted": True})
         else:
@@ -159,7 +159,7 @@ def delete(name: str | None, *, yes: bool, as_json: bool) -> int:
 def print_configuration(kind: str) -> int:
     """Print the YAML that we would hand to dstack."""
     try:
-        connection.check_installed()
+        server_session.check_installed()
         print(to_yaml(configuration.of_kind(kind, configured.load())), end="")
     except WarmfrontError as error:
         return report(error, as_json=False)
@@ -181,20 +181,22 @@ def to_yaml(value: Mapping[str, Any]) -> str:
     return str(yaml.dump(dict(value), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=110))
 
 
-async def _agreed(client: DstackClient, proposal: Proposal, settings: Settings, asked: Asked) -> Proposal:
+async def _agreed(
+    client: DstackClient, proposal: FleetProposal, settings: Settings, asked: Asked
+) -> FleetProposal:
     """The proposal that someone has said yes to. To replace a fleet is a question of its own."""
     name = settings.fleet_name
     if not proposal.must_be_replaced:
         _confirm(f"{'Change' if proposal.plan.current else 'Create'} fleet {name}?", yes=asked.yes)
         return proposal
     if not asked.replace and not (sys.stdin.isatty() and not asked.as_json):
-        raise fleet.cannot_change(name, proposal.differences)
+        raise fleet_setup.cannot_change(name, proposal.differences)
     if not asked.as_json:
-        print(fleet.cannot_change(name, proposal.differences).message)
+        print(fleet_setup.cannot_change(name, proposal.differences).message)
     # Only --replace says yes to ending VMs; --yes alone was said to creating.
     _confirm(f"Delete fleet {name}, end its VMs, and create it again?", yes=asked.replace and asked.yes)
-    await fleet.delete(client, name, within_s=settings.stop_lag_s)
-    return await fleet.propose(client, settings)
+    await fleet_setup.delete(client, name, within_s=settings.stop_lag_s)
+    return await fleet_setup.propose(client, settings)
 
 
 def _confirm(question: str, *, yes: bool) -> None:
@@ -231,7 +233,7 @@ def _named(name: str | None) -> Callable[[Settings], Settings]:
     return lambda settings: configured.with_options(settings, {"fleet_name": ("NAME", name)})
 
 
-async def _found(client: DstackClient, name: str) -> Fleet:
+async def _found(client: DstackClient, name: str) -> DstackFleet:
     found = await client.fleet(name)
     if found is None:
         raise FleetNotFound(
@@ -240,7 +242,7 @@ async def _found(client: DstackClient, name: str) -> Fleet:
     return found
 
 
-def _print_proposal(client: DstackClient, proposal: Proposal, settings: Settings) -> None:
+def _print_proposal(client: DstackClient, proposal: FleetProposal, settings: Settings) -> None:
     print(to_yaml(proposal.configuration))
     print(f"Offers to project {client.project} at {client.url}:")
     heading = ("BACKEND", "REGION", "TYPE", "RESOURCES", "$/H", "AVAILABILITY")
@@ -267,12 +269,12 @@ def _print_proposal(client: DstackClient, proposal: Proposal, settings: Settings
         print(f"Now {difference}.")
     if proposal.is_there:
         print("The fleet is there already, just so.")
-    found = fleet.obstacle(proposal.plan)
+    found = fleet_setup.obstacle(proposal.plan)
     if found is not None:
         print(f"Note: {found.message}\n  → {found.hint}")
 
 
-def _end_dry_run(proposal: Proposal, *, as_json: bool) -> int:
+def _end_dry_run(proposal: FleetProposal, *, as_json: bool) -> int:
     if as_json:
         print_json({**_proposed(proposal), "created": False, "fleet": None})
     else:
@@ -280,7 +282,7 @@ def _end_dry_run(proposal: Proposal, *, as_json: bool) -> int:
     return 0
 
 
-def _proposed(proposal: Proposal) -> dict[str, Any]:
+def _proposed(proposal: FleetProposal) -> dict[str, Any]:
     return {
         "configuration": proposal.configuration,
         "offers": [_offer_fields(offer) for offer in proposal.plan.offers],
@@ -294,26 +296,26 @@ def _offer_fields(offer: Any) -> dict[str, Any]:  # noqa: ANN401 - a dataclass
     return {**asdict(offer), "price_usd_per_h": str(offer.price_usd_per_h)}
 
 
-def _summary(found: Fleet) -> str:
+def _summary(found: DstackFleet) -> str:
     name, status, nodes, vms, idle, backends = _row(found)
     return f"Fleet {name} is {status}: nodes {nodes}, {vms} VMs, idle_duration {idle}, {backends}."
 
 
-def _row(found: Fleet) -> tuple[str, ...]:
+def _row(found: DstackFleet) -> tuple[str, ...]:
     nodes = "SSH" if found.min_nodes is None else f"{found.min_nodes}..{found.max_nodes or ''}"
     idle = "default" if found.idle_s is None else configuration.duration(found.idle_s)
     backends = ", ".join(found.backends) or "any backend"
     return (found.name, found.status, nodes, str(len(found.instances)), idle, backends)
 
 
-def _instance_row(instance: Instance) -> tuple[str, ...]:
+def _instance_row(instance: DstackInstance) -> tuple[str, ...]:
     why = INSTANCE_REASONS.get(instance.termination_reason or "", instance.termination_reason or "")
     status = f"{instance.status}, unreachable" if instance.is_unreachable else instance.status
     price = "" if instance.price_usd_per_h is None else str(instance.price_usd_per_h)
     return (str(instance.num), status, instance.hostname or "", instance.region or "", price, why)
 
 
-def _fields(found: Fleet) -> dict[str, Any]:
+def _fields(found: DstackFleet) -> dict[str, Any]:
     """For programs: dollars as text, exact."""
     instances = [
         {**asdict(one), "price_usd_per_h": None if one.price_usd_per_h is None else str(one.price_usd_per_h)}

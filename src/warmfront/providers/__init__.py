@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 def open_provider(settings: Settings, clock: Clock) -> Provider:
     """The provider that the settings name."""
     if settings.provider == "local":
-        from warmfront.providers.local import LocalProvider  # noqa: PLC0415 - only the one that is used
+        from warmfront.providers.local.local_provider import LocalProvider  # noqa: PLC0415 - only the one that is used
 
         return LocalProvider(settings, clock=clock)
     if settings.provider == "dstack":
-        from warmfront.dstack.client import DstackClient  # noqa: PLC0415 - as above
-        from warmfront.providers.dstack import DstackProvider  # noqa: PLC0415 - as above
-        from warmfront.providers.dstack_direct import DirectProvider  # noqa: PLC0415 - as above
+        from warmfront.providers.dstack.client import DstackClient  # noqa: PLC0415 - as above
+        from warmfront.providers.dstack.direct_mode import DirectProvider  # noqa: PLC0415 - as above
+        from warmfront.providers.dstack.pool_mode import DstackProvider  # noqa: PLC0415 - as above
 
         kind = DirectProvider if settings.dstack_mode == "direct" else DstackProvider
         return kind(settings, DstackClient.open(settings), clock=clock)

@@ -42,7 +42,7 @@ _LONGEST_SOCKET = 107 - 17
 
 
 @dataclass(frozen=True)
-class Session:
+class DstackSession:
     """A server, a project, and a connection for each thread: dstack's is not made to be shared."""
 
     url: str
@@ -120,7 +120,7 @@ class Session:
             )
 
 
-def open_session(settings: Settings) -> Session:
+def open_session(settings: Settings) -> DstackSession:
     """A session that works: the server answers, and the token opens the project."""
     check_installed()
     session = _configured(settings)
@@ -257,7 +257,7 @@ def _client(api: Any, project: str) -> Any:
     return Client(api_client=api, project_name=project)
 
 
-def _configured(settings: Settings) -> Session:
+def _configured(settings: Settings) -> DstackSession:
     """Which server: our settings, and dstack's own file for what they leave open."""
     url, token, project = settings.dstack_url, settings.dstack_token, settings.dstack_project
     if not (url and token and project):
@@ -274,7 +274,7 @@ def _configured(settings: Settings) -> Session:
             "configuration has no such project.",
             hint="Set them in .env, or run `dstack project add --name … --url … --token …`.",
         )
-    return Session(url.rstrip("/"), project, token)
+    return DstackSession(url.rstrip("/"), project, token)
 
 
 def _with_defaults(request: Callable[..., Any], *, url: str) -> Callable[..., Any]:

@@ -10,10 +10,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from warmfront.dstack.records import Fleet, FleetPlan, Run
+    from warmfront.providers.dstack.resources import DstackFleet, DstackRun, FleetPlan
 
 
-class Outcome(StrEnum):
+class RunOutcome(StrEnum):
     """Where a run is, or how it ended."""
 
     QUEUED = "queued"  #: dstack has it and looks for a VM, or waits to try again
@@ -44,74 +44,76 @@ class Outcome(StrEnum):
     def is_infrastructure(self) -> bool:
         """Whether what it was running may be tried again: it is not to blame."""
         return self.is_final and self not in {
-            Outcome.DONE,
-            Outcome.EXITED,
-            Outcome.TIMED_OUT,
-            Outcome.STOPPED,
+            RunOutcome.DONE,
+            RunOutcome.EXITED,
+            RunOutcome.TIMED_OUT,
+            RunOutcome.STOPPED,
         }
 
 
-_UNDER_WAY = frozenset({Outcome.QUEUED, Outcome.BOOTING, Outcome.PULLING, Outcome.RUNNING, Outcome.STOPPING})
+_UNDER_WAY = frozenset(
+    {RunOutcome.QUEUED, RunOutcome.BOOTING, RunOutcome.PULLING, RunOutcome.RUNNING, RunOutcome.STOPPING}
+)
 
 #: Every RunStatus. None: the job, or its reason, knows more.
-RUN_STATUSES: dict[str, Outcome | None] = {
-    "pending": Outcome.QUEUED,
-    "submitted": Outcome.QUEUED,
+RUN_STATUSES: dict[str, RunOutcome | None] = {
+    "pending": RunOutcome.QUEUED,
+    "submitted": RunOutcome.QUEUED,
     "provisioning": None,
     "running": None,
-    "terminating": Outcome.STOPPING,
+    "terminating": RunOutcome.STOPPING,
     "terminated": None,
     "failed": None,
-    "done": Outcome.DONE,
+    "done": RunOutcome.DONE,
 }
 
 #: Every JobStatus, of a run that goes on. A job that has ended leaves a run that is about to.
-JOB_STATUSES: dict[str, Outcome] = {
-    "submitted": Outcome.QUEUED,
-    "provisioning": Outcome.BOOTING,
-    "pulling": Outcome.PULLING,
-    "running": Outcome.RUNNING,
-    "terminating": Outcome.STOPPING,
-    "terminated": Outcome.STOPPING,
-    "aborted": Outcome.STOPPING,
-    "failed": Outcome.STOPPING,
-    "done": Outcome.STOPPING,
+JOB_STATUSES: dict[str, RunOutcome] = {
+    "submitted": RunOutcome.QUEUED,
+    "provisioning": RunOutcome.BOOTING,
+    "pulling": RunOutcome.PULLING,
+    "running": RunOutcome.RUNNING,
+    "terminating": RunOutcome.STOPPING,
+    "terminated": RunOutcome.STOPPING,
+    "aborted": RunOutcome.STOPPING,
+    "failed": RunOutcome.STOPPING,
+    "done": RunOutcome.STOPPING,
 }
 
 #: Every JobTerminationReason, of a run that is over.
-JOB_REASONS: dict[str, Outcome] = {
-    "failed_to_start_due_to_no_capacity": Outcome.NO_CAPACITY,
-    "interrupted_by_no_capacity": Outcome.LOST,
-    "instance_unreachable": Outcome.LOST,
-    "instance_access_revoked": Outcome.LOST,
-    "waiting_instance_limit_exceeded": Outcome.BOOT_FAILED,
-    "waiting_runner_limit_exceeded": Outcome.BOOT_FAILED,
-    "terminated_by_user": Outcome.STOPPED,
-    "volume_error": Outcome.BAD_IMAGE,
-    "gateway_error": Outcome.BROKEN,
-    "scaled_down": Outcome.STOPPED,
-    "done_by_runner": Outcome.DONE,
-    "aborted_by_user": Outcome.STOPPED,
-    "terminated_by_server": Outcome.BROKEN,
-    "inactivity_duration_exceeded": Outcome.STOPPED,
-    "terminated_due_to_utilization_policy": Outcome.STOPPED,
-    "container_exited_with_error": Outcome.EXITED,
-    "ports_binding_failed": Outcome.BROKEN,
-    "creating_container_error": Outcome.BAD_IMAGE,
-    "executor_error": Outcome.BROKEN,
-    "max_duration_exceeded": Outcome.TIMED_OUT,
-    "log_quota_exceeded": Outcome.EXITED,
+JOB_REASONS: dict[str, RunOutcome] = {
+    "failed_to_start_due_to_no_capacity": RunOutcome.NO_CAPACITY,
+    "interrupted_by_no_capacity": RunOutcome.LOST,
+    "instance_unreachable": RunOutcome.LOST,
+    "instance_access_revoked": RunOutcome.LOST,
+    "waiting_instance_limit_exceeded": RunOutcome.BOOT_FAILED,
+    "waiting_runner_limit_exceeded": RunOutcome.BOOT_FAILED,
+    "terminated_by_user": RunOutcome.STOPPED,
+    "volume_error": RunOutcome.BAD_IMAGE,
+    "gateway_error": RunOutcome.BROKEN,
+    "scaled_down": RunOutcome.STOPPED,
+    "done_by_runner": RunOutcome.DONE,
+    "aborted_by_user": RunOutcome.STOPPED,
+    "terminated_by_server": RunOutcome.BROKEN,
+    "inactivity_duration_exceeded": RunOutcome.STOPPED,
+    "terminated_due_to_utilization_policy": RunOutcome.STOPPED,
+    "container_exited_with_error": RunOutcome.EXITED,
+    "ports_binding_failed": RunOutcome.BROKEN,
+    "creating_container_error": RunOutcome.BAD_IMAGE,
+    "executor_error": RunOutcome.BROKEN,
+    "max_duration_exceeded": RunOutcome.TIMED_OUT,
+    "log_quota_exceeded": RunOutcome.EXITED,
 }
 
 #: Every RunTerminationReason, for a run that is over and whose job has no reason.
-RUN_REASONS: dict[str, Outcome] = {
-    "all_jobs_done": Outcome.DONE,
-    "job_failed": Outcome.EXITED,
-    "retry_limit_exceeded": Outcome.NO_CAPACITY,
-    "stopped_by_user": Outcome.STOPPED,
-    "aborted_by_user": Outcome.STOPPED,
-    "server_error": Outcome.BROKEN,
-    "gateway_error": Outcome.BROKEN,
+RUN_REASONS: dict[str, RunOutcome] = {
+    "all_jobs_done": RunOutcome.DONE,
+    "job_failed": RunOutcome.EXITED,
+    "retry_limit_exceeded": RunOutcome.NO_CAPACITY,
+    "stopped_by_user": RunOutcome.STOPPED,
+    "aborted_by_user": RunOutcome.STOPPED,
+    "server_error": RunOutcome.BROKEN,
+    "gateway_error": RunOutcome.BROKEN,
 }
 
 #: Every InstanceStatus → whether the cloud still bills the VM.
@@ -153,48 +155,48 @@ AVAILABILITIES: dict[str, bool] = {
 
 def outcome(
     run_status: str, job_status: str | None, termination_reason: str | None, exit_status: int | None
-) -> Outcome:
+) -> RunOutcome:
     """What this has come to. `termination_reason` is the job's, or the run's where the job has none.
 
     A value that dstack does not have today counts as BROKEN: it is never taken for success.
     """
     if run_status not in RUN_STATUSES:
-        return Outcome.BROKEN
+        return RunOutcome.BROKEN
     known = RUN_STATUSES[run_status]
-    if known is Outcome.DONE and exit_status:
-        return Outcome.EXITED
+    if known is RunOutcome.DONE and exit_status:
+        return RunOutcome.EXITED
     if known is not None:
         return known
     if run_status in {"provisioning", "running"}:
-        return JOB_STATUSES.get(job_status or "submitted", Outcome.BROKEN)
+        return JOB_STATUSES.get(job_status or "submitted", RunOutcome.BROKEN)
     found = _by_reason(termination_reason, exit_status)
-    if found is not Outcome.DONE:
+    if found is not RunOutcome.DONE:
         return found
     # A job that was through when its run was stopped; or a run that failed, and nothing says why.
-    return Outcome.STOPPED if run_status == "terminated" else Outcome.BROKEN
+    return RunOutcome.STOPPED if run_status == "terminated" else RunOutcome.BROKEN
 
 
-def outcome_of(run: Run) -> Outcome:
+def outcome_of(run: DstackRun) -> RunOutcome:
     """The same, of a run just read."""
     reason = run.job_termination_reason or run.termination_reason
     return outcome(run.status, run.job_status, reason, run.exit_status)
 
 
-def why_no_capacity(fleet: Fleet | None, plan: FleetPlan | None = None) -> Outcome:
+def why_no_capacity(fleet: DstackFleet | None, plan: FleetPlan | None = None) -> RunOutcome:
     """Why dstack found no VM: it gives the same reason for four causes, so look at the fleet itself.
 
     `plan` is dstack's plan for that fleet; without it, a price that nobody sells at is not told apart.
     """
     if fleet is None or fleet.status != "active":
-        return Outcome.NO_FLEET
+        return RunOutcome.NO_FLEET
     if fleet.is_full:
-        return Outcome.FLEET_FULL
+        return RunOutcome.FLEET_FULL
     if plan is not None and plan.total_offers == 0:
-        return Outcome.NO_OFFERS
-    return Outcome.NO_CAPACITY
+        return RunOutcome.NO_OFFERS
+    return RunOutcome.NO_CAPACITY
 
 
-def _by_reason(reason: str | None, exit_status: int | None) -> Outcome:
+def _by_reason(reason: str | None, exit_status: int | None) -> RunOutcome:
     if reason is None:
-        return Outcome.EXITED if exit_status else Outcome.BROKEN
-    return JOB_REASONS.get(reason) or RUN_REASONS.get(reason) or Outcome.BROKEN
+        return RunOutcome.EXITED if exit_status else RunOutcome.BROKEN
+    return JOB_REASONS.get(reason) or RUN_REASONS.get(reason) or RunOutcome.BROKEN

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from warmfront.providers.base import Lease, Phase
-from warmfront.providers.processes import Process
+from warmfront.providers.local.processes import Process
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ _ORDER = tuple(_SHARES)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Record:
+class LocalVMRecord:
     """One VM, as it is written down."""
 
     vm_id: str
@@ -54,7 +54,7 @@ class Record:
         before = shares[: _ORDER.index(phase)] if phase in _ORDER else shares
         return self.asked_at + self.boot_s * sum(before)
 
-    def at(self, now: float) -> Record:
+    def at(self, now: float) -> LocalVMRecord:
         """The record as of `now`: a boot goes on whether or not anyone looks."""
         if self.phase not in _ORDER:
             return self
@@ -80,7 +80,7 @@ class Record:
         )
 
 
-class Folder:
+class VMFolder:
     """The place of one VM: its record, its listener's log, and the address that the listener announced."""
 
     def __init__(self, vms: Path, vm_id: str) -> None:
@@ -91,18 +91,18 @@ class Folder:
         self.announced = self._path / "listener.json"
         self._record = self._path / "lease.json"
 
-    def load(self) -> Record | None:
+    def load(self) -> LocalVMRecord | None:
         """The record, or None if there is none."""
         try:
             data: dict[str, Any] = json.loads(self._record.read_text())
         except FileNotFoundError:
             return None
         process = data.pop("process")
-        return Record(
+        return LocalVMRecord(
             **{**data, "phase": Phase(data["phase"]), "process": Process(**process) if process else None}
         )
 
-    def save(self, record: Record) -> Record:
+    def save(self, record: LocalVMRecord) -> LocalVMRecord:
         """Write it down."""
         self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = self._record.with_suffix(".new")

@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warmfront.dstack.assignments import Assignment
-    from warmfront.dstack.client import DstackClient
-    from warmfront.dstack.records import Instance, Run
+    from warmfront.providers.dstack.assignment_events import InstanceAssignment
+    from warmfront.providers.dstack.client import DstackClient
+    from warmfront.providers.dstack.resources import DstackInstance, DstackRun
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stay:
+class Tenancy:
     """A run's time on a VM. Times are dstack's own, in seconds since 1970."""
 
-    instance: Instance
+    instance: DstackInstance
     since: float | None  #: from when it is billed; None: dstack has no VM yet, only a place for one
     until: float | None  #: until when; None: it goes on
     is_last: bool  #: no other run came after it
 
 
-class Places:
+class TenancyIndex:
     """Remembers where runs are: that does not change once it is known."""
 
     def __init__(self, client: DstackClient, prefix: str) -> None:
@@ -37,7 +37,7 @@ class Places:
         self._prefix = prefix
         self._instance_ids: dict[str, str] = {}  # by the run's id
 
-    async def stay(self, run: Run, *, is_over: bool) -> Stay | None:
+    async def stay(self, run: DstackRun, *, is_over: bool) -> Tenancy | None:
         """Where it is or was; None if it has no VM."""
         instance_id = self._instance_ids.get(run.id) or await self._find(run)
         if instance_id is None:
@@ -49,7 +49,7 @@ class Places:
             return cut(instance, run.name, [])  # made for it, and still its own
         return cut(instance, run.name, await self._leases_of(instance_id))
 
-    async def last_tenants(self, instances: Sequence[Instance]) -> list[str]:
+    async def last_tenants(self, instances: Sequence[DstackInstance]) -> list[str]:
         """The names of the runs that were last on these VMs."""
         names = []
         for instance in instances:
@@ -57,7 +57,7 @@ class Places:
             names += [max(found, key=lambda each: each.at).run] if found else []
         return names
 
-    async def _record(self, instance_id: str) -> Instance | None:
+    async def _record(self, instance_id: str) -> DstackInstance | None:
         """Most that are asked for still live, and those that ended become ever more."""
         for only_active in (True, False):
             for instance in await self._client.instances(only_active=only_active):
@@ -65,11 +65,11 @@ class Places:
                     return instance
         return None
 
-    async def _leases_of(self, instance_id: str) -> list[Assignment]:
+    async def _leases_of(self, instance_id: str) -> list[InstanceAssignment]:
         found = await self._client.assignments(instance=instance_id)
         return [each for each in found if each.run.startswith(self._prefix)]
 
-    async def _find(self, run: Run) -> str | None:
+    async def _find(self, run: DstackRun) -> str | None:
         found = await self._client.assignments(run=run.id)
         if not found:
             return None
@@ -78,7 +78,7 @@ class Places:
         return instance_id
 
 
-def cut(instance: Instance, run: str, found: Sequence[Assignment]) -> Stay:
+def cut(instance: DstackInstance, run: str, found: Sequence[InstanceAssignment]) -> Tenancy:
     """The first run has the VM from its beginning, and each until the next one came."""
     tenants = [
         next(group)
@@ -88,7 +88,7 @@ def cut(instance: Instance, run: str, found: Sequence[Assignment]) -> Stay:
     following = tenants[number + 1 :]
     is_billed = instance.price_usd_per_h is not None and instance.status != "pending"
     since = tenants[number].at if number else instance.created_at
-    return Stay(
+    return Tenancy(
         instance=instance,
         since=since if is_billed else None,
         until=following[0].at if following else instance.finished_at if instance.is_over else None,

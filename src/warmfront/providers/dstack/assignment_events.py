@@ -18,7 +18,7 @@ _JOB_NAME = re.compile(r"(?P<run>.+)-\d+-\d+")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Assignment:
+class InstanceAssignment:
     """A run came to a VM."""
 
     at: float  #: in seconds since 1970, UTC
@@ -26,10 +26,12 @@ class Assignment:
     instance_id: str  #: dstack's
 
 
-def listing(*, run: str | None = None, instance: str | None = None) -> Callable[[Any], list[Assignment]]:
+def listing(
+    *, run: str | None = None, instance: str | None = None
+) -> Callable[[Any], list[InstanceAssignment]]:
     """What asks dstack's client for all of one run, by its id, or of one VM; oldest first."""
 
-    def work(api: Any) -> list[Assignment]:
+    def work(api: Any) -> list[InstanceAssignment]:
         wanted: dict[str, list[uuid.UUID]] = {}
         if run is not None:
             wanted["within_runs"] = [uuid.UUID(run)]
@@ -41,10 +43,10 @@ def listing(*, run: str | None = None, instance: str | None = None) -> Callable[
     return work
 
 
-def _assignment(event: Any) -> Assignment | None:
+def _assignment(event: Any) -> InstanceAssignment | None:
     """An event that has a job and a VM as its targets is about the one coming to the other."""
     targets = {target.type: target for target in event.targets}
     job, instance = targets.get("job"), targets.get("instance")
     if job is None or instance is None or (name := _JOB_NAME.fullmatch(job.name)) is None:
         return None
-    return Assignment(at=event.recorded_at.timestamp(), run=name["run"], instance_id=str(instance.id))
+    return InstanceAssignment(at=event.recorded_at.timestamp(), run=name["run"], instance_id=str(instance.id))

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import httpx
 
-from warmfront.dstack.configuration import LISTENER_PORT
 from warmfront.errors import WarmfrontError
+from warmfront.providers.dstack.configuration import LISTENER_PORT
 
 if TYPE_CHECKING:
-    from warmfront.dstack.client import DstackClient
+    from warmfront.providers.dstack.client import DstackClient
 
 #: How long whoever asks for an address waits for a tunnel that is being opened.
 _PATIENCE_S = 5.0
@@ -25,7 +25,7 @@ _PROBE_S = 3.0
 _log = logging.getLogger(__name__)
 
 
-class Tunnels:
+class ListenerTunnels:
     """One tunnel for each run."""
 
     def __init__(self, client: DstackClient) -> None:

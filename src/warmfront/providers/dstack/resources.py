@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Instance:
+class DstackInstance:
     """A VM as dstack bills it. Times are seconds since 1970, UTC."""
 
     id: str  #: dstack's own
@@ -39,7 +39,7 @@ class Instance:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fleet:
+class DstackFleet:
     """A fleet, and what it was asked to be."""
 
     id: str
@@ -54,7 +54,7 @@ class Fleet:
     backends: tuple[str, ...]
     max_price_usd_per_h: Decimal | None
     gpu_names: tuple[str, ...]
-    instances: tuple[Instance, ...]
+    instances: tuple[DstackInstance, ...]
 
     @property
     def is_full(self) -> bool:
@@ -81,12 +81,12 @@ class FleetPlan:
     offers: tuple[Offer, ...]
     total_offers: int
     max_price_usd_per_h: Decimal | None  #: of all offers, also those that are not listed
-    current: Fleet | None  #: the fleet of that name, if there is one
+    current: DstackFleet | None  #: the fleet of that name, if there is one
     model: Any  #: dstack's own plan, to be applied as it is
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class DstackRun:
     """A run of one job, by its latest submission. Times are seconds since 1970, UTC."""
 
     id: str
@@ -111,9 +111,9 @@ class Run:
     price_usd_per_h: Decimal | None = None
 
 
-def instance_from(model: Any) -> Instance:
+def instance_from(model: Any) -> DstackInstance:
     """From dstack's Instance."""
-    return Instance(
+    return DstackInstance(
         id=str(model.id),
         name=model.name,
         num=model.instance_num,
@@ -131,12 +131,12 @@ def instance_from(model: Any) -> Instance:
     )
 
 
-def fleet_from(model: Any) -> Fleet:
+def fleet_from(model: Any) -> DstackFleet:
     """From dstack's Fleet."""
     asked = model.spec.configuration
     nodes = getattr(asked, "nodes", None)
     gpu = asked.resources.gpu if getattr(asked, "resources", None) else None
-    return Fleet(
+    return DstackFleet(
         id=str(model.id),
         name=model.name,
         status=model.status.value,
@@ -164,11 +164,11 @@ def plan_from(model: Any) -> FleetPlan:
     )
 
 
-def run_from(model: Any) -> Run:
+def run_from(model: Any) -> DstackRun:
     """From dstack's Run."""
     job = model.latest_job_submission
     machine = job.job_provisioning_data if job else None
-    return Run(
+    return DstackRun(
         id=str(model.id),
         name=model.run_spec.run_name,
         status=model.status.value,

@@ -18,9 +18,9 @@ from warmfront.clock import SystemClock
 from warmfront.errors import ProviderError
 from warmfront.hip.toolchain import open_toolchain
 from warmfront.money.billing import Billing
-from warmfront.providers import processes
 from warmfront.providers.base import Lease, Phase
-from warmfront.providers.record import Folder, Record
+from warmfront.providers.local import processes
+from warmfront.providers.local.vm_folder import LocalVMRecord, VMFolder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -121,13 +121,13 @@ class LocalProvider:
             watcher.cancel()
         await asyncio.gather(*watchers, return_exceptions=True)
 
-    def _ask(self, vm_id: str, gpu: str) -> Record:
+    def _ask(self, vm_id: str, gpu: str) -> LocalVMRecord:
         now = self._now()
         boot_s = self._settings.rehearse_boot_s if self._settings.rehearse else 0.0
-        asked = Record(vm_id=vm_id, gpu=gpu, phase=Phase.QUEUED, asked_at=now, boot_s=boot_s)
+        asked = LocalVMRecord(vm_id=vm_id, gpu=gpu, phase=Phase.QUEUED, asked_at=now, boot_s=boot_s)
         return self._folder(vm_id).save(asked.at(now))
 
-    def _start(self, record: Record, token: str) -> Record:
+    def _start(self, record: LocalVMRecord, token: str) -> LocalVMRecord:
         folder = self._folder(record.vm_id)
         dead_man = f"{self._settings.dead_man_s:g}"
         process = processes.spawn(
@@ -161,7 +161,7 @@ class LocalProvider:
         if delay_s > 0:
             await self._sleep(delay_s)
 
-    def _living(self, vm_id: str) -> Record:
+    def _living(self, vm_id: str) -> LocalVMRecord:
         record = self._look(vm_id)
         if record is None:
             raise ProviderError(f"The folder of VM {vm_id} is gone.")
@@ -169,7 +169,7 @@ class LocalProvider:
             raise ProviderError(f"VM {vm_id} has ended: {record.detail}.")
         return record
 
-    def _look(self, vm_id: str) -> Record | None:
+    def _look(self, vm_id: str) -> LocalVMRecord | None:
         """The record, brought up to what is true now."""
         folder = self._folder(vm_id)
         written = folder.load()
@@ -202,7 +202,7 @@ class LocalProvider:
         finally:
             del self._watchers[vm_id]
 
-    def _finish(self, vm_id: str, ended_at: float) -> Record:
+    def _finish(self, vm_id: str, ended_at: float) -> LocalVMRecord:
         """Write down that it ended; whoever says so first is believed."""
         folder = self._folder(vm_id)
         record = folder.load()
@@ -218,5 +218,5 @@ class LocalProvider:
         billed_until = max(record.started_at or 0.0, min(ended_at, self._now()))
         return folder.save(replace(record, phase=Phase.ENDED, ended_at=billed_until, detail=detail))
 
-    def _folder(self, vm_id: str) -> Folder:
-        return Folder(self._vms, vm_id)
+    def _folder(self, vm_id: str) -> VMFolder:
+        return VMFolder(self._vms, vm_id)

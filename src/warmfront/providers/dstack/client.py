@@ -10,14 +10,14 @@ import functools
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from warmfront.dstack import assignments, connection
-from warmfront.dstack.records import fleet_from, instance_from, plan_from, run_from
 from warmfront.errors import DstackFailed, DstackUnreachable, FleetNotFound
+from warmfront.providers.dstack import assignment_events, server_session
+from warmfront.providers.dstack.resources import fleet_from, instance_from, plan_from, run_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from warmfront.dstack.records import Fleet, FleetPlan, Instance, Run
+    from warmfront.providers.dstack.resources import DstackFleet, DstackInstance, DstackRun, FleetPlan
     from warmfront.settings import Settings
 
 #: dstack answers in milliseconds; plans ask the cloud for its offers and take seconds.
@@ -32,7 +32,7 @@ _PAGE = 1000
 class DstackClient:
     """One project of one dstack server."""
 
-    def __init__(self, session: connection.Session) -> None:
+    def __init__(self, session: server_session.DstackSession) -> None:
         self._session = session
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="dstack")
         self._tunnels: dict[str, Any] = {}
@@ -44,7 +44,7 @@ class DstackClient:
 
         Raises `DstackMissing`, `DstackUnreachable`, `DstackDenied` or `BadSetting`, each with the next step.
         """
-        return cls(connection.open_session(settings))
+        return cls(server_session.open_session(settings))
 
     @property
     def project(self) -> str:
@@ -65,12 +65,12 @@ class DstackClient:
 
     # --- fleets
 
-    async def fleet(self, name: str) -> Fleet | None:
+    async def fleet(self, name: str) -> DstackFleet | None:
         """The fleet of that name, if there is one."""
         found = await self._call(lambda api: api.fleets.get(self.project, name=name), missing=None)
         return fleet_from(found) if found else None
 
-    async def fleets(self) -> list[Fleet]:
+    async def fleets(self) -> list[DstackFleet]:
         """Every fleet of the project."""
         return [fleet_from(model) for model in await self._call(lambda api: api.fleets.list(self.project))]
 
@@ -81,10 +81,10 @@ class DstackClient:
 
     async def plan_fleet(self, configuration: Mapping[str, Any]) -> FleetPlan:
         """What dstack would do with this configuration: its offers, and the fleet that it would change."""
-        spec = connection.fleet_spec(configuration)
+        spec = server_session.fleet_spec(configuration)
         return plan_from(await self._call(lambda api: api.fleets.get_plan(self.project, spec)))
 
-    async def apply_fleet(self, plan: FleetPlan) -> Fleet:
+    async def apply_fleet(self, plan: FleetPlan) -> DstackFleet:
         """Make the fleet as planned; refused if it changed since."""
         return fleet_from(await self._call(lambda api: api.fleets.apply_plan(self.project, plan.model)))
 
@@ -103,37 +103,37 @@ class DstackClient:
             lambda api: api.fleets.delete_instances(self.project, fleet, list(nums)), missing=None
         )
 
-    async def instances(self, *, only_active: bool = False) -> list[Instance]:
+    async def instances(self, *, only_active: bool = False) -> list[DstackInstance]:
         """Every VM of the project, newest first, also those that ended: what the cloud bills."""
         body = {"project_names": [self.project], "only_active": only_active, "limit": _PAGE}
-        return [instance_from(model) for model in await self._call(connection.list_instances(body))]
+        return [instance_from(model) for model in await self._call(server_session.list_instances(body))]
 
     async def assignments(
         self, *, run: str | None = None, instance: str | None = None
-    ) -> list[assignments.Assignment]:
+    ) -> list[assignment_events.InstanceAssignment]:
         """Which runs came to which VMs, oldest first: of one run, by its id, or of one VM."""
-        found: list[assignments.Assignment] = await self._call(
-            assignments.listing(run=run, instance=instance)
+        found: list[assignment_events.InstanceAssignment] = await self._call(
+            assignment_events.listing(run=run, instance=instance)
         )
         return found
 
     # --- runs
 
-    async def apply_task(self, configuration: Mapping[str, Any]) -> Run:
+    async def apply_task(self, configuration: Mapping[str, Any]) -> DstackRun:
         """Submit a task; the same again, while it is active, is the same run.
 
         Another configuration under the name of an active run is refused.
         """
-        task = connection.parse(configuration)
-        submit = functools.partial(connection.submit, project=self.project, task=task)
+        task = server_session.parse(configuration)
+        submit = functools.partial(server_session.submit, project=self.project, task=task)
         return run_from(await self._call(submit))
 
-    async def run(self, name: str) -> Run | None:
+    async def run(self, name: str) -> DstackRun | None:
         """The latest run of that name, fresh."""
         found = await self._call(lambda api: api.runs.get(self.project, name), missing=None)
         return run_from(found) if found else None
 
-    async def runs(self, prefix: str = "", *, only_active: bool = True) -> list[Run]:
+    async def runs(self, prefix: str = "", *, only_active: bool = True) -> list[DstackRun]:
         """The runs whose names begin so, newest first; without `only_active` the latest hundred."""
         found = await self._call(
             lambda api: api.runs.list(
@@ -151,12 +151,12 @@ class DstackClient:
 
     async def logs(self, name: str) -> bytes:
         """What the run's latest job has printed so far, as far as dstack has fetched it."""
-        read = functools.partial(connection.read_logs, project=self.project, name=name)
+        read = functools.partial(server_session.read_logs, project=self.project, name=name)
         return bytes(await self._call(read, missing=b""))
 
     async def attach(self, name: str, port: int) -> str:
         """A tunnel to a port of a running run: the local base URL. It stays open until `detach`."""
-        attach = functools.partial(connection.attach, project=self.project, name=name)
+        attach = functools.partial(server_session.attach, project=self.project, name=name)
         async with self._ssh:  # dstack rewrites one file of ssh's for every tunnel
             tunnel = await self._call(attach, timeout_s=ATTACH_TIMEOUT_S)
         self._tunnels[name] = tunnel
@@ -170,7 +170,7 @@ class DstackClient:
         tunnel = self._tunnels.pop(name, None)
         if tunnel is not None:
             async with self._ssh:
-                await self._call(lambda _: connection.detach(tunnel))
+                await self._call(lambda _: server_session.detach(tunnel))
 
     async def _call(
         self, work: Callable[[Any], Any], *, timeout_s: float = CALL_TIMEOUT_S, **default: Any

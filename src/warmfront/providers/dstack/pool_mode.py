@@ -12,21 +12,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warmfront.clock import SystemClock
-from warmfront.dstack import delivery
-from warmfront.dstack.configuration import id_of, run_name, worker_task
-from warmfront.dstack.status import Outcome, outcome_of, why_no_capacity
 from warmfront.errors import DstackFailed, DstackUnreachable, ProviderError, WarmfrontError
 from warmfront.money.billing import Billing
 from warmfront.providers.base import Lease, Phase
-from warmfront.providers.dstack_places import Places, Stay
-from warmfront.providers.dstack_tunnels import Tunnels
+from warmfront.providers.dstack import listener_bundle
+from warmfront.providers.dstack.configuration import id_of, run_name, worker_task
+from warmfront.providers.dstack.run_outcome import RunOutcome, outcome_of, why_no_capacity
+from warmfront.providers.dstack.tenancy import Tenancy, TenancyIndex
+from warmfront.providers.dstack.tunnels import ListenerTunnels
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from warmfront.clock import Clock
-    from warmfront.dstack.client import DstackClient
-    from warmfront.dstack.records import Run
+    from warmfront.providers.dstack.client import DstackClient
+    from warmfront.providers.dstack.resources import DstackRun
     from warmfront.settings import Settings
 
 #: Pauses between two looks at a run: dstack tells nobody when something changes.
@@ -36,10 +36,10 @@ _LONGEST_LOOK_S = 1.0
 _TYPICAL_BOOT_S = 300.0
 
 _PHASES = {
-    Outcome.QUEUED: Phase.QUEUED,
-    Outcome.BOOTING: Phase.BOOTING,
-    Outcome.PULLING: Phase.PULLING,
-    Outcome.RUNNING: Phase.STARTING,
+    RunOutcome.QUEUED: Phase.QUEUED,
+    RunOutcome.BOOTING: Phase.BOOTING,
+    RunOutcome.PULLING: Phase.PULLING,
+    RunOutcome.RUNNING: Phase.STARTING,
 }
 #: The backend whose VMs may be billed for a minimum.
 _RESERVES = "hotaisle"
@@ -49,12 +49,12 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class RunSnapshot:
     """A VM as dstack has it this moment."""
 
-    run: Run
-    outcome: Outcome
-    stay: Stay | None
+    run: DstackRun
+    outcome: RunOutcome
+    stay: Tenancy | None
 
     @property
     def is_over(self) -> bool:
@@ -75,8 +75,8 @@ class DstackProvider:
         self.settings = settings
         self.client = client
         self._now = (clock or SystemClock()).now
-        self._places = Places(client, _VM_PREFIX)
-        self._tunnels = Tunnels(client)
+        self._places = TenancyIndex(client, _VM_PREFIX)
+        self._tunnels = ListenerTunnels(client)
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._priced: set[str] = set()
 
@@ -146,28 +146,28 @@ class DstackProvider:
 
     def task(self, vm_id: str, token: str) -> dict[str, Any]:
         """The run that makes it."""
-        packed = delivery.pack(self.settings.cache_dir)
+        packed = listener_bundle.pack(self.settings.cache_dir)
         return worker_task(
             self.settings,
             vm_id=vm_id,
             token=token,
-            listener=delivery.LISTENER,
-            files=[f"{packed}:{delivery.FOLDER}"],
+            listener=listener_bundle.LISTENER,
+            files=[f"{packed}:{listener_bundle.FOLDER}"],
         )
 
-    def has_failed(self, seen: Seen) -> bool:
+    def has_failed(self, seen: RunSnapshot) -> bool:
         """Whether it will not come to be ready. A run that is being stopped does not say why yet."""
         return seen.outcome.is_final
 
-    async def reach(self, seen: Seen, *, doubt: bool) -> None:
+    async def reach(self, seen: RunSnapshot, *, doubt: bool) -> None:
         """Open what leads to it; with doubt, see whether it still does."""
-        if seen.outcome is Outcome.RUNNING:
+        if seen.outcome is RunOutcome.RUNNING:
             await self._tunnels.address(seen.run.name, doubt=doubt)
 
-    async def clear(self, seen: Seen) -> None:
+    async def clear(self, seen: RunSnapshot) -> None:
         """End what else runs on it: nothing does."""
 
-    def lease(self, vm_id: str, seen: Seen) -> Lease:
+    def lease(self, vm_id: str, seen: RunSnapshot) -> Lease:
         """What the rest of the program is told."""
         stay = seen.stay
         since = stay.since if stay else None
@@ -180,7 +180,7 @@ class DstackProvider:
                 ended_at=ended_at or self._now(),
                 detail=seen.run.job_termination_message or seen.outcome.value,
             )
-        address = self._tunnels.known(seen.run.name) if seen.outcome is Outcome.RUNNING else None
+        address = self._tunnels.known(seen.run.name) if seen.outcome is RunOutcome.RUNNING else None
         if address is not None:
             return Lease(vm_id=vm_id, phase=Phase.READY, started_at=since, address=address)
         # A VM whose run is over idles on, and is billed, until it is deleted.
@@ -201,7 +201,7 @@ class DstackProvider:
             return Lease(vm_id=vm_id, phase=Phase.QUEUED)
         if self.has_failed(seen):
             raise ProviderError(await self._why(seen.run, seen.outcome))
-        if seen.outcome is Outcome.STOPPING and told is not None:
+        if seen.outcome is RunOutcome.STOPPING and told is not None:
             return told
         lease = self.lease(vm_id, seen)
         if lease != told:
@@ -229,24 +229,24 @@ class DstackProvider:
         if asking is not None:
             await asyncio.wait([asking])
 
-    async def _look(self, vm_id: str) -> Seen | None:
+    async def _look(self, vm_id: str) -> RunSnapshot | None:
         run = await self.client.run(run_name(vm_id))
         if run is None:
             return None
         outcome = outcome_of(run)
-        queued = outcome is Outcome.QUEUED
+        queued = outcome is RunOutcome.QUEUED
         stay = None if queued else await self._places.stay(run, is_over=outcome.is_final)
         if stay is not None:
             self._note_price(vm_id, stay)
-        return Seen(run=run, outcome=outcome, stay=stay)
+        return RunSnapshot(run=run, outcome=outcome, stay=stay)
 
-    async def _push_to_end(self, seen: Seen) -> None:
+    async def _push_to_end(self, seen: RunSnapshot) -> None:
         """The next step: a run is stopped, and then its VM is free to be deleted.
 
         Not aborted: dstack would not tell the worker to end, and wait half a minute for its last words.
         """
         if not seen.outcome.is_final:
-            if seen.outcome is not Outcome.STOPPING:
+            if seen.outcome is not RunOutcome.STOPPING:
                 await self.client.stop(seen.run.name)
         elif seen.stay is not None and seen.stay.instance.status != "terminating":
             instance = seen.stay.instance
@@ -256,7 +256,7 @@ class DstackProvider:
             except WarmfrontError as error:  # dstack is at work on it: the next look will tell
                 _log.info("%s could not be deleted yet: %s", instance.name, error.message)
 
-    def _note_price(self, vm_id: str, stay: Stay) -> None:
+    def _note_price(self, vm_id: str, stay: Tenancy) -> None:
         """The ledger counts by the rate that is set: say so where the cloud asks for another."""
         price = stay.instance.price_usd_per_h
         if price is None or vm_id in self._priced:
@@ -271,8 +271,8 @@ class DstackProvider:
                 price,
             )
 
-    async def _why(self, run: Run, outcome: Outcome) -> str:
-        if outcome is Outcome.NO_CAPACITY:
+    async def _why(self, run: DstackRun, outcome: RunOutcome) -> str:
+        if outcome is RunOutcome.NO_CAPACITY:
             outcome = why_no_capacity(await self.client.fleet(self.settings.fleet_name))
         said = (run.job_termination_message or run.error or "").partition("\n")[0].rstrip(".")
         return f"{_WORDS.get(outcome, 'dstack ended it')}{f' ({said})' if said else ''}."
@@ -280,19 +280,19 @@ class DstackProvider:
 
 #: Why there is no VM, and what to do, in words for whoever waits for one.
 _WORDS = {
-    Outcome.DONE: "Its worker ended by itself",
-    Outcome.EXITED: "Its worker failed: `dstack logs` has its last words",
-    Outcome.TIMED_OUT: "Its worker ran past AMD_VM_MAX_DURATION",
-    Outcome.STOPPED: "Someone stopped its run",
-    Outcome.STOPPING: "Its run is being stopped",
-    Outcome.LOST: "The cloud took the VM away, or it can no longer be reached",
-    Outcome.NO_CAPACITY: "The cloud has no such VM now",
-    Outcome.NO_OFFERS: "No backend of the fleet sells such a VM at this price: see AMD_MI300X_HOURLY_RATE",
-    Outcome.NO_FLEET: "There is no such fleet: `warmfront fleet create` makes it",
-    Outcome.FLEET_FULL: "The fleet has as many VMs as it may: see AMD_FLEET_MAX_NODES",
-    Outcome.BAD_IMAGE: "Its container could not be made: see WARMFRONT_WORKER_IMAGE",
-    Outcome.BOOT_FAILED: "The VM came, and dstack's agent on it did not",
-    Outcome.BROKEN: "dstack failed",
+    RunOutcome.DONE: "Its worker ended by itself",
+    RunOutcome.EXITED: "Its worker failed: `dstack logs` has its last words",
+    RunOutcome.TIMED_OUT: "Its worker ran past AMD_VM_MAX_DURATION",
+    RunOutcome.STOPPED: "Someone stopped its run",
+    RunOutcome.STOPPING: "Its run is being stopped",
+    RunOutcome.LOST: "The cloud took the VM away, or it can no longer be reached",
+    RunOutcome.NO_CAPACITY: "The cloud has no such VM now",
+    RunOutcome.NO_OFFERS: "No backend of the fleet sells such a VM at this price: see AMD_MI300X_HOURLY_RATE",
+    RunOutcome.NO_FLEET: "There is no such fleet: `warmfront fleet create` makes it",
+    RunOutcome.FLEET_FULL: "The fleet has as many VMs as it may: see AMD_FLEET_MAX_NODES",
+    RunOutcome.BAD_IMAGE: "Its container could not be made: see WARMFRONT_WORKER_IMAGE",
+    RunOutcome.BOOT_FAILED: "The VM came, and dstack's agent on it did not",
+    RunOutcome.BROKEN: "dstack failed",
 }
 
 

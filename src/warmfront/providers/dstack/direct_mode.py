@@ -17,24 +17,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warmfront import __version__
-from warmfront.dstack import delivery, output
-from warmfront.dstack.configuration import run_name, submission_task
-from warmfront.dstack.status import Outcome, outcome_of
 from warmfront.errors import UnknownAttempt, VMUnreachable, WarmfrontError
 from warmfront.events import Failed
 from warmfront.judge.stop import cancelled
 from warmfront.listener.protocol import Health, Progress
 from warmfront.listener.signed import KEY_VARIABLE, Reader
 from warmfront.providers.base import Lease, Phase
-from warmfront.providers.dstack import DstackProvider, Seen, pauses
+from warmfront.providers.dstack import listener_bundle, live_logs
+from warmfront.providers.dstack.configuration import run_name, submission_task
+from warmfront.providers.dstack.pool_mode import DstackProvider, RunSnapshot, pauses
+from warmfront.providers.dstack.run_outcome import RunOutcome, outcome_of
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
-    from warmfront.dstack.client import DstackClient
-    from warmfront.dstack.records import Instance, Run
     from warmfront.listener.protocol import Attempt
+    from warmfront.providers.dstack.client import DstackClient
+    from warmfront.providers.dstack.resources import DstackInstance, DstackRun
     from warmfront.settings import Settings
     from warmfront.vm import VMInstance
 
@@ -52,22 +52,22 @@ class DirectProvider(DstackProvider):
         del token  # nobody listens there
         return submission_task(self.settings, name=run_name(vm_id), commands=["true"])
 
-    def has_failed(self, seen: Seen) -> bool:
+    def has_failed(self, seen: RunSnapshot) -> bool:
         """Its run is expected to end; what must not is the VM."""
-        return seen.is_over if seen.outcome is Outcome.DONE else seen.outcome.is_final
+        return seen.is_over if seen.outcome is RunOutcome.DONE else seen.outcome.is_final
 
-    async def reach(self, seen: Seen, *, doubt: bool) -> None:
+    async def reach(self, seen: RunSnapshot, *, doubt: bool) -> None:
         """There is no tunnel to a VM, only to runs."""
 
-    async def clear(self, seen: Seen) -> None:
+    async def clear(self, seen: RunSnapshot) -> None:
         """Stop what runs on it: dstack deletes no VM that is in use."""
         for run in await self.client.runs(_ATTEMPTS):
             if seen.stay is not None and run.hostname == seen.stay.instance.hostname:
                 await self.client.stop(run.name)
 
-    def lease(self, vm_id: str, seen: Seen) -> Lease:
+    def lease(self, vm_id: str, seen: RunSnapshot) -> Lease:
         """Ready is a VM that its first run has left."""
-        if seen.outcome is Outcome.DONE and not seen.is_over and seen.stay is not None:
+        if seen.outcome is RunOutcome.DONE and not seen.is_over and seen.stay is not None:
             instance = seen.stay.instance
             address = f"{_SCHEME}{instance.fleet}/{instance.num}"
             return Lease(vm_id=vm_id, phase=Phase.READY, started_at=seen.stay.since, address=address)
@@ -111,7 +111,7 @@ class DirectListeners:
                 run = await self.client.run(name)
                 if run is None or outcome_of(run).is_final:
                     return
-                if outcome_of(run) is not Outcome.STOPPING:
+                if outcome_of(run) is not RunOutcome.STOPPING:
                     await self.client.stop(name)
                 await asyncio.sleep(pause_s)
 
@@ -132,7 +132,7 @@ class DirectListeners:
         """The client is the provider's to close."""
 
     async def _submit(self, vm: VMInstance, attempt: Attempt) -> None:
-        packed = await asyncio.to_thread(delivery.pack, self.settings.cache_dir)
+        packed = await asyncio.to_thread(listener_bundle.pack, self.settings.cache_dir)
         instance = await self._free(vm)
         with tempfile.TemporaryDirectory(prefix="warmfront-attempt-") as folder:
             file = Path(folder) / _ATTEMPT_FILE
@@ -140,15 +140,15 @@ class DirectListeners:
             task = submission_task(
                 self.settings,
                 name=run_name(attempt.id),
-                commands=[f"exec {' '.join(delivery.LISTENER)} --once {_ATTEMPT_FILE}"],
+                commands=[f"exec {' '.join(listener_bundle.LISTENER)} --once {_ATTEMPT_FILE}"],
                 environ={KEY_VARIABLE: self.key_of(attempt.id)},
-                files=[f"{packed}:{delivery.FOLDER}", f"{file}:{_ATTEMPT_FILE}"],
+                files=[f"{packed}:{listener_bundle.FOLDER}", f"{file}:{_ATTEMPT_FILE}"],
             )
             # On this VM and no other: its time is what the submission pays for.
             place = {"fleet": instance.fleet, "instance": instance.num}
             await self.client.apply_task({**task, "instances": [place]})
 
-    async def _free(self, vm: VMInstance) -> Instance:
+    async def _free(self, vm: VMInstance) -> DstackInstance:
         """The VM when dstack is done with the run before, whose verdict we had long ago."""
         for pause_s in pauses():
             instance = await self._instance(vm)
@@ -157,7 +157,7 @@ class DirectListeners:
             await asyncio.sleep(pause_s)
         raise AssertionError  # pauses have no end
 
-    async def _instance(self, vm: VMInstance) -> Instance:
+    async def _instance(self, vm: VMInstance) -> DstackInstance:
         if vm.address is None:
             raise VMUnreachable(f"{vm.id} has no address yet.")
         fleet, _, num = vm.address.removeprefix(_SCHEME).partition("/")
@@ -171,7 +171,7 @@ class DirectListeners:
         name = run_name(attempt_id)
         reader = Reader(self.key_of(attempt_id), attempt_id, after=after)
         with _reaching(vm):
-            if await self._until_it_runs(name) is Outcome.RUNNING:
+            if await self._until_it_runs(name) is RunOutcome.RUNNING:
                 async for progress in self._live(name, reader):
                     yield progress
             for pause_s in pauses():
@@ -181,15 +181,15 @@ class DirectListeners:
                 reader.rewind()
                 for progress in reader.feed(await self.client.logs(name)):
                     yield progress
-                if outcome is Outcome.LOST and not reader.is_over:
+                if outcome is RunOutcome.LOST and not reader.is_over:
                     raise VMUnreachable(f"{vm.id} is gone: run {name} is {outcome.value}.")
                 if outcome.is_final and not reader.is_over:
                     yield Progress(seq=reader.seen + 1, fields=_without_verdict(outcome).fields())
                     return
                 await asyncio.sleep(0.0 if reader.is_over else pause_s)
 
-    async def _until_it_runs(self, name: str) -> Outcome:
-        waits = (Outcome.QUEUED, Outcome.BOOTING, Outcome.PULLING)
+    async def _until_it_runs(self, name: str) -> RunOutcome:
+        waits = (RunOutcome.QUEUED, RunOutcome.BOOTING, RunOutcome.PULLING)
         for pause_s in pauses():
             outcome = outcome_of(await self._run(name))
             if outcome not in waits:
@@ -200,11 +200,11 @@ class DirectListeners:
     async def _live(self, name: str, reader: Reader) -> AsyncIterator[Progress]:
         """Nothing is lost where this fails: dstack's record has it all, only later."""
         try:
-            address = await self.client.attach(name, output.RUNNER_PORT)
+            address = await self.client.attach(name, live_logs.RUNNER_PORT)
         except WarmfrontError:
             return
         try:
-            async for data in output.follow(address):
+            async for data in live_logs.follow(address):
                 for progress in reader.feed(data):
                     yield progress
                 if reader.is_over:
@@ -212,7 +212,7 @@ class DirectListeners:
         finally:
             await self.client.detach(name)
 
-    async def _run(self, name: str) -> Run:
+    async def _run(self, name: str) -> DstackRun:
         run = await self.client.run(name)
         if run is None:
             raise UnknownAttempt(f"dstack has no run {name}.")
@@ -230,9 +230,9 @@ def _reaching(vm: VMInstance) -> Iterator[None]:
         raise VMUnreachable(f"{vm.id}: {error.message}") from error
 
 
-def _without_verdict(outcome: Outcome) -> Failed:
+def _without_verdict(outcome: RunOutcome) -> Failed:
     """A run that ended, and whose judge said nothing last."""
-    if outcome is Outcome.TIMED_OUT:
+    if outcome is RunOutcome.TIMED_OUT:
         return Failed(
             verdict=Verdict.TIME_LIMIT_EXCEEDED,
             code="TIME_LIMIT",

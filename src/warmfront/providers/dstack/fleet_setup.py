@@ -9,8 +9,6 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warmfront.dstack.configuration import PREFIX, duration, fleet_configuration
-from warmfront.dstack.status import AVAILABILITIES, Outcome, outcome_of
 from warmfront.errors import (
     DstackRefused,
     FleetDiffers,
@@ -22,12 +20,14 @@ from warmfront.errors import (
     NoOffers,
     NoQuota,
 )
+from warmfront.providers.dstack.configuration import PREFIX, duration, fleet_configuration
+from warmfront.providers.dstack.run_outcome import AVAILABILITIES, RunOutcome, outcome_of
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from warmfront.dstack.client import DstackClient
-    from warmfront.dstack.records import Fleet, FleetPlan
+    from warmfront.providers.dstack.client import DstackClient
+    from warmfront.providers.dstack.resources import DstackFleet, FleetPlan
     from warmfront.settings import Settings
 
 #: How often one looks whether a fleet that ends has ended. dstack itself looks every 15 seconds.
@@ -35,7 +35,7 @@ _LOOK_S = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
+class FleetDifference:
     """Something of a fleet that is not as it should be."""
 
     field: str
@@ -48,12 +48,12 @@ class Difference:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proposal:
+class FleetProposal:
     """What would be made, and what it could come to."""
 
     configuration: dict[str, Any]
     plan: FleetPlan
-    differences: tuple[Difference, ...]  #: of the fleet that is there from what is wanted
+    differences: tuple[FleetDifference, ...]  #: of the fleet that is there from what is wanted
     hourly_usd: Decimal  #: the dearest VM that it may start
     worst_case_usd_per_day: Decimal  #: every node, all day
 
@@ -68,7 +68,7 @@ class Proposal:
         return any(not difference.can_change for difference in self.differences)
 
 
-async def propose(client: DstackClient, settings: Settings) -> Proposal:
+async def propose(client: DstackClient, settings: Settings) -> FleetProposal:
     """Have dstack plan the fleet. Nothing is made."""
     configuration = fleet_configuration(settings)
     await _need_backend(client, settings)
@@ -76,7 +76,7 @@ async def propose(client: DstackClient, settings: Settings) -> Proposal:
     if plan.total_offers == 0:
         raise await _no_offers(client, settings, configuration)
     hourly_usd = plan.max_price_usd_per_h or max(offer.price_usd_per_h for offer in plan.offers)
-    return Proposal(
+    return FleetProposal(
         configuration=configuration,
         plan=plan,
         differences=tuple(differences(plan.current, settings)) if plan.current else (),
@@ -85,7 +85,7 @@ async def propose(client: DstackClient, settings: Settings) -> Proposal:
     )
 
 
-async def create(client: DstackClient, proposal: Proposal, settings: Settings) -> Fleet:
+async def create(client: DstackClient, proposal: FleetProposal, settings: Settings) -> DstackFleet:
     """Make the fleet as proposed, and read back that it is there as asked."""
     if proposal.must_be_replaced:
         raise cannot_change(settings.fleet_name, proposal.differences)
@@ -106,7 +106,7 @@ async def create(client: DstackClient, proposal: Proposal, settings: Settings) -
         ) from None
 
 
-async def read_back(client: DstackClient, settings: Settings) -> Fleet:
+async def read_back(client: DstackClient, settings: Settings) -> DstackFleet:
     """The fleet, if it is there and is what the settings ask for."""
     name = settings.fleet_name
     fleet = await client.fleet(name)
@@ -132,7 +132,7 @@ async def read_back(client: DstackClient, settings: Settings) -> Fleet:
     return fleet
 
 
-async def verify(client: DstackClient, settings: Settings) -> tuple[Fleet, FleetPlan]:
+async def verify(client: DstackClient, settings: Settings) -> tuple[DstackFleet, FleetPlan]:
     """The fleet, if it is as asked for and could get a VM now."""
     await _need_backend(client, settings)
     fleet = await read_back(client, settings)
@@ -171,33 +171,33 @@ async def _stop_ours(client: DstackClient, name: str) -> None:
     """End them: dstack deletes no fleet that is in use. It may forget a stop, which is asked for again."""
     while ours := [run for run in await client.runs(PREFIX) if run.fleet == name]:
         for run in ours:
-            if outcome_of(run) is not Outcome.STOPPING:
+            if outcome_of(run) is not RunOutcome.STOPPING:
                 await client.stop(run.name)
         await asyncio.sleep(_LOOK_S)
 
 
-def differences(fleet: Fleet, settings: Settings) -> list[Difference]:
+def differences(fleet: DstackFleet, settings: Settings) -> list[FleetDifference]:
     """What of this fleet is not as the settings ask."""
     nodes = _nodes(fleet.min_nodes, fleet.max_nodes)
     wanted = f"0..{settings.fleet_max_nodes}"
     price = f"${fleet.max_price_usd_per_h}" if fleet.max_price_usd_per_h is not None else "none"
     compared = [
-        Difference(field="nodes", is_now=nodes, wanted=wanted, can_change=fleet.min_nodes is not None),
-        Difference(
+        FleetDifference(field="nodes", is_now=nodes, wanted=wanted, can_change=fleet.min_nodes is not None),
+        FleetDifference(
             field="idle_duration",
             is_now=_idle(fleet.idle_s),
             wanted=duration(settings.fleet_idle_s),
             can_change=False,
         ),
-        Difference(field="backends", is_now=", ".join(fleet.backends) or "any", wanted=settings.backend),
-        Difference(field="gpu", is_now=", ".join(fleet.gpu_names) or "any", wanted=settings.gpu_type),
-        Difference(field="spot_policy", is_now=fleet.spot_policy or "none", wanted=settings.spot_policy),
-        Difference(field="max_price", is_now=price, wanted=f"${settings.rate_usd_per_h}"),
+        FleetDifference(field="backends", is_now=", ".join(fleet.backends) or "any", wanted=settings.backend),
+        FleetDifference(field="gpu", is_now=", ".join(fleet.gpu_names) or "any", wanted=settings.gpu_type),
+        FleetDifference(field="spot_policy", is_now=fleet.spot_policy or "none", wanted=settings.spot_policy),
+        FleetDifference(field="max_price", is_now=price, wanted=f"${settings.rate_usd_per_h}"),
     ]
     return [found for found in compared if found.is_now != found.wanted]
 
 
-def cannot_change(name: str, found: tuple[Difference, ...]) -> FleetDiffers:
+def cannot_change(name: str, found: tuple[FleetDifference, ...]) -> FleetDiffers:
     """The error for a fleet that dstack does not change."""
     fixed = [difference for difference in found if not difference.can_change]
     return FleetDiffers(
@@ -264,5 +264,5 @@ def _idle(seconds: int | None) -> str:
     return "off" if seconds < 0 else duration(seconds)
 
 
-def _listed(found: tuple[Difference, ...] | list[Difference]) -> str:
+def _listed(found: tuple[FleetDifference, ...] | list[FleetDifference]) -> str:
     return "; ".join(map(str, found))

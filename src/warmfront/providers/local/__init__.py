@@ -1,0 +1,1 @@
+"""The `local` provider: each VM is a listener process on this machine."""
