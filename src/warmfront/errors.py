@@ -1,9 +1,9 @@
-"""Every error that Warmfront raises on purpose.
+"""Every error that Warmfront raises deliberately.
 
     WarmfrontError
-    ├── UsageError                  the person at the keyboard can fix it: exit code 2
+    ├── UsageError                  the caller can fix it: exit code 2
     │   ├── BadSourceFile
-    │   ├── UnknownProblem
+    │   ├── UnknownProblem          HTTP 404
     │   ├── UnknownDtype
     │   ├── BadSetting
     │   ├── BadProblemFile
@@ -12,16 +12,18 @@
     │   ├── NotAuthenticated        HTTP 401
     │   ├── NotAllowed              HTTP 403
     │   ├── NotFound                HTTP 404
+    │   │   ├── SubmissionNotFound
+    │   │   └── VMNotFound
     │   ├── Conflict                HTTP 409
     │   ├── RateLimitExceeded       HTTP 429
     │   ├── BudgetExceeded          HTTP 402
-    │   ├── DstackMissing           the extra is not installed, or too old
-    │   ├── DstackDenied            the token or the project is not right
-    │   ├── DstackRefused           the server does not take what was asked
+    │   ├── DstackMissing           dstack's client is not installed, or is too old
+    │   ├── DstackDenied            the dstack server rejects the token or the project
+    │   ├── DstackRefused           the dstack server rejects the request
     │   ├── FleetNotFound
-    │   ├── FleetDiffers            it exists, and is not what was asked for
-    │   └── NotConfirmed            it can cost money, and nobody said yes
-    └── InfrastructureError         the machine cannot do it, or broke: exit code 3
+    │   ├── FleetDiffers            the fleet exists with another configuration
+    │   └── NotConfirmed            the action can cost money and was not confirmed
+    └── InfrastructureError         the infrastructure failed: exit code 3
         ├── NoSandbox
         ├── NoToolchain
         ├── SandboxFailed
@@ -34,25 +36,38 @@
         ├── UnknownAttempt
         ├── SimulationFailed        HTTP 503
         ├── DstackUnreachable
-        ├── DstackFailed            it answered, and could not
+        ├── DstackFailed            the dstack server responded with a failure
         └── FleetFailed
-            ├── NoBackend           the dstack project has no such backend
-            ├── NoOffers            no backend sells what was asked for
-            ├── NoCapacity          it is sold, and there is none now
-            ├── NoQuota             the account may not have more
-            └── NoCredits           the account has no money left
+            ├── NoBackend           the dstack project does not have the backend
+            ├── NoOffers            no backend offers such a VM
+            ├── NoCapacity          the cloud offers the VM but has none available
+            ├── NoQuota             the cloud account has reached its VM quota
+            └── NoCredits           the cloud account has no credits left
 
-A class's docstring is its message when it is raised without one. `code` is stable: programs may
-match on it. `hint` is the next step, in one line.
+An error states a fact: what failed, the field, the value, what is allowed. A class's docstring is the message
+of an error raised without one. `code` is stable; programs may match on it.
+
+Hints say what to do next, in one line, and belong to an audience:
+
+- `hint` is for advice that helps everyone: a setting to change, a file to fix. It never names a `warmfront`
+  command, a command-line option or an HTTP route, because the code that raises an error does not know its
+  audience.
+- The command line and the HTTP API each have a table from error class to hint, in `warmfront.cli.hints` and
+  `warmfront.api.hints`; `hint_for` looks up an error in such a table. Code that belongs to one audience (a
+  module of `cli/` or `api/`) may pass that audience's hint directly.
 """
 
 from __future__ import annotations
 
 import inspect
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class WarmfrontError(Exception):
-    """Something went wrong in Warmfront."""
+    """Warmfront failed."""
 
     code = "WARMFRONT_ERROR"
 
@@ -62,8 +77,13 @@ class WarmfrontError(Exception):
         super().__init__(self.message)
 
 
+def hint_for(error: WarmfrontError, hints: Mapping[type[WarmfrontError], str]) -> str:
+    """Return an audience's hint: the table's entry for the nearest class, or else the error's own hint."""
+    return next((hints[kind] for kind in type(error).__mro__ if kind in hints), error.hint or "")
+
+
 class UsageError(WarmfrontError):
-    """What was asked for does not make sense."""
+    """The request is not valid."""
 
     code = "USAGE"
 
@@ -75,13 +95,13 @@ class BadSourceFile(UsageError):
 
 
 class UnknownProblem(UsageError):
-    """There is no problem of that name."""
+    """The problem does not exist."""
 
     code = "UNKNOWN_PROBLEM"
 
 
 class UnknownDtype(UsageError):
-    """The problem is not defined for that dtype."""
+    """The problem does not support this dtype."""
 
     code = "UNKNOWN_DTYPE"
 
@@ -93,13 +113,13 @@ class BadSetting(UsageError):
 
 
 class BadProblemFile(UsageError):
-    """A problem file does not define a usable problem."""
+    """A problem file does not define a valid problem."""
 
     code = "BAD_PROBLEM_FILE"
 
 
 class IsolationRequired(UsageError):
-    """Code runs outside a sandbox only for its own author, with --trust."""
+    """Submitted code must run in a sandbox."""
 
     code = "ISOLATION_REQUIRED"
 
@@ -111,37 +131,51 @@ class BadRequest(UsageError):
 
 
 class NotAuthenticated(UsageError):
-    """This needs an API key."""
+    """An API key is required."""
 
     code = "NOT_AUTHENTICATED"
 
 
 class NotAllowed(UsageError):
-    """This key may not do that."""
+    """The API key does not permit this action."""
 
     code = "NOT_ALLOWED"
 
 
 class NotFound(UsageError):
-    """There is nothing of that name."""
+    """The requested object does not exist."""
 
     code = "NOT_FOUND"
 
 
+class SubmissionNotFound(NotFound):
+    """The submission does not exist, or belongs to another user."""
+
+    def __init__(self, submission_id: str) -> None:
+        super().__init__(f"There is no submission {submission_id[:64]!r}.")
+
+
+class VMNotFound(NotFound):
+    """The VM does not exist."""
+
+    def __init__(self, vm_id: str) -> None:
+        super().__init__(f"There is no VM {vm_id[:64]!r}.")
+
+
 class Conflict(UsageError):
-    """That cannot be done in the present state."""
+    """The action is not possible in the current state."""
 
     code = "CONFLICT"
 
 
 class RateLimitExceeded(UsageError):
-    """Too many requests; this one was not taken."""
+    """Rate limit exceeded."""
 
     code = "RATE_LIMIT_EXCEEDED"
 
 
 class BudgetExceeded(UsageError):
-    """The credits left do not cover this VM's worst case."""
+    """The remaining credits do not cover the VM's worst-case cost."""
 
     code = "BUDGET_EXCEEDED"
 
@@ -153,43 +187,43 @@ class DstackMissing(UsageError):
 
 
 class DstackDenied(UsageError):
-    """The dstack server does not take this token for this project."""
+    """The dstack server rejected the token for this project."""
 
     code = "DSTACK_DENIED"
 
 
 class DstackRefused(UsageError):
-    """The dstack server does not take what was asked."""
+    """The dstack server rejected the request."""
 
     code = "DSTACK_REFUSED"
 
 
 class FleetNotFound(UsageError):
-    """The dstack project has no fleet of that name."""
+    """The dstack project has no fleet with this name."""
 
     code = "FLEET_NOT_FOUND"
 
 
 class FleetDiffers(UsageError):
-    """The fleet is not what was asked for."""
+    """The fleet's configuration differs from the requested one."""
 
     code = "FLEET_DIFFERS"
 
 
 class NotConfirmed(UsageError):
-    """This can cost money, and nobody has confirmed it."""
+    """This action can cost money and was not confirmed."""
 
     code = "NOT_CONFIRMED"
 
 
 class InfrastructureError(WarmfrontError):
-    """The machine could not do its part; the kernel is not to blame."""
+    """The infrastructure failed; the kernel is not the cause."""
 
     code = "INFRASTRUCTURE"
 
 
 class NoSandbox(InfrastructureError):
-    """No sandbox works on this machine, so untrusted code is not run."""
+    """No sandbox works on this machine, so submitted code cannot run."""
 
     code = "NO_SANDBOX"
 
@@ -201,102 +235,102 @@ class NoToolchain(InfrastructureError):
 
 
 class SandboxFailed(InfrastructureError):
-    """The sandbox could not be started, or broke."""
+    """The sandbox failed."""
 
     code = "SANDBOX_FAILED"
 
 
 class ToolchainFailed(InfrastructureError):
-    """The toolchain could not build its own parts."""
+    """The toolchain could not build its runtime."""
 
     code = "TOOLCHAIN_FAILED"
 
 
 class StoreUnavailable(InfrastructureError):
-    """The database cannot be reached or written."""
+    """The database is unavailable."""
 
     code = "STORE_UNAVAILABLE"
 
 
 class ServerUnreachable(InfrastructureError):
-    """No Warmfront service answers at this address."""
+    """No Warmfront service responds at this address."""
 
     code = "SERVER_UNREACHABLE"
 
 
 class ProviderError(InfrastructureError):
-    """The provider could not do what it was asked."""
+    """The provider failed."""
 
     code = "PROVIDER_ERROR"
 
 
 class NoVM(InfrastructureError):
-    """The provider gives no VM."""
+    """The provider could not provide a VM."""
 
     code = "NO_VM"
 
 
 class VMUnreachable(InfrastructureError):
-    """The VM's listener does not answer."""
+    """The VM's listener does not respond."""
 
     code = "VM_UNREACHABLE"
 
 
 class SimulationFailed(InfrastructureError):
-    """The simulation did not come to its end."""
+    """The simulation failed."""
 
     code = "SIMULATION_FAILED"
 
 
 class UnknownAttempt(InfrastructureError):
-    """The listener has no attempt of that id."""
+    """The listener has no attempt with this id."""
 
     code = "UNKNOWN_ATTEMPT"
 
 
 class DstackUnreachable(InfrastructureError):
-    """No dstack server answers at this address."""
+    """No dstack server responds at this address."""
 
     code = "DSTACK_UNREACHABLE"
 
 
 class DstackFailed(InfrastructureError):
-    """The dstack server could not do what it was asked."""
+    """The dstack server failed."""
 
     code = "DSTACK_FAILED"
 
 
 class FleetFailed(InfrastructureError):
-    """The fleet cannot give a VM."""
+    """The fleet cannot provide a VM."""
 
     code = "FLEET_FAILED"
 
 
 class NoBackend(FleetFailed):
-    """The dstack project has no such backend."""
+    """The dstack project does not have this backend."""
 
     code = "NO_BACKEND"
 
 
 class NoOffers(FleetFailed):
-    """No backend sells what was asked for."""
+    """No backend offers a VM that meets the requirements."""
 
     code = "NO_OFFERS"
 
 
 class NoCapacity(FleetFailed):
-    """The cloud has none of these VMs now."""
+    """The cloud has no such VM available now."""
 
     code = "NO_CAPACITY"
 
 
 class NoQuota(FleetFailed):
-    """The cloud account may not have one more VM."""
+    """The cloud account has reached its VM quota."""
 
     code = "NO_QUOTA"
 
 
 class NoCredits(FleetFailed):
-    """The cloud account has no money left."""
+    """The cloud account has no credits left."""
 
     code = "NO_CREDITS"

@@ -206,7 +206,7 @@ def test_a_service_that_is_not_there_is_said_at_once() -> None:
         with Client(url) as client, pytest.raises(errors.ServerUnreachable) as caught:
             client.submit("code", problem="relu")
     assert url in caught.value.message
-    assert "make serve" in (caught.value.hint or "")
+    assert "WARMFRONT_URL" in (caught.value.hint or "")
 
 
 METRICS = {

@@ -141,9 +141,9 @@ def test_a_mistake_is_said_before_anything_is_sent(
 
 
 def test_a_refusal_is_said_with_its_hint(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
-    """What the service answers reaches the person."""
-    body = {"code": "UNKNOWN_PROBLEM", "detail": "There is no problem 'x'.", "hint": "Did you mean y?"}
-    stub.refusals.append((404, json.dumps(body).encode()))
+    """The message and the hint of the service's error are printed."""
+    body = {"code": "BAD_REQUEST", "detail": "There is no problem 'x'.", "hint": "Did you mean y?"}
+    stub.refusals.append((422, json.dumps(body).encode()))
     assert submit() == 2
     assert capsys.readouterr().err == "warmfront: There is no problem 'x'.\n  → Did you mean y?\n"
 

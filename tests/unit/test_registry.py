@@ -114,10 +114,9 @@ def test_listing_all_problems_leaves_numpy_unloaded() -> None:
     [("sofmax", "softmax"), ("matmull", "matmul"), ("leaky_relu", "leaky-relu"), ("RELU", "relu")],
 )
 def test_an_unknown_name_is_answered_with_the_nearest(typed: str, meant: str) -> None:
-    """A slip of the hand is answered with what was probably meant, and with where to look."""
-    with pytest.raises(UnknownProblem, match=meant) as raised:
+    """The error for a misspelt name suggests the nearest problem."""
+    with pytest.raises(UnknownProblem, match=meant):
         get(typed)
-    assert raised.value.hint == "warmfront problems list"
 
 
 @pytest.mark.parametrize("name", ["", "zzzzzz", "../relu", "spec", "registry", "__init__"])

@@ -90,11 +90,9 @@ class Gate:
         if key is not None:
             return Caller(user=key.user, role=key.role, team=key.team)
         if secret is not None:
-            raise NotAuthenticated(
-                "This API key is unknown or revoked.", hint="`warmfront keys create` makes one."
-            )
+            raise NotAuthenticated("This API key is unknown or revoked.")
         if not keyless or not is_loopback(self._service.settings.host):
-            raise NotAuthenticated(hint="Send it as `Authorization: Bearer wf_...`.")
+            raise NotAuthenticated
         _refuse_other_sites(scope["method"], headers)
         return LOCAL
 
@@ -120,10 +118,7 @@ def _secret_of(header: str | None) -> str | None:
         return None
     scheme, _, secret = header.partition(" ")
     if scheme.lower() != "bearer" or not _SECRET.fullmatch(secret.strip()):
-        raise NotAuthenticated(
-            "The Authorization header holds no API key of Warmfront.",
-            hint="Send it as `Authorization: Bearer wf_...`.",
-        )
+        raise NotAuthenticated("The Authorization header contains no Warmfront API key.")
     return secret.strip()
 
 
@@ -133,7 +128,7 @@ def _refuse_other_sites(method: str, headers: Headers) -> None:
     if host not in _LOCAL_NAMES:
         raise NotAllowed(
             f"The Host header names {failures.shown(host)}; without a key only localhost is served.",
-            hint="Use http://127.0.0.1, or make a key: `warmfront keys create`.",
+            hint="Use http://127.0.0.1, or send an API key in the header `Authorization: Bearer wf_...`.",
         )
     origin = headers.get("origin")
     if method not in {"GET", "HEAD"} and origin is not None and _host_name(origin) not in _LOCAL_NAMES:

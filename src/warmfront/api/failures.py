@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.responses import Response
 
 from warmfront import errors
+from warmfront.api.hints import api_hint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -130,7 +131,7 @@ def of_error(error: errors.WarmfrontError) -> Response:
         status,
         error.code,
         error.message,
-        hint=error.hint or "",
+        hint=api_hint(error),
         field=getattr(error, "field", None),
         headers=headers,
     )

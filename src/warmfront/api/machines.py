@@ -14,7 +14,7 @@ from warmfront.api import models, views
 from warmfront.api.auth import Who
 from warmfront.api.openapi import refusals
 from warmfront.api.parts import Parts
-from warmfront.errors import NotFound
+from warmfront.errors import VMNotFound
 from warmfront.money import meter
 from warmfront.store import attempts, ledger, vms
 
@@ -95,7 +95,7 @@ def _recent(c: Connection) -> tuple[list[tuple[VMInstance, dict[Meter, Decimal]]
 def _one_with_ledger(c: Connection, vm_id: str) -> tuple[VMInstance, list[LedgerEntry], list[Running]]:
     vm = vms.get(c, vm_id)
     if vm is None:
-        raise NotFound(f"There is no VM {vm_id!r}.", hint="`warmfront vms --all` lists those of late.")
+        raise VMNotFound(vm_id)
     return vm, ledger.entries(c, vm_id), attempts.running(c)
 
 

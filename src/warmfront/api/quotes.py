@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 
 from warmfront.api import admission, models, views
 from warmfront.api.auth import Who
+from warmfront.api.hints import api_hint
 from warmfront.api.openapi import refusals
 from warmfront.api.parts import Known, Parts
 from warmfront.orchestrator.quote import Quote
@@ -56,4 +57,4 @@ _NO_VM = Quote(vm_state="", position=0, wait_s=0.0, cost_usd=Decimal(0))
 
 
 def _refusal(error: WarmfrontError) -> models.Refusal:
-    return models.Refusal(code=error.code, detail=error.message, hint=error.hint or "")
+    return models.Refusal(code=error.code, detail=error.message, hint=api_hint(error))

@@ -14,7 +14,7 @@ from warmfront.api.failures import BadField
 from warmfront.api.openapi import EVENT_STREAM, refusals
 from warmfront.api.parts import Known, Parts
 from warmfront.api.streams import MEDIA_TYPE, EventStream
-from warmfront.errors import BadRequest, NotAllowed, NotFound
+from warmfront.errors import BadRequest, NotAllowed, SubmissionNotFound
 from warmfront.store import log, submissions
 from warmfront.submission import SubmissionState
 from warmfront.verdicts import Verdict
@@ -173,9 +173,7 @@ def _owned(c: Connection, caller: Caller, submission_id: str) -> Submission:
     """The submission, if it is the caller's to see."""
     record = submissions.get(c, submission_id) if _ID.fullmatch(submission_id) else None
     if record is None or not (caller.is_operator or record.owner == caller.user):
-        raise NotFound(
-            f"There is no submission {submission_id[:64]!r}.", hint="GET /api/amd/submissions lists yours."
-        )
+        raise SubmissionNotFound(submission_id)
     return record
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
+from warmfront.cli.hints import cli_hint
 from warmfront.errors import InfrastructureError, WarmfrontError
 
 
@@ -16,8 +17,8 @@ def exit_code(error: WarmfrontError) -> int:
 def report_error(error: WarmfrontError) -> int:
     """Print the error on stderr; the exit code that goes with it."""
     print(f"warmfront: {error.message}", file=sys.stderr)
-    if error.hint:
-        print(f"  → {error.hint}", file=sys.stderr)
+    if hint := cli_hint(error):
+        print(f"  → {hint}", file=sys.stderr)
     return exit_code(error)
 
 
@@ -25,5 +26,5 @@ def report(error: WarmfrontError, *, as_json: bool) -> int:
     """The same to a person or a program, which reads stdout."""
     if not as_json:
         return report_error(error)
-    print(json.dumps({"code": error.code, "message": error.message, "hint": error.hint or ""}))
+    print(json.dumps({"code": error.code, "message": error.message, "hint": cli_hint(error)}))
     return exit_code(error)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.cli.failures import report
 from warmfront.client import AsyncClient
-from warmfront.errors import NotFound, UsageError, WarmfrontError
+from warmfront.errors import NotFound, SubmissionNotFound, UsageError, WarmfrontError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -42,7 +42,7 @@ async def find(client: AsyncClient, beginning: str) -> Submission:
     except NotFound:
         found = [item async for item in listed(client) if _begins(item.id, beginning)]
     if not found:
-        raise NotFound(f"There is no submission {beginning!r}.", hint="`warmfront ps -a` lists yours.")
+        raise SubmissionNotFound(beginning)
     if len(found) > 1:
         some = ", ".join(item.id for item in found[:4])
         raise UsageError(f"{beginning!r} begins {len(found)} ids: {some}.", hint="Give more of it.")

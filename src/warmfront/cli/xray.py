@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from warmfront import settings
-from warmfront.cli.failures import exit_code, report_error
+from warmfront.cli.failures import report
 from warmfront.errors import WarmfrontError
 from warmfront.judge_request import read_source
 
@@ -37,17 +37,14 @@ def print_xray(
     try:
         source = read_source(file)
         load_view = _no_view if as_json else _load_view
-        report = _examine(source, problem, dtype, arch, meanwhile=load_view)
+        xray_report = _examine(source, problem, dtype, arch, meanwhile=load_view)
     except WarmfrontError as error:
-        if not as_json:
-            return report_error(error)
-        print(json.dumps({"code": error.code, "message": error.message, "hint": error.hint or ""}))
-        return exit_code(error)
+        return report(error, as_json=as_json)
     if as_json:
-        print(json.dumps({"file": file.name, **report.to_dict(isa=isa)}, indent=2))
+        print(json.dumps({"file": file.name, **xray_report.to_dict(isa=isa)}, indent=2))
     else:
-        _load_view()(report, source, file.name, isa=isa, stream=sys.stdout)
-    return 0 if report.compiles else 1
+        _load_view()(xray_report, source, file.name, isa=isa, stream=sys.stdout)
+    return 0 if xray_report.compiles else 1
 
 
 def _load_view() -> Callable[..., None]:

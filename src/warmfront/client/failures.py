@@ -30,7 +30,7 @@ def unreachable(url: str, error: Exception) -> errors.ServerUnreachable:
     reason = str(error) or type(error).__name__
     return errors.ServerUnreachable(
         f"No Warmfront service answers at {url}: {reason}.".replace("..", "."),
-        hint="Start one with `make serve` (or `warmfront serve`), or set WARMFRONT_URL to where it is.",
+        hint="Start the service there, or use the address of a running one (WARMFRONT_URL).",
     )
 
 
@@ -45,5 +45,5 @@ def _problem(response: httpx.Response) -> dict[str, Any]:
 _BY_CODE: dict[str, type[errors.WarmfrontError]] = {
     kind.code: kind
     for kind in vars(errors).values()
-    if isinstance(kind, type) and issubclass(kind, errors.WarmfrontError)
+    if isinstance(kind, type) and issubclass(kind, errors.WarmfrontError) and "code" in vars(kind)
 }

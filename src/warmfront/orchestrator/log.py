@@ -11,7 +11,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from warmfront.errors import NotFound
+from warmfront.errors import SubmissionNotFound
 from warmfront.orchestrator.pulse import Pulse
 from warmfront.store import log as stored
 from warmfront.store import submissions
@@ -105,6 +105,6 @@ def _batch(c: Connection, submission_id: str, after: int) -> tuple[list[StoredEv
     """Events, and the id of the last one if the submission has its verdict."""
     record = submissions.get(c, submission_id)
     if record is None:
-        raise NotFound(f"There is no submission {submission_id!r}.", hint="`warmfront ps -a` lists yours.")
+        raise SubmissionNotFound(submission_id)
     batch = stored.after(c, submission_id, after, BUFFERED)
     return batch, record.last_event_id if record.state is SubmissionState.DONE else None

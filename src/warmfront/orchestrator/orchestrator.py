@@ -13,7 +13,7 @@ import logging
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from warmfront.errors import BudgetExceeded, Conflict, NotFound, WarmfrontError
+from warmfront.errors import BudgetExceeded, Conflict, SubmissionNotFound, WarmfrontError
 from warmfront.events import InQueue
 from warmfront.money.book import Book, Money
 from warmfront.orchestrator.adaptive import keep_warm
@@ -229,9 +229,7 @@ class VMOrchestrator:
         """Stop it; returns when it is over and its sandbox is gone."""
         record = await self._store.write(submissions.request_cancel, submission_id)
         if record is None:
-            raise NotFound(
-                f"There is no submission {submission_id!r}.", hint="`warmfront ps -a` lists yours."
-            )
+            raise SubmissionNotFound(submission_id)
         track = self._tracks.get(submission_id)
         if track is None:
             raise Conflict(

@@ -47,5 +47,5 @@ def no_vm(tries: int, reason: str) -> NoVM:
     """The provider gives none."""
     return NoVM(
         f"No VM could be had, {tries} times in a row. The last time: {reason}",
-        hint="Submit it again later; the operator sees more in `warmfront vms` and the service's log.",
+        hint="Submit again later; the operator finds the details in the service's log.",
     )

@@ -44,10 +44,7 @@ def get(name: str) -> Problem:
         if name in problem.aliases:
             return problem
     known = [known_name for p in problems for known_name in (p.slug, *p.aliases)]
-    raise UnknownProblem(
-        f"There is no problem called {name!r}.{_did_you_mean(name, known)}",
-        hint="warmfront problems list",
-    )
+    raise UnknownProblem(f"There is no problem called {name!r}.{_did_you_mean(name, known)}")
 
 
 def all_problems() -> list[Problem]:

@@ -1,0 +1,29 @@
+"""Hints for people at the command line: they name commands, options and settings.
+
+`warmfront.errors` explains the mechanism. An error that is not listed here keeps the hint it was raised with.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warmfront import errors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_HINTS: Mapping[type[errors.WarmfrontError], str] = {
+    errors.UnknownProblem: "`warmfront problems list` lists the problems.",
+    errors.SubmissionNotFound: "`warmfront ps -a` lists your submissions.",
+    errors.VMNotFound: "`warmfront vms --all` lists the recent VMs.",
+    errors.NotAuthenticated: "Set WARMFRONT_API_KEY to your API key; an operator creates one with "
+    "`warmfront keys create`.",
+    errors.ServerUnreachable: "Start the service with `warmfront serve`, or set WARMFRONT_URL to its "
+    "address.",
+    errors.ToolchainFailed: "`warmfront doctor` lists the compilers of this machine; g++ 12 or later works.",
+}
+
+
+def cli_hint(error: errors.WarmfrontError) -> str:
+    """Return what a person at the command line can do about an error; empty if there is nothing to say."""
+    return errors.hint_for(error, _HINTS)

@@ -1,0 +1,43 @@
+"""Hints belong to an audience: the command line names commands, the HTTP API names routes and headers."""
+
+from __future__ import annotations
+
+import pytest
+
+from warmfront import errors
+from warmfront.api.hints import api_hint
+from warmfront.cli.hints import cli_hint
+
+
+def test_the_command_line_names_a_command() -> None:
+    """A person at the command line is told which command lists submissions."""
+    assert "warmfront ps" in cli_hint(errors.SubmissionNotFound("sub_1"))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.SubmissionNotFound("sub_1"),
+        errors.VMNotFound("vm_1"),
+        errors.UnknownProblem(),
+        errors.NotAuthenticated(),
+    ],
+)
+def test_an_http_client_is_never_sent_to_the_command_line(error: errors.WarmfrontError) -> None:
+    """The API's hint for an error names a route or a header instead of a command."""
+    hint = api_hint(error)
+    assert "warmfront " not in hint
+    assert "/api/amd/" in hint or "Authorization" in hint
+
+
+def test_a_subclass_inherits_the_hint_of_its_nearest_ancestor() -> None:
+    """A table needs one entry per family of errors."""
+    hints: dict[type[errors.WarmfrontError], str] = {errors.NotFound: "nearest", errors.UsageError: "farther"}
+    assert errors.hint_for(errors.VMNotFound("vm_1"), hints) == "nearest"
+
+
+@pytest.mark.parametrize(("hint", "expected"), [("Set PORT.", "Set PORT."), (None, "")])
+def test_an_error_without_an_entry_keeps_its_own_hint(hint: str | None, expected: str) -> None:
+    """Advice that helps every audience comes from the code that raised the error."""
+    error = errors.BadSetting("PORT is 'x'.", hint=hint)
+    assert cli_hint(error) == api_hint(error) == expected
