@@ -30,11 +30,12 @@ test-slow: ## The proofs that take minutes
 	@PYTHON=$(PYTHON) scripts/setup dstack
 	@$(BIN)/pytest -m slow
 
-check: ## Formatting, lint and types
+check: ## Formatting, lint, types and spelling
 	@PYTHON=$(PYTHON) scripts/setup dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+	@$(BIN)/codespell
 	@PYTHON=$(PYTHON) scripts/page check
 
 audit: ## Ask for known problems in the packages that the page ships
@@ -55,7 +56,7 @@ bench: ## Every figure that the documentation quotes, each measured in one run
 	@PYTHON=$(PYTHON) scripts/page build
 	@set -e; for script in verdict compile kernels sandbox xray decisions keepwarm service streams page dstack; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
 
-lock: ## Pin every dependency anew, with hashes
+lock: ## Update every pinned dependency, with hashes
 	@set -e; for name in run dev dstack-server node; do \
 	  uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links requirements/$$name.in --output-file requirements/$$name.txt; \
