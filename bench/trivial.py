@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from warmfront.api.app import create_app
-from warmfront.api.service import Service
+from warmfront.api.context import ServiceContext
 from warmfront.clock import SystemClock
 from warmfront.events import Xray
 from warmfront.listener.protocol import Attempt, Health, Progress
@@ -137,7 +137,7 @@ async def serve(directory: Path, *, slots: int, listeners: Nodding) -> None:
     )
     await orchestrator.start()
     app = create_app(
-        Service(
+        ServiceContext(
             settings=settings,
             store=store,
             orchestrator=orchestrator,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from warmfront import settings
 from warmfront.clock import SystemClock
-from warmfront.money.audit import Auditor, Report
 from warmfront.money.billing import Billing
 from warmfront.providers.base import Lease, Phase
+from warmfront.service.billing_reconciliation import BillingReconciler, BillingReconciliation
 from warmfront.store import ledger, vms
 from warmfront.store.engine import open_store
 from warmfront.store.records import LedgerEntry, Meter
@@ -59,13 +59,13 @@ def store_vm(c: Connection, vm_id: str, amount_usd: str) -> None:
 def test_differences_over_a_cent_are_found(tmp_path: Path) -> None:
     """VMs that the two agree on to a cent are passed over, and so is one that the provider forgot."""
 
-    async def find(provider: Provider) -> Report:
+    async def find(provider: Provider) -> BillingReconciliation:
         store = await open_store(settings.load({"WARMFRONT_DATA_DIR": str(tmp_path)}, env_file=None))
         try:
             for vm_id, amount in [("vm_a", "1.99"), ("vm_b", "1.985"), ("vm_c", "1.90"), ("vm_never", "0.5")]:
                 await store.write(store_vm, vm_id, amount)
             await store.write(store_vm, "vm_forgotten", "7")
-            return await Auditor(store, provider, SystemClock()).audit()
+            return await BillingReconciler(store, provider, SystemClock()).reconcile()
         finally:
             await store.close()
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from warmfront.api.app import create_app
-from warmfront.api.service import Service
+from warmfront.api.context import ServiceContext
 from warmfront.events import Xray
 from warmfront.hip.xray import Report
-from warmfront.money.audit import Auditor
 from warmfront.orchestrator.log import EventLog
 from warmfront.orchestrator.orchestrator import VMOrchestrator
+from warmfront.service.billing_reconciliation import BillingReconciler
 from warmfront.settings import Settings
 from warmfront.store import keys
 from warmfront.store.records import Role
@@ -194,8 +194,8 @@ class Lab:
             token_of=lambda vm_id: f"token of {vm_id}",
             new_id=new_id,
         )
-        self.auditor = Auditor(self.store, self.provider, self.clock)
-        self.service = Service(
+        self.billing_reconciler = BillingReconciler(self.store, self.provider, self.clock)
+        self.service = ServiceContext(
             settings=settings,
             store=self.store,
             orchestrator=self.orchestrator,
@@ -204,7 +204,7 @@ class Lab:
             clock=self.clock,
             new_id=new_id,
             xray=xray,
-            auditor=self.auditor,
+            billing_reconciler=self.billing_reconciler,
         )
         self.client = Client(create_app(self.service))
 

@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.integration.api_lab import Lab, served
-from warmfront.api import views
+from warmfront.api import serialization
 from warmfront.errors import ProviderError, StoreUnavailable
 from warmfront.store import ledger, vms
 from warmfront.store.records import LedgerEntry, Meter
@@ -55,7 +55,7 @@ async def test_the_figures_count_what_happened(lab: Lab) -> None:
     figures = (await lab.client.get("/api/amd/metrics")).json()
     assert (figures["tasks_completed"], figures["cold_starts"], figures["warm_reuses"]) == (2, 1, 1)
     assert figures["active_vms"] == 1
-    assert figures["total_cost_usd"] == float(views.cents(lab.provider.spent_usd()))
+    assert figures["total_cost_usd"] == float(serialization.cents(lab.provider.spent_usd()))
 
 
 @served()
@@ -78,7 +78,7 @@ async def test_details_are_behind_a_parameter(lab: Lab) -> None:
 )
 def test_percents_are_for_people(part: str, whole: str, pct: float) -> None:
     """To a tenth, and without credits there is no division."""
-    assert views.percent(Decimal(part), Decimal(whole)) == pct
+    assert serialization.percent(Decimal(part), Decimal(whole)) == pct
 
 
 @served()
@@ -105,12 +105,12 @@ async def test_costs_that_the_provider_does_not_ask_for_are_shown(lab: Lab) -> N
     await lab.client.submit(accept="*/*")
     await asyncio.sleep(lab.settings.idle_timeout_s + 60)
     assert (await lab.client.get("/api/amd/costs")).json()["audit"] is None
-    await lab.auditor.audit()
+    await lab.billing_reconciler.reconcile()
     agreed = (await lab.client.get("/api/amd/costs")).json()
     assert (agreed["audit"]["vms"], agreed["audit"]["differences"]) == (1, [])
     vm_id = agreed["by_vm"][0]["vm_id"]
     await lab.store.write(ledger.add, [replace(_spent("0.5"), vm_id=vm_id)])
-    await lab.auditor.audit()
+    await lab.billing_reconciler.reconcile()
     (difference,) = (await lab.client.get("/api/amd/costs")).json()["audit"]["differences"]
     assert difference["vm_id"] == vm_id
     assert difference["ledger_usd"] == pytest.approx(difference["billed_usd"] + 0.5)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.integration.api_lab import Lab, served
-from warmfront.api.outlook import Simulations
+from warmfront.api.routes.forecasts import Simulations
 from warmfront.cli.outlook import what_if_lines
 from warmfront.store import attempts, ledger, log, submissions
 from warmfront.store.records import AttemptRecord, LedgerEntry, Meter, Role

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from warmfront.api.lanes import MOST, Piece, condensed, lane
+from warmfront.api.timeline import MAX_SEGMENTS, TimelineSegment, condense, vm_timeline
 from warmfront.store.records import LedgerEntry, Meter, Running
 from warmfront.vm import VMInstance, VMState
 
@@ -27,7 +27,7 @@ def _entry(meter: Meter, start: float, end: float) -> LedgerEntry:
     )
 
 
-def _shape(pieces: list[Piece]) -> list[tuple[Meter, float, float, bool]]:
+def _shape(pieces: list[TimelineSegment]) -> list[tuple[Meter, float, float, bool]]:
     return [(piece.meter, piece.started_at, piece.ended_at, piece.is_open) for piece in pieces]
 
 
@@ -58,13 +58,13 @@ def test_what_is_under_way_is_shown_too(
     vm: VMInstance, expected: list[tuple[Meter, float, float, bool]]
 ) -> None:
     """From where the ledger ends to now, by the VM's state; a VM that is over has no such piece."""
-    assert _shape(lane(vm, [], RUNNING, since=0.0, now=200.0)) == expected
+    assert _shape(vm_timeline(vm, [], RUNNING, since=0.0, now=200.0)) == expected
 
 
 def test_only_work_has_an_owner() -> None:
     """Boot and idle time are billed to someone too, but nobody ran then."""
     vm = _vm(VMState.BUSY, started_at=110.0, ready_at=120.0, metered_until=150.0)
-    pieces = lane(
+    pieces = vm_timeline(
         vm, [_entry(Meter.IDLE, 120, 130), _entry(Meter.WORK, 130, 150)], RUNNING, since=0.0, now=200.0
     )
     assert [piece.submission_id for piece in pieces] == [None, "sub_1", "sub_2"]
@@ -75,27 +75,29 @@ def test_a_lane_is_cut_where_its_time_begins() -> None:
     """What ended before is left out, what reaches in is cut, and an empty correction is no piece."""
     vm = _vm(VMState.TERMINATED, started_at=110.0, ended_at=170.0)
     entries = [_entry(Meter.IDLE, 110, 140), _entry(Meter.WORK, 140, 160), _entry(Meter.IDLE, 160, 160)]
-    assert _shape(lane(vm, entries, None, since=150.0, now=200.0)) == [(Meter.WORK, 150, 160, False)]
+    assert _shape(vm_timeline(vm, entries, None, since=150.0, now=200.0)) == [(Meter.WORK, 150, 160, False)]
 
 
 def test_many_pieces_become_few() -> None:
     """Those of one slot are one, named after what took the most; the whole time is kept."""
     pieces = [
-        Piece(meter=meter, started_at=start, ended_at=start + length)
-        for number in range(MOST)
+        TimelineSegment(meter=meter, started_at=start, ended_at=start + length)
+        for number in range(MAX_SEGMENTS)
         for meter, start, length in (
             (Meter.WORK, 10.0 * number, 7.0),
             (Meter.IDLE, 10.0 * number + 7, 3.0),
         )
     ]
-    few = condensed(pieces, 100.0)
-    assert len(few) == MOST / 10
+    few = condense(pieces, 100.0)
+    assert len(few) == MAX_SEGMENTS / 10
     assert {piece.meter for piece in few} == {Meter.WORK}
-    assert (few[0].started_at, few[-1].ended_at) == (0.0, 10.0 * MOST)
-    assert sum(piece.seconds for piece in few) == pytest.approx(10.0 * MOST)
+    assert (few[0].started_at, few[-1].ended_at) == (0.0, 10.0 * MAX_SEGMENTS)
+    assert sum(piece.seconds for piece in few) == pytest.approx(10.0 * MAX_SEGMENTS)
 
 
 def test_few_pieces_stay_as_they_are() -> None:
     """A second of work in a day is seen as long as there is room."""
-    pieces = [Piece(meter=Meter.WORK, started_at=5.0, ended_at=6.0, submission_id="sub_1", owner="ada")]
-    assert condensed(pieces, 86_400.0) == pieces
+    pieces = [
+        TimelineSegment(meter=Meter.WORK, started_at=5.0, ended_at=6.0, submission_id="sub_1", owner="ada")
+    ]
+    assert condense(pieces, 86_400.0) == pieces

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from starlette.responses import PlainTextResponse
 
-from warmfront.api.site import Site
+from warmfront.api.web_page import WebPageMiddleware
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ def _folder(tmp_path: Path) -> Path:
 
 async def _get(folder: Path, path: str, **options: object) -> httpx.Response:
     """Ask a site in front of an application that says so."""
-    site = Site(PlainTextResponse("handed on", 404), folder)
+    site = WebPageMiddleware(PlainTextResponse("handed on", 404), folder)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(site), base_url="http://127.0.0.1") as client:
         return await client.request("GET", path, **options)  # type: ignore[arg-type]  # whatever a request takes
 

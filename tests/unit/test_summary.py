@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from warmfront.api.summary import summarise
+from warmfront.api.benchmark_summary import summarise
 
 
 def _timing(ms: float, low: float, high: float, share: float | None = None) -> dict[str, object]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from warmfront.money import webhook
+from warmfront.service import alert_webhook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +41,7 @@ class Receiver:
 
 @pytest.fixture(name="statuses")
 def _statuses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    monkeypatch.setattr(webhook, "_PAUSE_S", 0.0)
+    monkeypatch.setattr(alert_webhook, "_PAUSE_S", 0.0)
     return [204]
 
 
@@ -58,14 +58,14 @@ def _receiver(statuses: list[int]) -> Iterator[Receiver]:
 
 def test_the_alert_is_posted_once(receiver: Receiver) -> None:
     """The webhook gets the figures, by one request."""
-    asyncio.run(webhook.Webhook(receiver.url)(FACTS))
+    asyncio.run(alert_webhook.AlertWebhook(receiver.url)(FACTS))
     assert receiver.received == [{"event": "BUDGET_ALERT", **FACTS}]
 
 
 def test_a_webhook_that_fails_is_asked_again(receiver: Receiver, statuses: list[int]) -> None:
     """An answer that is no success is followed by another try, until one is."""
     statuses[:] = [500, 503, 200]
-    asyncio.run(webhook.Webhook(receiver.url)(FACTS))
+    asyncio.run(alert_webhook.AlertWebhook(receiver.url)(FACTS))
     assert len(receiver.received) == 3
 
 
@@ -74,7 +74,7 @@ def test_a_webhook_that_is_not_there_is_logged_without_its_address(
 ) -> None:
     """It gives up after some tries, and the log has no token of the operator's."""
     statuses[:] = [404] * 9
-    asyncio.run(webhook.Webhook(receiver.url)(FACTS))
+    asyncio.run(alert_webhook.AlertWebhook(receiver.url)(FACTS))
     assert len(receiver.received) == 4
     assert "answered 404" in caplog.text
     assert "hunter2" not in caplog.text

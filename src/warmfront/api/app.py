@@ -1,4 +1,4 @@
-"""Puts the HTTP service together: routes, gate and edge over the parts that it is handed."""
+"""Assembles the HTTP application: routes and middleware around a `ServiceContext`."""
 
 from __future__ import annotations
 
@@ -8,33 +8,32 @@ from fastapi import FastAPI
 from fastapi.responses import Response
 
 import warmfront
-from warmfront import problems
-from warmfront.api import (
-    auth,
+from warmfront.api import auth, error_responses, openapi, prometheus, serialization, web_page
+from warmfront.api.middleware import AccessLogMiddleware
+from warmfront.api.routes import (
     catalogue,
-    failures,
+    costs,
+    forecasts,
     health,
-    machines,
-    money,
-    openapi,
     operations,
-    outlook,
-    prometheus,
     quotes,
-    site,
     submissions,
-    views,
+    vms,
 )
-from warmfront.api.admission import Names
-from warmfront.api.edge import Edge
+from warmfront.api.validation import ProblemCatalogue
+from warmfront.problems import all_problems
 
 if TYPE_CHECKING:
-    from warmfront.api.service import Service
+    from warmfront.api.context import ServiceContext
 
 
-def create_app(service: Service) -> FastAPI:
-    """The application. Whoever made the parts starts them before it serves and stops them after."""
-    # Without the framework's pages: they load scripts of another site, which would act as the user here.
+def create_app(service: ServiceContext) -> FastAPI:
+    """Return the application.
+
+    The caller owns the components in `service`: it starts them before the application serves requests and
+    stops them afterwards.
+    """
+    # FastAPI's documentation pages load scripts from another site, which would run with this origin's rights.
     app = FastAPI(
         title="Warmfront",
         version=warmfront.__version__,
@@ -43,21 +42,21 @@ def create_app(service: Service) -> FastAPI:
         redoc_url=None,
     )
     app.state.service = service
-    app.state.names = Names(problems.all_problems())
-    app.state.simulations = outlook.Simulations()
-    for part in (submissions, quotes, catalogue, machines, money, operations, outlook, health):
-        app.include_router(part.router, prefix=views.ROOT)
+    app.state.problems = ProblemCatalogue(all_problems())
+    app.state.simulations = forecasts.Simulations()
+    for module in (submissions, quotes, catalogue, vms, costs, operations, forecasts, health):
+        app.include_router(module.router, prefix=serialization.ROOT)
     app.include_router(health.router, include_in_schema=False)
     app.add_api_route(
         "/metrics",
-        money.scraped,
+        costs.prometheus_metrics,
         response_class=Response,
-        responses={200: {"content": {prometheus.MEDIA_TYPE: {}}}, **openapi.refusals()},
+        responses={200: {"content": {prometheus.MEDIA_TYPE: {}}}, **openapi.error_responses_for()},
         tags=["figures"],
     )
-    failures.install(app)
+    error_responses.install(app)
     openapi.install(app)
-    app.add_middleware(auth.Gate, service=service)
-    app.add_middleware(site.Site)
-    app.add_middleware(Edge)  # added last: it is the outermost
+    app.add_middleware(auth.AuthMiddleware, service=service)
+    app.add_middleware(web_page.WebPageMiddleware)
+    app.add_middleware(AccessLogMiddleware)  # added last, so it is the outermost
     return app

@@ -9,13 +9,13 @@ from __future__ import annotations
 import ipaddress
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from fastapi import Depends, Request
 from starlette.datastructures import Headers
 
-from warmfront.api import failures
+from warmfront.api import error_responses
+from warmfront.api.error_responses import quote_value
 from warmfront.errors import NotAllowed, NotAuthenticated, WarmfrontError
 from warmfront.store import keys
 from warmfront.store.records import Role
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from warmfront.api.service import Service
+    from warmfront.api.context import ServiceContext
     from warmfront.store.records import ApiKey
 
 #: Where the gate stands. Health is for whoever watches the service, the form of the API for everyone.
@@ -56,20 +56,10 @@ class Caller:
 LOCAL = Caller(user="local", role=Role.OPERATOR)
 
 
-async def _caller(request: Request) -> Caller:
-    caller = request.scope["warmfront.caller"]
-    assert isinstance(caller, Caller)  # noqa: S101 - the gate put it there
-    return caller
-
-
-#: A route's parameter: who asks.
-Who = Annotated[Caller, Depends(_caller)]
-
-
-class Gate:
+class AuthMiddleware:
     """Lets a request in with its caller, or answers 401 or 403."""
 
-    def __init__(self, app: ASGIApp, service: Service) -> None:
+    def __init__(self, app: ASGIApp, service: ServiceContext) -> None:
         self._app = app
         self._service = service
 
@@ -79,7 +69,7 @@ class Gate:
             try:
                 scope["warmfront.caller"] = await self._admit(scope)
             except WarmfrontError as error:
-                await failures.of_error(error)(scope, receive, send)
+                await error_responses.of_error(error)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
@@ -127,13 +117,13 @@ def _refuse_other_sites(method: str, headers: Headers) -> None:
     host = _host_name(f"//{headers.get('host', '')}")
     if host not in _LOCAL_NAMES:
         raise NotAllowed(
-            f"The Host header names {failures.shown(host)}; without a key only localhost is served.",
+            f"The Host header names {quote_value(host)}; without a key only localhost is served.",
             hint="Use http://127.0.0.1, or send an API key in the header `Authorization: Bearer wf_...`.",
         )
     origin = headers.get("origin")
     if method not in {"GET", "HEAD"} and origin is not None and _host_name(origin) not in _LOCAL_NAMES:
         raise NotAllowed(
-            f"A page of {failures.shown(origin)} may not act here.",
+            f"A page of {quote_value(origin)} may not act here.",
             hint="Use this service's own page, or an API key.",
         )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi.openapi.utils import get_openapi
 
 import warmfront
-from warmfront.api import failures, models
+from warmfront.api import error_responses, models
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -76,7 +76,7 @@ _EXAMPLES = {
 }
 
 
-def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def error_responses_for(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """A route's answers that are no success, for its `responses`; all guarded routes have 401, 403, 503."""
     return {status: _refusal(status) for status in sorted({401, 403, 503, *statuses})}
 
@@ -94,7 +94,7 @@ def _refusal(status: int) -> dict[str, Any]:
     schema = {"$ref": "#/components/schemas/Problem"}
     return {
         "description": code,
-        "content": {failures.MEDIA_TYPE: {"schema": schema, "example": example}},
+        "content": {error_responses.MEDIA_TYPE: {"schema": schema, "example": example}},
     }
 
 

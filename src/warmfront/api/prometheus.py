@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from prometheus_client.metrics_core import Metric
 
-    from warmfront.api.service import Orchestrator
+    from warmfront.api.context import Orchestrator
     from warmfront.store.counts import Totals
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST

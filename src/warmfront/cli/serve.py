@@ -20,19 +20,19 @@ import uvicorn
 from warmfront import __version__, settings
 from warmfront.api.app import create_app
 from warmfront.api.auth import is_loopback
-from warmfront.api.service import Service
+from warmfront.api.context import ServiceContext
 from warmfront.cli.failures import report_error
 from warmfront.clock import SystemClock
 from warmfront.errors import InfrastructureError, UsageError, WarmfrontError
 from warmfront.examiner import Examiner
 from warmfront.hip.toolchain import open_toolchain
 from warmfront.logs import log_to_streams
-from warmfront.money.audit import Auditor
-from warmfront.money.webhook import Webhook
 from warmfront.orchestrator.log import EventLog
 from warmfront.orchestrator.orchestrator import VMOrchestrator
 from warmfront.providers import open_listeners, open_provider
 from warmfront.secret import open_secret
+from warmfront.service.alert_webhook import AlertWebhook
+from warmfront.service.billing_reconciliation import BillingReconciler
 from warmfront.store import keys
 from warmfront.store.engine import open_store
 
@@ -98,14 +98,14 @@ async def _serve(configured: Settings) -> None:
             log=events,
             token_of=token_of,
             new_id=_new_id,
-            alert=Webhook(configured.alert_webhook) if configured.alert_webhook else None,
+            alert=AlertWebhook(configured.alert_webhook) if configured.alert_webhook else None,
         )
         stack.push_async_callback(orchestrator.stop)
         await orchestrator.start()
-        auditor = Auditor(store, provider, clock)
-        auditing = asyncio.create_task(auditor.audit_for_ever())
-        stack.callback(auditing.cancel)
-        service = Service(
+        billing_reconciler = BillingReconciler(store, provider, clock)
+        reconciling = asyncio.create_task(billing_reconciler.run())
+        stack.callback(reconciling.cancel)
+        service = ServiceContext(
             settings=configured,
             store=store,
             orchestrator=orchestrator,
@@ -114,7 +114,7 @@ async def _serve(configured: Settings) -> None:
             clock=clock,
             new_id=_new_id,
             xray=examiner.xray,
-            auditor=auditor,
+            billing_reconciler=billing_reconciler,
         )
         server = _Server(service, on_start=lambda: _welcome(listening, configured), on_end=events.close)
         await server.serve([listening])
@@ -149,7 +149,7 @@ class _Server(uvicorn.Server):
     """Uvicorn with our signals: it says when it listens, and ends streams before it waits for requests."""
 
     def __init__(
-        self, service: Service, *, on_start: Callable[[], object], on_end: Callable[[], object]
+        self, service: ServiceContext, *, on_start: Callable[[], object], on_end: Callable[[], object]
     ) -> None:
         config = uvicorn.Config(
             create_app(service),

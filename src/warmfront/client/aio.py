@@ -15,9 +15,9 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
-from warmfront.client.failures import failure, unreachable
 from warmfront.client.model import Costs, Event, Machine, Metrics, Page, Result, Submission
 from warmfront.client.retry import Retry
+from warmfront.client.server_errors import failure, unreachable
 from warmfront.client.sse import messages
 from warmfront.errors import BadSetting, Conflict, ServerUnreachable, WarmfrontError
 from warmfront.verdicts import SUCCESS, Verdict

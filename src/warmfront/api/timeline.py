@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from warmfront.vm import VMInstance
 
 #: Pieces of one lane at the most: a screen has not many more columns.
-MOST = 500
+MAX_SEGMENTS = 500
 
 
 @dataclass(frozen=True, kw_only=True)
-class Piece:
+class TimelineSegment:
     """What a VM did for a while."""
 
     meter: Meter
@@ -39,12 +39,12 @@ class Piece:
         return self.ended_at - self.started_at
 
 
-def lane(
+def vm_timeline(
     vm: VMInstance, entries: Iterable[LedgerEntry], running: Running | None, *, since: float, now: float
-) -> list[Piece]:
+) -> list[TimelineSegment]:
     """The pieces of one VM's lane within `since` and `now`, in order."""
     billed = [
-        Piece(
+        TimelineSegment(
             meter=entry.meter,
             started_at=entry.started_at,
             ended_at=entry.ended_at,
@@ -53,29 +53,29 @@ def lane(
         )
         for entry in entries
     ]
-    pieces = [*billed, *_under_way(vm, running, now)]
+    pieces = [*billed, *_open_segments(vm, running, now)]
     cut = [replace(p, started_at=max(p.started_at, since)) for p in pieces if p.ended_at > since]
-    return condensed([piece for piece in cut if piece.seconds > 0], (now - since) / MOST)
+    return condense([piece for piece in cut if piece.seconds > 0], (now - since) / MAX_SEGMENTS)
 
 
-def condensed(pieces: list[Piece], slot_s: float) -> list[Piece]:
+def condense(pieces: list[TimelineSegment], slot_s: float) -> list[TimelineSegment]:
     """No more pieces than a picture can show: those that begin in the same slot become one.
 
     It is called after what took the most of it. Few pieces stay as they are.
     """
-    if len(pieces) <= MOST:
+    if len(pieces) <= MAX_SEGMENTS:
         return pieces
     slots = groupby(pieces, key=lambda piece: piece.started_at // slot_s)
-    return [_as_one(list(together)) for _, together in slots]
+    return [_merge(list(together)) for _, together in slots]
 
 
-def _as_one(pieces: list[Piece]) -> Piece:
+def _merge(pieces: list[TimelineSegment]) -> TimelineSegment:
     if len(pieces) == 1:
         return pieces[0]
     seconds = dict.fromkeys((piece.meter for piece in pieces), 0.0)
     for piece in pieces:
         seconds[piece.meter] += piece.seconds
-    return Piece(
+    return TimelineSegment(
         meter=max(seconds, key=seconds.__getitem__),
         started_at=pieces[0].started_at,
         ended_at=pieces[-1].ended_at,
@@ -83,19 +83,19 @@ def _as_one(pieces: list[Piece]) -> Piece:
     )
 
 
-def _under_way(vm: VMInstance, running: Running | None, now: float) -> Iterator[Piece]:
+def _open_segments(vm: VMInstance, running: Running | None, now: float) -> Iterator[TimelineSegment]:
     """From what the ledger has to this moment."""
     if vm.state.is_over:
         return
     begin = vm.metered_until or vm.started_at or vm.created_at
     if vm.ready_at is None:
-        yield Piece(meter=Meter.PROVISIONING, started_at=begin, ended_at=now, is_open=True)
+        yield TimelineSegment(meter=Meter.PROVISIONING, started_at=begin, ended_at=now, is_open=True)
         return
     if begin < vm.ready_at:
-        yield Piece(meter=Meter.PROVISIONING, started_at=begin, ended_at=vm.ready_at)
+        yield TimelineSegment(meter=Meter.PROVISIONING, started_at=begin, ended_at=vm.ready_at)
         begin = vm.ready_at
     if vm.state is VMState.BUSY and running is not None:
-        yield Piece(
+        yield TimelineSegment(
             meter=Meter.WORK,
             started_at=begin,
             ended_at=now,
@@ -105,4 +105,4 @@ def _under_way(vm: VMInstance, running: Running | None, now: float) -> Iterator[
         )
         return
     meter = Meter.WORK if vm.state is VMState.BUSY else Meter.IDLE
-    yield Piece(meter=meter, started_at=begin, ended_at=now, is_open=True)
+    yield TimelineSegment(meter=meter, started_at=begin, ended_at=now, is_open=True)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter
 
 from warmfront import gpus
-from warmfront.api import admission, views
 from warmfront.api import catalogue_models as models
-from warmfront.api.auth import Caller, Who
-from warmfront.api.failures import BadField, shown
+from warmfront.api import serialization, validation
+from warmfront.api.auth import Caller
+from warmfront.api.benchmark_summary import Summary, summarise
+from warmfront.api.deps import CallerDep, ProblemsDep, ServiceDep
+from warmfront.api.error_responses import InvalidField, quote_value
 from warmfront.api.models import XrayRequest
-from warmfront.api.openapi import refusals
-from warmfront.api.parts import Known, Parts
-from warmfront.api.summary import Summary, summarise
+from warmfront.api.openapi import error_responses_for
 from warmfront.errors import NotFound
 from warmfront.hip.xray.occupancy import COMPUTE_UNITS
 from warmfront.problems.spec import Scale
@@ -25,7 +25,7 @@ from warmfront.store import boards, log, submissions
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from warmfront.api.admission import Names
+    from warmfront.api.validation import ProblemCatalogue
     from warmfront.problems.spec import Dtype, Problem
     from warmfront.submission import Submission
 
@@ -35,10 +35,10 @@ router = APIRouter(tags=["catalogue"])
 _FORMULA = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 
 
-@router.get("/gpus", responses=refusals())
-async def all_gpus(parts: Parts) -> models.Gpus:
+@router.get("/gpus", responses=error_responses_for())
+async def list_gpus(service: ServiceDep) -> models.Gpus:
     """The GPUs that are known here, and which of them may be asked for."""
-    settings = parts.settings
+    settings = service.settings
     return models.Gpus(
         items=[
             models.Gpu(
@@ -58,20 +58,22 @@ async def all_gpus(parts: Parts) -> models.Gpus:
     )
 
 
-@router.get("/problems", responses=refusals())
-async def all_problems(parts: Parts, names: Known, caller: Who) -> models.Problems:
+@router.get("/problems", responses=error_responses_for())
+async def list_problems(service: ServiceDep, problems: ProblemsDep, caller: CallerDep) -> models.Problems:
     """What can be solved, and how well it has been so far."""
-    solved = await parts.store.read(boards.solved, caller.user)
+    solved = await service.store.read(boards.solved, caller.user)
     return models.Problems(
-        items=[models.ProblemSummary(**_summary(each, solved.get(each.slug))) for each in names.problems]
+        items=[models.ProblemSummary(**_summary(each, solved.get(each.slug))) for each in problems.problems]
     )
 
 
-@router.get("/problems/{slug}", responses=refusals(404, 422))
-async def one_problem(slug: str, parts: Parts, names: Known, caller: Who) -> models.ProblemDetail:
+@router.get("/problems/{slug}", responses=error_responses_for(404, 422))
+async def get_problem(
+    slug: str, service: ServiceDep, problems: ProblemsDep, caller: CallerDep
+) -> models.ProblemDetail:
     """One problem: what is asked, the signature for each dtype, and code to begin with."""
-    problem = _named(names, slug)
-    solved = await parts.store.read(boards.solved, caller.user)
+    problem = _named(problems, slug)
+    solved = await service.store.read(boards.solved, caller.user)
     return models.ProblemDetail(
         **_summary(problem, solved.get(problem.slug)),
         statement=problem.statement.strip(),
@@ -81,11 +83,13 @@ async def one_problem(slug: str, parts: Parts, names: Known, caller: Who) -> mod
     )
 
 
-@router.get("/leaderboard/{slug}", responses=refusals(404, 422))
-async def leaderboard(slug: str, parts: Parts, names: Known, caller: Who) -> models.Leaderboard:
+@router.get("/leaderboard/{slug}", responses=error_responses_for(404, 422))
+async def leaderboard(
+    slug: str, service: ServiceDep, problems: ProblemsDep, caller: CallerDep
+) -> models.Leaderboard:
     """The best accepted submission of each user on each GPU."""
-    problem = _named(names, slug)
-    best = await parts.store.read(_best_with_verdicts, problem.slug)
+    problem = _named(problems, slug)
+    best = await service.store.read(_best_with_verdicts, problem.slug)
     return models.Leaderboard(
         problem=problem.slug,
         items=_ranked([each for each in best if not each[0].simulated], caller),
@@ -93,15 +97,17 @@ async def leaderboard(slug: str, parts: Parts, names: Known, caller: Who) -> mod
     )
 
 
-@router.post("/xray", responses=refusals(400, 413, 415, 422, 429))
-async def xray(body: XrayRequest, parts: Parts, names: Known, caller: Who) -> dict[str, Any]:
+@router.post("/xray", responses=error_responses_for(400, 413, 415, 422, 429))
+async def xray(
+    body: XrayRequest, service: ServiceDep, problems: ProblemsDep, caller: CallerDep
+) -> dict[str, Any]:
     """What the compiler of the real target makes of a source. Nothing is run, stored or billed."""
-    source = admission.source_of("solution_code", body.solution_code)
+    source = validation.source_of("solution_code", body.solution_code)
     if body.arch not in COMPUTE_UNITS:
-        raise BadField("arch", body.arch, ", ".join(COMPUTE_UNITS))
-    problem, dtype = _task(names, body)
-    await admission.take_xray(parts, caller)
-    report = await parts.xray(source, arch=body.arch, problem=problem, dtype=dtype)
+        raise InvalidField("arch", body.arch, ", ".join(COMPUTE_UNITS))
+    problem, dtype = _task(problems, body)
+    await validation.consume_xray_quota(service, caller)
+    report = await service.xray(source, arch=body.arch, problem=problem, dtype=dtype)
     return report.to_dict(isa=body.isa)
 
 
@@ -120,18 +126,19 @@ def _summary(problem: Problem, solved: boards.Solved | None) -> dict[str, Any]:
     }
 
 
-def _task(names: Names, body: XrayRequest) -> tuple[Problem | None, Dtype | None]:
+def _task(problems: ProblemCatalogue, body: XrayRequest) -> tuple[Problem | None, Dtype | None]:
     if body.problem is None:
         return None, None
-    problem = names.named(body.problem)
-    return problem, admission.dtype_of(problem, body.dtype)
+    problem = problems.named(body.problem)
+    return problem, validation.dtype_of(problem, body.dtype)
 
 
-def _named(names: Names, slug: str) -> Problem:
-    problem = names.find(slug)
+def _named(problems: ProblemCatalogue, slug: str) -> Problem:
+    problem = problems.find(slug)
     if problem is None:
         raise NotFound(
-            f"There is no problem called {shown(slug)}.", hint="GET /api/amd/problems lists what there is."
+            f"There is no problem called {quote_value(slug)}.",
+            hint="GET /api/amd/problems lists what there is.",
         )
     return problem
 
@@ -163,7 +170,7 @@ def _ranked(best: list[tuple[Submission, Summary]], caller: Caller) -> list[mode
             avg_gflops=record.avg_gflops,
             pct_of_floor=summary.pct_of_floor,
             submission_id=record.id if caller.is_operator or record.owner == caller.user else None,
-            finished_at=views.iso_or_none(record.finished_at),
+            finished_at=serialization.iso_or_none(record.finished_at),
         )
         for rank, (record, summary) in zip(ranks_of, best, strict=True)
     ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from warmfront import gpus
-from warmfront.api.failures import BadField, BadText, TryLater, shown
+from warmfront.api.error_responses import InvalidField, InvalidText, QuotaExceeded, quote_value
 from warmfront.errors import BadSourceFile, NotAllowed
 from warmfront.judge_request import decode_source
 from warmfront.money import caps
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from warmfront.api.auth import Caller
+    from warmfront.api.context import ServiceContext
     from warmfront.api.models import SubmitRequest
-    from warmfront.api.service import Service
     from warmfront.errors import BudgetExceeded
     from warmfront.problems.spec import Problem
     from warmfront.settings import Settings
@@ -37,7 +37,7 @@ _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
 
-class Names:
+class ProblemCatalogue:
     """The problems of this service, read once, by slug and alias."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
@@ -53,12 +53,16 @@ class Names:
         problem = self.find(name)
         if problem is None:
             slugs = ", ".join(p.slug for p in self.problems)
-            raise BadField("problem", name, slugs, hint="GET /api/amd/problems describes each.")
+            raise InvalidField("problem", name, slugs, hint="GET /api/amd/problems describes each.")
         return problem
 
 
 def new_submission(
-    service: Service, names: Names, caller: Caller, request: SubmitRequest, idempotency_key: str | None
+    service: ServiceContext,
+    problems: ProblemCatalogue,
+    caller: Caller,
+    request: SubmitRequest,
+    idempotency_key: str | None,
 ) -> NewSubmission:
     """The submission that a request asks for, found to make sense."""
     if request.problem_def is not None and not caller.is_operator:
@@ -66,7 +70,7 @@ def new_submission(
             "problem_def is Python that the service would run: it takes an operator's key.",
             hint="Leave it out and name one of GET /api/amd/problems.",
         )
-    problem, dtype = _task(names, request)
+    problem, dtype = _task(problems, request)
     return NewSubmission(
         id=service.new_id("sub"),
         owner=caller.user,
@@ -83,14 +87,14 @@ def new_submission(
     )
 
 
-async def take_share(service: Service, caller: Caller) -> None:
+async def consume_quota(service: ServiceContext, caller: Caller) -> None:
     """Count a submission against its owner's limits; over one of them it is refused, and nothing counted."""
     if refusal := await daily_refusal(service, caller):
         raise refusal
     await service.store.write(_take, caller.user, service.clock.now(), _limits(service.settings))
 
 
-async def daily_refusal(service: Service, caller: Caller) -> BudgetExceeded | None:
+async def daily_refusal(service: ServiceContext, caller: Caller) -> BudgetExceeded | None:
     """Why this user may spend no more today; None if they may."""
     limits = caps.Limits.of(service.settings)
     if not limits.any:
@@ -99,7 +103,7 @@ async def daily_refusal(service: Service, caller: Caller) -> BudgetExceeded | No
     return caps.refusal(await service.store.read(caps.today, limits, caller.user, caller.team, now), now)
 
 
-async def take_xray(service: Service, caller: Caller) -> None:
+async def consume_xray_quota(service: ServiceContext, caller: Caller) -> None:
     """Count an X-ray, which costs a core for a moment, against its owner's limit."""
     limit = replace(_limits(service.settings)[0], kind="xray-minute", what="X-rays a minute")
     await service.store.write(_take, caller.user, service.clock.now(), [limit])
@@ -141,7 +145,7 @@ def _take(c: Connection, user: str, now: float, limits: list[_Limit]) -> None:
         window_start = now - now % limit.window_s
         if usage.take(c, user, limit.kind, window_start, limit.most) is None:
             wait_s = int(window_start + limit.window_s - now) + 1
-            raise TryLater(
+            raise QuotaExceeded(
                 f"{user} has had the {limit.most:,} {limit.what} that are allowed.",
                 retry_after_s=wait_s,
                 hint=f"Try again in {wait_s} s; an operator can raise {limit.variable}.",
@@ -154,7 +158,7 @@ def source_of(field: str, text: str) -> str:
         # JSON can escape half a character; it is found not to be UTF-8 like any other bad byte.
         return decode_source(text.encode(errors="surrogatepass"), field)
     except BadSourceFile as error:
-        raise BadText(field, error.message, hint=error.hint) from None
+        raise InvalidText(field, error.message, hint=error.hint) from None
 
 
 def gpu_of(name: str) -> str:
@@ -163,7 +167,7 @@ def gpu_of(name: str) -> str:
     if gpu is None or not gpu.enabled:
         enabled = ", ".join(each.name for each in gpus.CATALOGUE if each.enabled)
         why = "GET /api/amd/gpus describes each." if gpu is None else f"{name} is known here but not enabled."
-        raise BadField("gpu_type", name, enabled, hint=why)
+        raise InvalidField("gpu_type", name, enabled, hint=why)
     return gpu.name
 
 
@@ -173,27 +177,27 @@ def dtype_of(problem: Problem, name: str | None) -> Dtype:
         return problem.dtypes[0]
     if name not in {dtype.value for dtype in problem.dtypes}:
         allowed = ", ".join(dtype.value for dtype in problem.dtypes)
-        raise BadField("dtype", name, f"{allowed} (of {problem.slug})")
+        raise InvalidField("dtype", name, f"{allowed} (of {problem.slug})")
     return Dtype(name)
 
 
-def _task(names: Names, request: SubmitRequest) -> tuple[str, str]:
+def _task(problems: ProblemCatalogue, request: SubmitRequest) -> tuple[str, str]:
     """Problem and dtype. An operator's own problem is read later, in its sandbox; here it is a name."""
     if request.problem_def is None:
-        problem = names.named(request.problem)
+        problem = problems.named(request.problem)
         return problem.slug, dtype_of(problem, request.dtype).value
     if not _SLUG.fullmatch(request.problem):
-        raise BadField("problem", request.problem, "a name such as my-problem")
+        raise InvalidField("problem", request.problem, "a name such as my-problem")
     if request.dtype is not None and request.dtype not in {dtype.value for dtype in Dtype}:
-        raise BadField("dtype", request.dtype, ", ".join(Dtype))
+        raise InvalidField("dtype", request.dtype, ", ".join(Dtype))
     return request.problem, request.dtype or Dtype.FLOAT32.value
 
 
 def _key_of(header: str | None) -> str | None:
     if header is not None and not _KEY.fullmatch(header):
-        raise BadText(
+        raise InvalidText(
             "Idempotency-Key",
-            f"Idempotency-Key is {shown(header)}; allowed: 1 to 200 printable ASCII characters.",
+            f"Idempotency-Key is {quote_value(header)}; allowed: 1 to 200 printable ASCII characters.",
             hint="A UUID serves well.",
         )
     return header

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
     from warmfront.clock import Clock
     from warmfront.hip.xray import Report
-    from warmfront.money.audit import Auditor
     from warmfront.money.book import Money
     from warmfront.orchestrator.pulse import Pulse
     from warmfront.orchestrator.quote import Quote
     from warmfront.problems.spec import Dtype, Problem
     from warmfront.providers.base import Provider
+    from warmfront.service.billing_reconciliation import BillingReconciler
     from warmfront.settings import Settings
     from warmfront.store.base import Store
     from warmfront.store.records import StoredEvent
@@ -70,8 +70,8 @@ class XrayOf(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Service:
-    """The parts."""
+class ServiceContext:
+    """The service."""
 
     settings: Settings
     store: Store
@@ -81,4 +81,4 @@ class Service:
     clock: Clock
     new_id: Callable[[str], str]  #: a prefix → an id that nobody can guess
     xray: XrayOf  #: for `POST /api/amd/xray`
-    auditor: Auditor | None = None  #: holds the ledger against the provider's record
+    billing_reconciler: BillingReconciler | None = None  #: holds the ledger against the provider's record

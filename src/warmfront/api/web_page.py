@@ -47,7 +47,7 @@ _NOT_BUILT = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Warm
 what is in its way; then load this again.</p></html>"""
 
 
-class Site:
+class WebPageMiddleware:
     """Answers what a browser asks for, and hands on everything else."""
 
     def __init__(self, app: ASGIApp, folder: Path = FOLDER) -> None:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query
 
-from warmfront.api import admission, models, views
-from warmfront.api.auth import Who
+from warmfront.api import models, serialization, validation
+from warmfront.api.deps import CallerDep, ProblemsDep, ServiceDep
 from warmfront.api.hints import api_hint
-from warmfront.api.openapi import refusals
-from warmfront.api.parts import Known, Parts
+from warmfront.api.openapi import error_responses_for
 from warmfront.orchestrator.quote import Quote
 
 if TYPE_CHECKING:
@@ -20,25 +19,25 @@ if TYPE_CHECKING:
 router = APIRouter(tags=["submissions"])
 
 
-@router.get("/quote", responses=refusals(422))
+@router.get("/quote", responses=error_responses_for(422))
 async def quote(
     *,
-    parts: Parts,
-    names: Known,
-    caller: Who,
+    service: ServiceDep,
+    problems: ProblemsDep,
+    caller: CallerDep,
     problem: Annotated[str, Query(min_length=1, max_length=100, examples=["leaky-relu"])],
     gpu_type: Annotated[str | None, Query(max_length=40, examples=["MI300X"])] = None,
     endpoint: Annotated[models.EndpointName, Query()] = "submit",
 ) -> models.Quote:
     """How long a submission would take and what it would cost, if it came now."""
-    slug = names.named(problem).slug
-    gpu = admission.gpu_of(gpu_type or parts.settings.default_gpu)
+    slug = problems.named(problem).slug
+    gpu = validation.gpu_of(gpu_type or service.settings.default_gpu)
     expected, refusal = _NO_VM, None
     if endpoint != "xray":  # which is done before any VM is thought of
-        expected = parts.orchestrator.quote(gpu, caller.user)
-        refusal = await admission.daily_refusal(parts, caller) or expected.refusal
+        expected = service.orchestrator.quote(gpu, caller.user)
+        refusal = await validation.daily_refusal(service, caller) or expected.refusal
     return models.Quote(
-        now=views.iso(parts.clock.now()),
+        now=serialization.iso(service.clock.now()),
         problem=slug,
         gpu_type=gpu,
         endpoint=endpoint,
@@ -46,9 +45,9 @@ async def quote(
         position=expected.position,
         wait_s=round(expected.wait_s, 1),
         total_s=round(expected.wait_s + expected.task_s, 1),
-        cost_usd=views.dollars(expected.cost_usd),
+        cost_usd=serialization.dollars(expected.cost_usd),
         warm_chance=round(expected.warm_chance, 2),
-        simulated=parts.provider.simulated,
+        simulated=service.provider.simulated,
         refusal=None if refusal is None else _refusal(refusal),
     )
 

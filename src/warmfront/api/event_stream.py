@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from warmfront.api import views
+from warmfront.api import serialization
 from warmfront.errors import WarmfrontError
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ async def _keep_awake(line: _Line, every_s: float) -> None:
 
 def encode(event: StoredEvent) -> bytes:
     """One event on the wire."""
-    data = json.dumps(views.event(event), separators=(",", ":"))
+    data = json.dumps(serialization.event(event), separators=(",", ":"))
     return f"id: {event.id}\nevent: {event.status}\ndata: {data}\n\n".encode()
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import JSONResponse, Response
 
-from warmfront.api import admission, models, views
-from warmfront.api.auth import Caller, Who
-from warmfront.api.failures import BadField
-from warmfront.api.openapi import EVENT_STREAM, refusals
-from warmfront.api.parts import Known, Parts
-from warmfront.api.streams import MEDIA_TYPE, EventStream
+from warmfront.api import models, serialization, validation
+from warmfront.api.auth import Caller
+from warmfront.api.deps import CallerDep, ProblemsDep, ServiceDep
+from warmfront.api.error_responses import InvalidField
+from warmfront.api.event_stream import MEDIA_TYPE, EventStream
+from warmfront.api.openapi import EVENT_STREAM, error_responses_for
 from warmfront.errors import BadRequest, NotAllowed, SubmissionNotFound
 from warmfront.store import log, submissions
 from warmfront.submission import SubmissionState
@@ -41,33 +41,33 @@ router = APIRouter(tags=["submissions"])
 @router.post(
     "/submit",
     response_class=Response,
-    responses={200: EVENT_STREAM, 202: _TAKEN, **refusals(400, 402, 409, 413, 415, 422, 429)},
+    responses={200: EVENT_STREAM, 202: _TAKEN, **error_responses_for(400, 402, 409, 413, 415, 422, 429)},
 )
 async def submit(
     *,
     body: models.SubmitRequest,
-    parts: Parts,
-    names: Known,
-    caller: Who,
+    service: ServiceDep,
+    problems: ProblemsDep,
+    caller: CallerDep,
     request: Request,
     idempotency_key: Annotated[str | None, Header(description="The same key, the same submission.")] = None,
 ) -> Response:
     """Hand in a kernel. The answer is its events, or its id where JSON is asked for."""
-    new = admission.new_submission(parts, names, caller, body, idempotency_key)
-    await admission.take_share(parts, caller)
-    record = await parts.orchestrator.submit(new)
-    headers = {"Location": views.urls(record.id).self}
+    new = validation.new_submission(service, problems, caller, body, idempotency_key)
+    await validation.consume_quota(service, caller)
+    record = await service.orchestrator.submit(new)
+    headers = {"Location": serialization.urls(record.id).self}
     if wants_json(request.headers.get("accept", "")):
-        return JSONResponse(views.taken(record).model_dump(), 202, headers)
-    return EventStream(parts.log.follow(record.id), headers=headers)
+        return JSONResponse(serialization.taken(record).model_dump(), 202, headers)
+    return EventStream(service.log.follow(record.id), headers=headers)
 
 
-@router.get("/submissions", responses=refusals(422))
-async def listed(
+@router.get("/submissions", responses=error_responses_for(422))
+async def list_submissions(
     *,
-    parts: Parts,
-    names: Known,
-    caller: Who,
+    service: ServiceDep,
+    problems: ProblemsDep,
+    caller: CallerDep,
     problem: Annotated[str | None, Query(max_length=100)] = None,
     verdict: _VerdictName | None = None,
     state: _StateName | None = None,
@@ -79,8 +79,8 @@ async def listed(
     """The caller's submissions, the newest first."""
     if everyone and not caller.is_operator:
         raise NotAllowed("?all=1 takes an operator's key.", hint="Without it the list is yours.")
-    named = None if problem is None else names.named(problem).slug
-    page = await parts.store.read(
+    named = None if problem is None else problems.named(problem).slug
+    page = await service.store.read(
         _page,
         owner=None if everyone else caller.user,
         state=None if state is None else SubmissionState(state),
@@ -91,15 +91,17 @@ async def listed(
         cursor=cursor,
     )
     return models.SubmissionPage(
-        items=[views.submission(record) for record in page.items], next_cursor=page.next_cursor
+        items=[serialization.submission(record) for record in page.items], next_cursor=page.next_cursor
     )
 
 
-@router.get("/submissions/{submission_id}", responses=refusals(404, 422))
-async def one(submission_id: str, parts: Parts, caller: Who) -> models.SubmissionDetail:
+@router.get("/submissions/{submission_id}", responses=error_responses_for(404, 422))
+async def get_submission(
+    submission_id: str, service: ServiceDep, caller: CallerDep
+) -> models.SubmissionDetail:
     """One submission, with its verdict."""
-    record, verdict = await parts.store.read(_with_verdict, caller, submission_id)
-    return views.detail(record, verdict)
+    record, verdict = await service.store.read(_with_verdict, caller, submission_id)
+    return serialization.detail(record, verdict)
 
 
 @router.get(
@@ -108,32 +110,32 @@ async def one(submission_id: str, parts: Parts, caller: Who) -> models.Submissio
     responses={
         200: EVENT_STREAM,
         204: {"description": "There is nothing after that event: the verdict is in."},
-        **refusals(404, 422),
+        **error_responses_for(404, 422),
     },
 )
 async def events(
     submission_id: str,
-    parts: Parts,
-    caller: Who,
+    service: ServiceDep,
+    caller: CallerDep,
     last_event_id: Annotated[int | None, Header(ge=0, le=_LAST_ID)] = None,
     after: Annotated[int, Query(ge=0, le=_LAST_ID)] = 0,
 ) -> Response:
     """The events after `Last-Event-ID`, or `?after=`, or from the first: the stored, then the live ones."""
-    record = await parts.store.read(_owned, caller, submission_id)
+    record = await service.store.read(_owned, caller, submission_id)
     # A browser that reconnects sends both, and the header is the newer.
     seen = after if last_event_id is None else last_event_id
     if seen > record.last_event_id:
         field = "after" if last_event_id is None else "Last-Event-ID"
-        raise BadField(field, seen, f"0 to {record.last_event_id}, the last event so far")
+        raise InvalidField(field, seen, f"0 to {record.last_event_id}, the last event so far")
     if record.state is SubmissionState.DONE and seen == record.last_event_id:
         return Response(status_code=204)  # which also tells a browser not to come again
-    return EventStream(parts.log.follow(record.id, seen))
+    return EventStream(service.log.follow(record.id, seen))
 
 
-@router.get("/submissions/{submission_id}/code", responses=refusals(404, 422))
-async def code(submission_id: str, parts: Parts, caller: Who) -> models.Code:
+@router.get("/submissions/{submission_id}/code", responses=error_responses_for(404, 422))
+async def code(submission_id: str, service: ServiceDep, caller: CallerDep) -> models.Code:
     """What was submitted."""
-    record, source, problem_def = await parts.store.read(_with_source, caller, submission_id)
+    record, source, problem_def = await service.store.read(_with_source, caller, submission_id)
     return models.Code(
         id=record.id,
         file_name=record.file_name,
@@ -143,13 +145,13 @@ async def code(submission_id: str, parts: Parts, caller: Who) -> models.Code:
     )
 
 
-@router.post("/submissions/{submission_id}/cancel", responses=refusals(404, 409, 413, 422))
-async def cancel(submission_id: str, parts: Parts, caller: Who) -> models.SubmissionDetail:
+@router.post("/submissions/{submission_id}/cancel", responses=error_responses_for(404, 409, 413, 422))
+async def cancel(submission_id: str, service: ServiceDep, caller: CallerDep) -> models.SubmissionDetail:
     """Stop it; the answer comes when its sandbox is gone. The record stays."""
-    await parts.store.read(_owned, caller, submission_id)
-    await parts.orchestrator.cancel(submission_id)
-    record, verdict = await parts.store.read(_with_verdict, caller, submission_id)
-    return views.detail(record, verdict)
+    await service.store.read(_owned, caller, submission_id)
+    await service.orchestrator.cancel(submission_id)
+    record, verdict = await service.store.read(_with_verdict, caller, submission_id)
+    return serialization.detail(record, verdict)
 
 
 def wants_json(accept: str) -> bool:
@@ -166,7 +168,7 @@ def _page(c: Connection, /, cursor: str | None, **filters: Any) -> Page:  # noqa
     try:
         return submissions.page(c, cursor=cursor, **filters)
     except BadRequest:
-        raise BadField("cursor", cursor, "the next_cursor of a page") from None
+        raise InvalidField("cursor", cursor, "the next_cursor of a page") from None
 
 
 def _owned(c: Connection, caller: Caller, submission_id: str) -> Submission:

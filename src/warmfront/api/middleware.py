@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
-from warmfront.api import failures
+from warmfront.api import error_responses
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -23,7 +23,7 @@ logger = logging.getLogger("warmfront.access")
 MAX_BODY_BYTES = 512 * 1024
 
 
-class Edge:
+class AccessLogMiddleware:
     """Wraps the whole application."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -51,7 +51,7 @@ class Edge:
         try:
             await self._app(scope, _Limited(receive), answer)
         except Exception as error:  # noqa: BLE001 - the process's edge: a bug must not cut the connection
-            response = failures.unexpected(error, f"{scope['method']} {scope['path']!r}")
+            response = error_responses.unexpected(error, f"{scope['method']} {scope['path']!r}")
             if not answer.status:
                 await response(scope, receive, answer)
 
@@ -95,7 +95,7 @@ def _announced_bytes(scope: Scope) -> int:
 
 async def _too_large(scope: Scope, receive: Receive, send: Send) -> None:
     # The connection is closed after it: what is still coming is not read.
-    response = failures.problem(
-        413, "BODY_TOO_LARGE", _TOO_LARGE, hint=failures.SMALLER, headers={"Connection": "close"}
+    response = error_responses.problem(
+        413, "BODY_TOO_LARGE", _TOO_LARGE, hint=error_responses.SMALLER, headers={"Connection": "close"}
     )
     await response(scope, receive, send)

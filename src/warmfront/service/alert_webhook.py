@@ -16,7 +16,7 @@ _PAUSE_S = 1.0
 _TIMEOUT_S = 10.0
 
 
-class Webhook:
+class AlertWebhook:
     """Posts JSON to one address."""
 
     def __init__(self, url: str) -> None:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Path
 
-from warmfront.api import models, views
-from warmfront.api.auth import Who
-from warmfront.api.openapi import refusals
-from warmfront.api.parts import Parts
+from warmfront.api import models, serialization
+from warmfront.api.deps import CallerDep, ServiceDep
+from warmfront.api.openapi import error_responses_for
 from warmfront.errors import VMNotFound
 from warmfront.money import meter
 from warmfront.store import attempts, ledger, vms
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from warmfront.api.auth import Caller
-    from warmfront.api.service import Service
+    from warmfront.api.context import ServiceContext
     from warmfront.store.records import LedgerEntry, Meter, Running
     from warmfront.vm import VMInstance
 
@@ -32,50 +31,52 @@ router = APIRouter(tags=["figures"])
 _SHOWN = 50
 
 
-@router.get("/vms", responses=refusals())
-async def machines(parts: Parts, caller: Who) -> models.Vms:
+@router.get("/vms", responses=error_responses_for())
+async def list_vms(service: ServiceDep, caller: CallerDep) -> models.Vms:
     """The VMs of late, the newest first, with what each came to so far and what it does now."""
-    found, running = await parts.store.read(_recent)
+    found, running = await service.store.read(_recent)
     return models.Vms(
-        now=views.iso(parts.clock.now()),
+        now=serialization.iso(service.clock.now()),
         items=[
-            view(parts, caller, vm, sum(by_meter.values(), Decimal(0)), running) for vm, by_meter in found
+            view(service, caller, vm, sum(by_meter.values(), Decimal(0)), running) for vm, by_meter in found
         ],
     )
 
 
-@router.get("/vms/{vm_id}", responses=refusals(404, 422))
-async def machine(parts: Parts, caller: Who, vm_id: Annotated[str, Path(max_length=100)]) -> models.VmDetail:
+@router.get("/vms/{vm_id}", responses=error_responses_for(404, 422))
+async def get_vm(
+    service: ServiceDep, caller: CallerDep, vm_id: Annotated[str, Path(max_length=100)]
+) -> models.VmDetail:
     """One VM, with every interval that was billed for it."""
-    vm, entries, running = await parts.store.read(_one_with_ledger, vm_id)
+    vm, entries, running = await service.store.read(_one_with_ledger, vm_id)
     total_usd = sum((entry.amount_usd for entry in entries), Decimal(0))
     return models.VmDetail(
-        **view(parts, caller, vm, total_usd, running).model_dump(),
+        **view(service, caller, vm, total_usd, running).model_dump(),
         intervals=[_interval(entry) for entry in entries],
     )
 
 
 def view(
-    parts: Service, caller: Caller, vm: VMInstance, billed_usd: Decimal, running: list[Running]
+    service: ServiceContext, caller: Caller, vm: VMInstance, billed_usd: Decimal, running: list[Running]
 ) -> models.Vm:
     """A VM as this caller may see it; the ledger has its intervals up to the last one that ended."""
     cost_usd = billed_usd
     if not vm.state.is_over:
-        cost_usd = meter.accrued_usd(vm, parts.provider.billing, parts.clock.now())
+        cost_usd = meter.accrued_usd(vm, service.provider.billing, service.clock.now())
     return models.Vm(
         id=vm.id,
         provider=vm.provider,
         gpu_type=vm.gpu,
         state=vm.state.value,
         simulated=vm.simulated,
-        created_at=views.iso(vm.created_at),
-        started_at=views.iso_or_none(vm.started_at),
-        ready_at=views.iso_or_none(vm.ready_at),
-        deadline_at=views.iso_or_none(vm.deadline_at),
-        ended_at=views.iso_or_none(vm.ended_at),
+        created_at=serialization.iso(vm.created_at),
+        started_at=serialization.iso_or_none(vm.started_at),
+        ready_at=serialization.iso_or_none(vm.ready_at),
+        deadline_at=serialization.iso_or_none(vm.deadline_at),
+        ended_at=serialization.iso_or_none(vm.ended_at),
         tasks_done=vm.tasks_done,
-        cost_usd=views.dollars(cost_usd),
-        reserved_usd=views.dollars(Decimal(0) if vm.state.is_over else vm.escrow_usd),
+        cost_usd=serialization.dollars(cost_usd),
+        reserved_usd=serialization.dollars(Decimal(0) if vm.state.is_over else vm.escrow_usd),
         reason=vm.reason,
         tasks=[_task(each, caller) for each in running if each.vm_id == vm.id],
     )
@@ -102,18 +103,18 @@ def _one_with_ledger(c: Connection, vm_id: str) -> tuple[VMInstance, list[Ledger
 def _interval(entry: LedgerEntry) -> models.Interval:
     return models.Interval(
         meter=entry.meter.value,
-        started_at=views.iso(entry.started_at),
-        ended_at=views.iso(entry.ended_at),
-        cost_usd=views.dollars(entry.amount_usd),
+        started_at=serialization.iso(entry.started_at),
+        ended_at=serialization.iso(entry.ended_at),
+        cost_usd=serialization.dollars(entry.amount_usd),
         submission_id=entry.submission_id,
     )
 
 
 def _task(running: Running, caller: Caller) -> models.VmTask:
     if not caller.may_see(running.owner):
-        return models.VmTask(since=views.iso(running.started_at))
+        return models.VmTask(since=serialization.iso(running.started_at))
     return models.VmTask(
-        since=views.iso(running.started_at),
+        since=serialization.iso(running.started_at),
         submission_id=running.submission_id,
         user=running.owner,
         problem=running.problem,

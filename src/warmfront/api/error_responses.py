@@ -61,15 +61,15 @@ SMALLER = "A kernel is a page or two of text: leave data and generated tables ou
 _SHOWN_CHARS = 80
 
 
-class BadField(errors.BadRequest):
+class InvalidField(errors.BadRequest):
     """A field has a value that is not allowed."""
 
     def __init__(self, field: str, value: object, allowed: str, *, hint: str | None = None) -> None:
-        super().__init__(f"{field} is {shown(value)}; allowed: {allowed}.", hint=hint)
+        super().__init__(f"{field} is {quote_value(value)}; allowed: {allowed}.", hint=hint)
         self.field = field
 
 
-class BadText(errors.BadRequest):
+class InvalidText(errors.BadRequest):
     """A field holds text that cannot be taken; the message says why."""
 
     def __init__(self, field: str, message: str, *, hint: str | None = None) -> None:
@@ -77,7 +77,7 @@ class BadText(errors.BadRequest):
         self.field = field
 
 
-class TryLater(errors.RateLimitExceeded):
+class QuotaExceeded(errors.RateLimitExceeded):
     """Too many, for now."""
 
     def __init__(self, message: str, *, retry_after_s: int, hint: str) -> None:
@@ -85,7 +85,7 @@ class TryLater(errors.RateLimitExceeded):
         self.retry_after_s = retry_after_s
 
 
-def shown(value: object) -> str:
+def quote_value(value: object) -> str:
     """A value as it is quoted in a message: never long, never raw."""
     text = repr(value)
     return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
@@ -125,7 +125,7 @@ def of_error(error: errors.WarmfrontError) -> Response:
     if status == 503:
         headers["Retry-After"] = str(RETRY_AFTER_S)
         logger.warning("%s: %s", error.code, error.message)
-    if isinstance(error, TryLater):
+    if isinstance(error, QuotaExceeded):
         headers["Retry-After"] = str(error.retry_after_s)
     return problem(
         status,
@@ -168,8 +168,11 @@ async def _on_http(request: Request, error: HTTPException) -> Response:
     where = f"{request.method} {request.url.path}"
     details = {
         400: ("The body cannot be read as JSON in UTF-8.", "Let a JSON library write it."),
-        404: (f"There is nothing at {shown(where)}.", "GET /openapi.json lists what there is."),
-        405: (f"{request.method} is not for {shown(request.url.path)}.", "The Allow header has what is."),
+        404: (f"There is nothing at {quote_value(where)}.", "GET /openapi.json lists what there is."),
+        405: (
+            f"{request.method} is not for {quote_value(request.url.path)}.",
+            "The Allow header has what is.",
+        ),
         413: (str(error.detail), SMALLER),
     }
     detail, hint = details.get(error.status_code, (str(error.detail), ""))
@@ -192,7 +195,7 @@ async def _on_invalid(request: Request, error: RequestValidationError) -> Respon
         return problem(
             415,
             "UNSUPPORTED_MEDIA_TYPE",
-            f"The body's Content-Type is {shown(media_type)}; allowed: application/json.",
+            f"The body's Content-Type is {quote_value(media_type)}; allowed: application/json.",
             hint="With curl: -H 'Content-Type: application/json', or --json in place of -d.",
         )
     return _invalid(first, where)
@@ -207,9 +210,9 @@ def _invalid(first: Mapping[str, Any], where: Sequence[str]) -> Response:
     elif first["type"] == "extra_forbidden" and field == "submission_id":
         detail, hint = "submission_id is ours to give: leave it out.", "The answer's `id` has it."
     elif first["type"] == "extra_forbidden":
-        detail = f"{shown(field)} is not a field of this request."
+        detail = f"{quote_value(field)} is not a field of this request."
     else:
-        detail = f"{field} is {shown(first.get('input'))}; allowed: {_allowed(first)}."
+        detail = f"{field} is {quote_value(first.get('input'))}; allowed: {_allowed(first)}."
     return problem(422, errors.BadRequest.code, detail, hint=hint, field=field[:_SHOWN_CHARS])
 
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from warmfront.api import lanes, machines, models, views
+from warmfront.api import models, serialization, timeline
 from warmfront.api import operations_models as forms
-from warmfront.api.admission import DAY_S
-from warmfront.api.auth import Who
-from warmfront.api.openapi import CHANGE_STREAM, refusals
-from warmfront.api.parts import Parts
-from warmfront.api.streams import EventStream
+from warmfront.api.deps import CallerDep, ServiceDep
+from warmfront.api.event_stream import EventStream
+from warmfront.api.openapi import CHANGE_STREAM, error_responses_for
+from warmfront.api.routes import vms as vm_routes
+from warmfront.api.validation import DAY_S
 from warmfront.store import attempts, counts, ledger, vms
 from warmfront.store.records import StoredEvent
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from warmfront.api.auth import Caller
-    from warmfront.api.service import Service
+    from warmfront.api.context import ServiceContext
     from warmfront.money.book import Money
     from warmfront.store.records import LedgerEntry
     from warmfront.submission import Submission
@@ -46,34 +46,34 @@ _SHOWN_WAITING = 50
 _PAUSE_S = 0.5
 
 
-@router.get("", responses=refusals(422))
+@router.get("", responses=error_responses_for(422))
 async def operations(
-    parts: Parts,
-    caller: Who,
+    service: ServiceDep,
+    caller: CallerDep,
     hours: Annotated[int, Query(ge=1, le=24, description="How far back the lanes go.")] = 24,
 ) -> forms.Operations:
     """VMs, queue, lanes and money at one moment."""
-    now = parts.clock.now()
+    now = service.clock.now()
     since = now - hours * _HOUR_S
-    found = await parts.store.read(_figures, now, since)
-    alive = {vm.id: vm for vm in parts.orchestrator.pool()}
-    money = parts.orchestrator.money()
+    found = await service.store.read(_figures, now, since)
+    alive = {vm.id: vm for vm in service.orchestrator.pool()}
+    money = service.orchestrator.money()
     return forms.Operations(
-        now=views.iso(now),
-        since=views.iso(since),
-        simulated=parts.provider.simulated,
+        now=serialization.iso(now),
+        since=serialization.iso(since),
+        simulated=service.provider.simulated,
         everyone=caller.is_operator,
         vms=[
-            machines.view(parts, caller, alive.get(vm.id, vm), Decimal(0), found["running"])
+            vm_routes.view(service, caller, alive.get(vm.id, vm), Decimal(0), found["running"])
             for vm in found["vms"]
             if not vm.state.is_over
         ],
-        queue=_queue(parts, caller),
+        queue=_queue(service, caller),
         lanes=_lanes(found, caller, since, now),
-        money=_credits(parts, money, found, now),
+        money=_credits(service, money, found, now),
         costs_by_day=[_day(day, by_meter) for day, by_meter in found["by_day"].items()],
         costs_by_user=[
-            forms.UserCost(user=owner, cost_usd=views.dollars(amount))
+            forms.UserCost(user=owner, cost_usd=serialization.dollars(amount))
             for owner, amount in found["by_owner"].items()
             if caller.may_see(owner)
         ],
@@ -82,28 +82,28 @@ async def operations(
     )
 
 
-@router.get("/stream", response_class=Response, responses={200: CHANGE_STREAM, **refusals(422)})
+@router.get("/stream", response_class=Response, responses={200: CHANGE_STREAM, **error_responses_for(422)})
 async def stream(
-    parts: Parts,
+    service: ServiceDep,
     limit: Annotated[int | None, Query(ge=1, le=1_000_000, description="End after so many.")] = None,
 ) -> Response:
     """A small event now and whenever pool, queue or money changed; what changed is at `/operations`."""
-    return EventStream(_changes(parts, limit))
+    return EventStream(_changes(service, limit))
 
 
-async def _changes(parts: Service, limit: int | None) -> AsyncIterator[StoredEvent]:
+async def _changes(service: ServiceContext, limit: int | None) -> AsyncIterator[StoredEvent]:
     """The state of things whenever it is another; changes in quick succession are one."""
-    pulse, told, number = parts.log.pulse, None, 0
+    pulse, told, number = service.log.pulse, None, 0
     while not pulse.closed and number != limit:
         seen = pulse.count
-        state = _state(parts)
+        state = _state(service)
         if state != told:
             told, number = state, number + 1
             yield StoredEvent(
                 submission_id="",
                 id=number,
-                time=parts.clock.now(),
-                fields={"status": "CHANGED", **state, "spent_usd": _spent(parts)},
+                time=service.clock.now(),
+                fields={"status": "CHANGED", **state, "spent_usd": _spent(service)},
             )
             if number == limit:
                 return
@@ -111,20 +111,20 @@ async def _changes(parts: Service, limit: int | None) -> AsyncIterator[StoredEve
         await pulse.after(seen)
 
 
-def _state(parts: Service) -> dict[str, Any]:
+def _state(service: ServiceContext) -> dict[str, Any]:
     """What makes a change worth telling. What VMs cost grows all the time, and is none."""
-    pool = parts.orchestrator.pool()
+    pool = service.orchestrator.pool()
     return {
         "pool": dict(Counter(vm.state.value for vm in pool)),
-        "queue_length": parts.orchestrator.queue_length(),
+        "queue_length": service.orchestrator.queue_length(),
         "tasks_done": {vm.id: vm.tasks_done for vm in pool},
-        "deadlines": {vm.id: views.iso(vm.deadline_at) for vm in pool if vm.deadline_at is not None},
-        "alerted": parts.orchestrator.money().alerted,
+        "deadlines": {vm.id: serialization.iso(vm.deadline_at) for vm in pool if vm.deadline_at is not None},
+        "alerted": service.orchestrator.money().alerted,
     }
 
 
-def _spent(parts: Service) -> float:
-    return views.dollars(parts.orchestrator.money().spent_usd)
+def _spent(service: ServiceContext) -> float:
+    return serialization.dollars(service.orchestrator.money().spent_usd)
 
 
 def _figures(c: Connection, now: float, since: float) -> dict[str, Any]:
@@ -149,16 +149,16 @@ def _figures(c: Connection, now: float, since: float) -> dict[str, Any]:
     }
 
 
-def _queue(parts: Service, caller: Caller) -> forms.Queue:
-    first = parts.orchestrator.waiting(_SHOWN_WAITING)
+def _queue(service: ServiceContext, caller: Caller) -> forms.Queue:
+    first = service.orchestrator.waiting(_SHOWN_WAITING)
     return forms.Queue(
-        length=parts.orchestrator.queue_length(),
+        length=service.orchestrator.queue_length(),
         items=[_waiting(position, record, caller) for position, record in enumerate(first)],
     )
 
 
 def _waiting(position: int, record: Submission, caller: Caller) -> forms.Waiting:
-    since = views.iso(record.created_at)
+    since = serialization.iso(record.created_at)
     if not caller.may_see(record.owner):
         return forms.Waiting(position=position, since=since)
     return forms.Waiting(
@@ -184,33 +184,35 @@ def _lanes(found: dict[str, Any], caller: Caller, since: float, now: float) -> l
             simulated=vm.simulated,
             pieces=[
                 _piece(piece, caller)
-                for piece in lanes.lane(vm, entries.get(vm.id, []), running.get(vm.id), since=since, now=now)
+                for piece in timeline.vm_timeline(
+                    vm, entries.get(vm.id, []), running.get(vm.id), since=since, now=now
+                )
             ],
         )
         for vm in found["vms"]
     ]
 
 
-def _piece(piece: lanes.Piece, caller: Caller) -> forms.Piece:
+def _piece(piece: timeline.TimelineSegment, caller: Caller) -> forms.Piece:
     return forms.Piece(
         meter=piece.meter.value,
-        started_at=views.iso(piece.started_at),
-        ended_at=views.iso(piece.ended_at),
+        started_at=serialization.iso(piece.started_at),
+        ended_at=serialization.iso(piece.ended_at),
         open=piece.is_open,
         submission_id=piece.submission_id if caller.may_see(piece.owner) else None,
     )
 
 
-def _credits(parts: Service, money: Money, found: dict[str, Any], now: float) -> forms.Credits:
-    pool = [vm for vm in parts.orchestrator.pool() if vm.started_at is not None]
-    threshold = Decimal(str(parts.settings.alert_threshold))
+def _credits(service: ServiceContext, money: Money, found: dict[str, Any], now: float) -> forms.Credits:
+    pool = [vm for vm in service.orchestrator.pool() if vm.started_at is not None]
+    threshold = Decimal(str(service.settings.alert_threshold))
     return forms.Credits(
-        credits_usd=views.dollars(money.credits_usd),
-        spent_usd=views.dollars(money.spent_usd),
-        reserved_usd=views.dollars(money.reserved_usd),
-        remaining_usd=views.dollars(max(Decimal(0), money.remaining_usd)),
-        burn_usd_per_h=views.dollars(len(pool) * parts.provider.billing.rate_usd_per_h),
-        alert_at_usd=views.dollars(money.credits_usd * (1 - threshold)),
+        credits_usd=serialization.dollars(money.credits_usd),
+        spent_usd=serialization.dollars(money.spent_usd),
+        reserved_usd=serialization.dollars(money.reserved_usd),
+        remaining_usd=serialization.dollars(max(Decimal(0), money.remaining_usd)),
+        burn_usd_per_h=serialization.dollars(len(pool) * service.provider.billing.rate_usd_per_h),
+        alert_at_usd=serialization.dollars(money.credits_usd * (1 - threshold)),
         alerted=money.alerted,
         burn_down=_burn_down(found, money, now),
     )
@@ -227,7 +229,7 @@ def _burn_down(found: dict[str, Any], money: Money, now: float) -> list[forms.Le
         points.append((min(hour_end, now), left_usd))
     points.append((now, money.remaining_usd))
     return [
-        forms.Left(time=views.iso(at), remaining_usd=views.dollars(max(Decimal(0), left)))
+        forms.Left(time=serialization.iso(at), remaining_usd=serialization.dollars(max(Decimal(0), left)))
         for at, left in points
     ]
 
@@ -235,9 +237,9 @@ def _burn_down(found: dict[str, Any], money: Money, now: float) -> list[forms.Le
 def _day(day: str, by_meter: dict[Any, Decimal]) -> forms.Day:
     return forms.Day(
         day=day,
-        cost_usd=views.dollars(sum(by_meter.values(), Decimal(0))),
+        cost_usd=serialization.dollars(sum(by_meter.values(), Decimal(0))),
         meters=[
-            models.MeterCost(meter=meter.value, cost_usd=views.dollars(amount))
+            models.MeterCost(meter=meter.value, cost_usd=serialization.dollars(amount))
             for meter, amount in by_meter.items()
         ],
     )
@@ -250,7 +252,7 @@ def _tasks(found: dict[str, Any], money: Money) -> forms.Tasks:
         completed=done,
         cold_starts=totals.cold_starts,
         warm_reuses=totals.warm_reuses,
-        cost_usd=views.dollars(money.spent_usd / done) if done else None,
-        cold_cost_usd=views.dollars(costs[True]) if True in costs else None,
-        warm_cost_usd=views.dollars(costs[False]) if False in costs else None,
+        cost_usd=serialization.dollars(money.spent_usd / done) if done else None,
+        cold_cost_usd=serialization.dollars(costs[True]) if True in costs else None,
+        warm_cost_usd=serialization.dollars(costs[False]) if False in costs else None,
     )

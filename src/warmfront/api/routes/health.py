@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 import warmfront
 from warmfront.api import models
-from warmfront.api.parts import Parts
+from warmfront.api.deps import ServiceDep
 from warmfront.errors import WarmfrontError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _PATIENCE_S = 5.0
 
 @router.get("/health")
 async def health() -> models.Health:
-    """The process is alive; it says nothing of its parts."""
+    """The process is alive; it says nothing of its service."""
     return models.Health(version=warmfront.__version__)
 
 
@@ -36,14 +36,15 @@ async def health() -> models.Health:
     response_model=models.Ready,
     responses={503: {"model": models.Ready, "description": "It would not be served."}},
 )
-async def ready(parts: Parts) -> Response:
+async def ready(service: ServiceDep) -> Response:
     """Whether a submission would be served, and what is in the way if not."""
     answers = await asyncio.gather(
-        _obstacle("the store", parts.store.read(_ping)), _obstacle("the provider", parts.provider.leases())
+        _obstacle("the store", service.store.read(_ping)),
+        _obstacle("the provider", service.provider.leases()),
     )
     reasons = [reason for reason in answers if reason]
     found = models.Ready(
-        status="not ready" if reasons else "ready", provider=parts.provider.name, reasons=reasons
+        status="not ready" if reasons else "ready", provider=service.provider.name, reasons=reasons
     )
     return JSONResponse(found.model_dump(), 503 if reasons else 200)
 

@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
+class BillingDifference:
     """A VM on which the two do not agree."""
 
     vm_id: str
@@ -40,25 +40,25 @@ class Difference:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
+class BillingReconciliation:
     """What an audit found."""
 
     at: float  #: in seconds since 1970
     vms: int  #: how many it compared
-    differences: tuple[Difference, ...]  #: those that are more than a cent off
+    differences: tuple[BillingDifference, ...]  #: those that are more than a cent off
 
 
-class Auditor:
+class BillingReconciler:
     """Looks now and every few minutes, and keeps the latest report."""
 
-    latest: Report | None = None  #: None: there was none yet
+    latest: BillingReconciliation | None = None  #: None: there was none yet
 
     def __init__(self, store: Store, provider: Provider, clock: Clock) -> None:
         self._store = store
         self._provider = provider
         self._clock = clock
 
-    async def audit(self) -> Report:
+    async def reconcile(self) -> BillingReconciliation:
         """Compare every VM that ended lately."""
         compared, found = 0, []
         for vm, ledger_usd in await self._store.read(_ended, self._provider.name):
@@ -68,16 +68,16 @@ class Auditor:
             compared += 1
             billed_usd = self._billed_usd(lease)
             if abs(billed_usd - ledger_usd) > CENT:
-                found.append(Difference(vm_id=vm.id, ledger_usd=ledger_usd, billed_usd=billed_usd))
-        self.latest = Report(at=self._clock.now(), vms=compared, differences=tuple(found))
+                found.append(BillingDifference(vm_id=vm.id, ledger_usd=ledger_usd, billed_usd=billed_usd))
+        self.latest = BillingReconciliation(at=self._clock.now(), vms=compared, differences=tuple(found))
         return self.latest
 
-    async def audit_for_ever(self) -> None:
+    async def run(self) -> None:
         """A difference is logged once."""
-        told: set[Difference] = set()
+        told: set[BillingDifference] = set()
         while True:
             try:
-                for each in (await self.audit()).differences:
+                for each in (await self.reconcile()).differences:
                     if each not in told:
                         told.add(each)
                         _log.warning(

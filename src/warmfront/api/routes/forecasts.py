@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 from fastapi import APIRouter, Depends, Query, Request
 
 from warmfront.api import outlook_models as models
-from warmfront.api import views
-from warmfront.api.auth import Caller, Who
-from warmfront.api.openapi import refusals
-from warmfront.api.parts import Parts
+from warmfront.api import serialization
+from warmfront.api.auth import Caller
+from warmfront.api.deps import CallerDep, ServiceDep
+from warmfront.api.openapi import error_responses_for
 from warmfront.errors import NotAllowed, SimulationFailed
 from warmfront.money import forecast
 from warmfront.store import ledger, submissions, vms
@@ -27,7 +27,7 @@ from warmfront.store import ledger, submissions, vms
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from warmfront.api.service import Service
+    from warmfront.api.context import ServiceContext
 
 router = APIRouter(tags=["figures"])
 
@@ -96,11 +96,11 @@ async def _simulate(request: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
     return json.loads(told)
 
 
-@router.get("/forecast", responses=refusals(422))
+@router.get("/forecast", responses=error_responses_for(422))
 async def forecasts(
     *,
-    parts: Parts,
-    caller: Who,
+    service: ServiceDep,
+    caller: CallerDep,
     simulations: Simulated,
     tasks_per_day: Annotated[
         float | None, Query(gt=0, le=500, description="One more pace to tell of.", examples=[25])
@@ -108,36 +108,36 @@ async def forecasts(
 ) -> models.Paces:
     """How long the credits last at the present pace and at others, with intervals. For operators."""
     _operators_only(caller)
-    now = parts.clock.now()
+    now = service.clock.now()
     today = now - now % _DAY_S
     since = today - _SEEN_DAYS * _DAY_S
-    seen = await parts.store.read(_seen, since, today)
+    seen = await service.store.read(_seen, since, today)
     paces = list(_PACES) if tasks_per_day is None else [tasks_per_day]
-    account = _account(parts, seen, days=_full_days(seen[0], today))
+    account = _account(service, seen, days=_full_days(seen[0], today))
     told = await simulations.answer({"what": "forecast", "account": account, "paces": paces}, now)
     return models.Paces(
         credits_usd=account["credits_usd"], items=[models.Pace.model_validate(row) for row in told]
     )
 
 
-@router.get("/what-if", responses=refusals())
-async def what_if(parts: Parts, caller: Who, simulations: Simulated) -> models.WhatIf:
+@router.get("/what-if", responses=error_responses_for())
+async def what_if(service: ServiceDep, caller: CallerDep, simulations: Simulated) -> models.WhatIf:
     """What this month cost, and would have cost with other policies and at best. For operators."""
     _operators_only(caller)
-    now = parts.clock.now()
+    now = service.clock.now()
     month = datetime.fromtimestamp(now, UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     since = month.timestamp()
-    seen = await parts.store.read(_seen, since, now)
-    spent_usd = await parts.store.read(ledger.total_since, since)
+    seen = await service.store.read(_seen, since, now)
+    spent_usd = await service.store.read(ledger.total_since, since)
     told = []
     if seen[0]:
-        account = _account(parts, seen, days=0)
+        account = _account(service, seen, days=0)
         told = await simulations.answer({"what": "what-if", "account": account}, now)
     return models.WhatIf(
-        since=views.iso(since),
+        since=serialization.iso(since),
         tasks=len(seen[0]),
-        spent_usd=views.dollars(spent_usd),
-        simulated=parts.provider.simulated,
+        spent_usd=serialization.dollars(spent_usd),
+        simulated=service.provider.simulated,
         items=[models.Alternative.model_validate(row) for row in told],
     )
 
@@ -181,14 +181,14 @@ def _full_days(came: list[float], today: float) -> int:
     return int((today - came[0] + came[0] % _DAY_S) // _DAY_S) if came else 0
 
 
-def _account(parts: Service, seen: tuple[list[float], list[float]], *, days: int) -> dict[str, Any]:
+def _account(service: ServiceContext, seen: tuple[list[float], list[float]], *, days: int) -> dict[str, Any]:
     """As `warmfront.simulate.outlook` wants it."""
-    settings, provider = parts.settings, parts.provider
+    settings, provider = service.settings, service.provider
     came, boots_s = seen
-    money, billing = parts.orchestrator.money(), provider.billing
+    money, billing = service.orchestrator.money(), provider.billing
     measured = not provider.simulated or settings.rehearse
     boot_s = sum(boots_s) / len(boots_s) if boots_s else provider.typical_boot_s
-    task_s = parts.orchestrator.quote(settings.default_gpu, "").task_s
+    task_s = service.orchestrator.quote(settings.default_gpu, "").task_s
     rate_usd = billing.rate_usd_per_h if measured else settings.rate_usd_per_h
     return {
         "arrivals_at": came,

@@ -1,0 +1,36 @@
+"""FastAPI dependencies: the parameters that the framework fills in for a route."""
+
+from __future__ import annotations
+
+from typing import Annotated, cast
+
+from fastapi import Depends, Request
+
+from warmfront.api.auth import Caller
+from warmfront.api.context import ServiceContext
+from warmfront.api.validation import ProblemCatalogue
+
+
+# Coroutines, although they await nothing: FastAPI runs plain functions in a thread pool on every request.
+async def _service(request: Request) -> ServiceContext:
+    return cast("ServiceContext", request.app.state.service)
+
+
+async def _problems(request: Request) -> ProblemCatalogue:
+    return cast("ProblemCatalogue", request.app.state.problems)
+
+
+async def _caller(request: Request) -> Caller:
+    caller = request.scope["warmfront.caller"]
+    assert isinstance(caller, Caller)  # noqa: S101 - AuthMiddleware sets it on every protected path
+    return caller
+
+
+#: The components of the service.
+ServiceDep = Annotated[ServiceContext, Depends(_service)]
+
+#: The problems that can be submitted to.
+ProblemsDep = Annotated[ProblemCatalogue, Depends(_problems)]
+
+#: The authenticated user.
+CallerDep = Annotated[Caller, Depends(_caller)]

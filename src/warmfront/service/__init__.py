@@ -1,0 +1,1 @@
+"""Parts of the running service that wait for time to pass or call other systems."""
