@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.dstack.harness import Stack
-    from warmfront.testing.cloud import Switches
+    from tests.support.fake_cloud import Switches
 
 
 class MakeFleet(Protocol):

@@ -16,14 +16,14 @@ from dstack._internal.core.models.fleets import FleetSpec
 from dstack._internal.core.models.profiles import Profile
 from dstack.api import Client, Task
 
+from tests.support.dstack_server import PROJECT, DstackServer
+from tests.support.fake_cloud import FakeCloudThread, Switches
 from warmfront.settings import default_cache_dir
-from warmfront.testing.cloud import CloudThread, Switches
-from warmfront.testing.dstack_server import PROJECT, DstackServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from warmfront.testing.cloud import Billed
+    from tests.support.fake_cloud import BillEntry
 
 PYTHON = Path(__file__).parent.parent.parent / ".venv-dstack" / "bin" / "python"
 #: Rests of the server are a twentieth of what they are.
@@ -38,7 +38,7 @@ _LOOK_S = 0.05
 class Stack:
     """A cloud, a server in front of it, and a client of the server."""
 
-    cloud: CloudThread
+    cloud: FakeCloudThread
     server: DstackServer
     client: Any
 
@@ -80,7 +80,7 @@ class Stack:
         """The names of all fleets."""
         return {fleet.name for fleet in self.client.client.fleets.list(PROJECT)}
 
-    def billed(self, run: str) -> list[Billed]:
+    def billed(self, run: str) -> list[BillEntry]:
         """What AMD's cloud bills for the VMs that dstack made for a run: it names them after it."""
         prefix = f"dstack-{PROJECT}-{run}-"
         return [billed for billed in self.cloud.bill() if billed.name.startswith(prefix)]
@@ -117,7 +117,7 @@ def open_stack(
 ) -> Iterator[Stack]:
     """A stack of its own; all of it is gone afterwards."""
     with (
-        CloudThread(switches) as cloud,
+        FakeCloudThread(switches) as cloud,
         DstackServer(
             folder,
             python=PYTHON,

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.dstack.harness import finished, job, logs, open_stack, running, stopped, until
-from warmfront.testing.dstack_server import PROJECT
+from tests.support.dstack_server import PROJECT
 
 if TYPE_CHECKING:
     from pathlib import Path

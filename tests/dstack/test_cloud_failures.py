@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.dstack.harness import finished, job, stopped, until
-from warmfront.testing.cloud import ANY
+from tests.support.fake_cloud import ANY
 
 if TYPE_CHECKING:
     from tests.dstack.conftest import MakeFleet
     from tests.dstack.harness import Stack
-    from warmfront.testing.cloud import Switches
+    from tests.support.fake_cloud import Switches
 
 #: A real server takes its time.
 pytestmark = pytest.mark.slow

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from warmfront.testing.cloud import SimulatedCloud, amd
-from warmfront.testing.cloud.places import Places
+from tests.support.fake_cloud import FakeCloud, amd_developer_cloud
+from tests.support.fake_cloud.path_map import PathMap
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_API = f"https://{amd.HOST}/v2"
+_API = f"https://{amd_developer_cloud.HOST}/v2"
 
 
-def _places(tmp_path: Path, *, mounts: tuple[dict[str, Any], ...] = (), **spec: Any) -> Places:
-    return Places(root=tmp_path / "root", host=tmp_path / "host", spec=spec, mounts=mounts)
+def _places(tmp_path: Path, *, mounts: tuple[dict[str, Any], ...] = (), **spec: Any) -> PathMap:
+    return PathMap(root=tmp_path / "root", host=tmp_path / "host", spec=spec, mounts=mounts)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_clouds_side_by_side() -> None:
     """Two clouds of one machine have VMs at different addresses, and each knows its own."""
 
     async def scenario() -> None:
-        async with SimulatedCloud() as one, SimulatedCloud() as other:
+        async with FakeCloud() as one, FakeCloud() as other:
             created = [await _create(cloud) for cloud in (one, other)]
             assert created == [500001, 500001]
             [first], [second] = one.droplets.values(), other.droplets.values()
@@ -71,20 +71,20 @@ def test_wrong_key() -> None:
     """A request without the right key gets 401, and nothing else."""
 
     async def scenario() -> None:
-        async with SimulatedCloud() as cloud, _client(cloud, key="wrong") as client:
+        async with FakeCloud() as cloud, _client(cloud, key="wrong") as client:
             assert (await client.get(f"{_API}/account")).status_code == 401
 
     asyncio.run(scenario())
 
 
-async def _create(cloud: SimulatedCloud) -> int:
+async def _create(cloud: FakeCloud) -> int:
     async with _client(cloud) as client:
         body = {"name": "one", "size": "gpu-mi300x1-192gb", "ssh_keys": []}
         droplet_id: int = (await client.post(f"{_API}/droplets", json=body)).json()["droplet"]["id"]
         return droplet_id
 
 
-def _client(cloud: SimulatedCloud, key: str = amd.KEY) -> httpx.AsyncClient:
+def _client(cloud: FakeCloud, key: str = amd_developer_cloud.KEY) -> httpx.AsyncClient:
     return httpx.AsyncClient(
         proxy=cloud.environment["HTTPS_PROXY"],
         verify=ssl.create_default_context(cafile=cloud.environment["SSL_CERT_FILE"]),

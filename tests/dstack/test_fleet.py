@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from typer.testing import CliRunner
 
+from tests.support.dstack_server import PROJECT
 from warmfront.cli.app import app
-from warmfront.testing.dstack_server import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

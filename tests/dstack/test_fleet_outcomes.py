@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.dstack.harness import until
+from tests.support.dstack_server import PROJECT
 from warmfront import settings
 from warmfront.providers.dstack.client import DstackClient
 from warmfront.providers.dstack.configuration import fleet_configuration, submission_task
 from warmfront.providers.dstack.run_outcome import RunOutcome, outcome_of, why_no_capacity
-from warmfront.testing.dstack_server import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from tests.dstack.conftest import MakeFleet
     from tests.dstack.harness import Stack
+    from tests.support.fake_cloud import Switches
     from warmfront.providers.dstack.resources import DstackRun
-    from warmfront.testing.cloud import Switches
 
 #: A real server takes its time.
 pytestmark = pytest.mark.slow

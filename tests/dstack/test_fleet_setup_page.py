@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.dstack.harness import PYTHON, SCALE
-from warmfront.testing import dstack_scaled
-from warmfront.testing.cloud import CloudThread
-from warmfront.testing.dstack_server import _CONTAINED
+from tests.support import dstack_scaled_server
+from tests.support.dstack_server import _CONTAINED
+from tests.support.fake_cloud import FakeCloudThread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,10 +80,12 @@ def free_port() -> int:
 def test_the_page_can_be_followed_word_for_word(tmp_path: Path) -> None:
     """From the server to a cold verdict, a warm one, the cost and the end; one VM was paid, none is left."""
     server, service = free_port(), free_port()
-    key = next(found["creds"]["api_key"] for found in CloudThread.backends if found["type"] == "amddevcloud")
+    key = next(
+        found["creds"]["api_key"] for found in FakeCloudThread.backends if found["type"] == "amddevcloud"
+    )
     changes = {
         "dop_v1_...": key,
-        ".venv-dstack/bin/dstack server": f"{PYTHON} {dstack_scaled.__file__} {SCALE}",
+        ".venv-dstack/bin/dstack server": f"{PYTHON} {dstack_scaled_server.__file__} {SCALE}",
         "3001": str(server),
     }
     waits = f"""
@@ -100,7 +102,7 @@ def test_the_page_can_be_followed_word_for_word(tmp_path: Path) -> None:
     folder = tmp_path / "repository"
     folder.mkdir()
     # The name of a socket, which dstack makes below the home, may have 107 letters at most.
-    with tempfile.TemporaryDirectory(prefix="home-") as home, CloudThread() as cloud:
+    with tempfile.TemporaryDirectory(prefix="home-") as home, FakeCloudThread() as cloud:
         printed = follow(
             script,
             folder,

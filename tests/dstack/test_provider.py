@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tests.dstack.conftest import MakeFleet
     from tests.dstack.harness import Stack
-    from warmfront.testing.cloud import Switches
+    from tests.support.fake_cloud import Switches
 
 pytestmark = [
     pytest.mark.slow,  # a real server takes its time

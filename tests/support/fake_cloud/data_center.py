@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 
 import asyncssh
 
-from warmfront.testing.cloud.bill import Bill
-from warmfront.testing.cloud.network import AddressBlock
-from warmfront.testing.cloud.vm import VM
+from tests.support.fake_cloud.bill import Bill
+from tests.support.fake_cloud.network import AddressBlock
+from tests.support.fake_cloud.vm import FakeVM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from warmfront.testing.cloud.switches import Switches
+    from tests.support.fake_cloud.switches import Switches
 
 
-class DataCentre:
+class DataCenter:
     """All VMs of one cloud."""
 
     def __init__(self, folder: Path, switches: Switches) -> None:
@@ -32,7 +32,7 @@ class DataCentre:
         self.switches = switches
         self.bill = Bill()
         self.waiting = 0  #: requests that the APIs have not answered yet, because they are silent
-        self.vms: dict[str, VM] = {}  #: those that exist, by id
+        self.vms: dict[str, FakeVM] = {}  #: those that exist, by id
 
     def is_full(self) -> bool:
         """Whether another VM cannot be had."""
@@ -53,11 +53,11 @@ class DataCentre:
         keys: Sequence[str],
         minimum_s: float = 0.0,
         shim_by_command: bool = False,
-    ) -> VM:
+    ) -> FakeVM:
         """A VM that begins to boot, and to cost."""
         folder = self._folder / vm_id
         folder.mkdir()
-        vm = VM(
+        vm = FakeVM(
             vm_id=vm_id,
             name=name,
             backend=backend,

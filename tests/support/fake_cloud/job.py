@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from warmfront.testing.cloud import inside, network
+from tests.support.fake_cloud import container_init, network
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Mapping
 
-    from warmfront.testing.cloud.places import Places
+    from tests.support.fake_cloud.path_map import PathMap
 
 #: As dstack's runner does: a command that was interrupted and goes on is hung up on, then killed.
 _HANG_UP_DELAY_S, _KILL_DELAY_S = 5.0, 10.0
@@ -35,12 +35,12 @@ _DRAIN_S = 2.0
 _ENTER = (
     *("setpriv", "--pdeathsig", "KILL"),
     *("unshare", "--pid", "--net", "--fork", "--kill-child=KILL", "--mount-proc"),
-    *(sys.executable, "-I", "-S", str(inside.__file__)),
+    *(sys.executable, "-I", "-S", str(container_init.__file__)),
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class End:
+class JobResult:
     """How a job ended, in the words of dstack's runner."""
 
     state: str
@@ -57,7 +57,7 @@ class Job:
         *,
         submission: Mapping[str, Any],
         archives: Mapping[str, bytes],
-        places: Places,
+        places: PathMap,
         emit: Callable[[bytes], None],
     ) -> None:
         self._spec = submission["job_spec"]
@@ -73,7 +73,7 @@ class Job:
         self._process: asyncio.subprocess.Process | None = None
         self._stops = False
 
-    async def run(self) -> End:
+    async def run(self) -> JobResult:
         """Run to the end."""
         self._places.make()
         for archive in self._spec.get("file_archives") or []:
@@ -134,7 +134,7 @@ class Job:
         except (OSError, IndexError):  # there is none yet
             self._process.kill()
 
-    async def _follow(self, process: asyncio.subprocess.Process, terminal: int) -> End:
+    async def _follow(self, process: asyncio.subprocess.Process, terminal: int) -> JobResult:
         loop = asyncio.get_running_loop()
         silent = asyncio.Event()
 
@@ -159,20 +159,20 @@ class Job:
             loop.remove_reader(terminal)
         return end
 
-    async def _wait(self, process: asyncio.subprocess.Process) -> End:
+    async def _wait(self, process: asyncio.subprocess.Process) -> JobResult:
         try:
             async with asyncio.timeout(self._spec.get("max_duration") or None):
                 code = await process.wait()
         except TimeoutError:
             await self.kill()
-            return End(
+            return JobResult(
                 state="terminated",
                 termination_reason="max_duration_exceeded",
                 termination_message="Max duration exceeded",
             )
         if self._stops:
-            return End(state="terminated")
-        return End(state="failed" if code else "done", exit_status=code if code >= 0 else 128 - code)
+            return JobResult(state="terminated")
+        return JobResult(state="failed" if code else "done", exit_status=code if code >= 0 else 128 - code)
 
     def _environment(self) -> dict[str, str]:
         """The image's, which is this machine with our Python first, and what the task adds to it."""

@@ -30,15 +30,15 @@ def scale(factor: float) -> None:
     original = base.Pipeline.__init__
 
     @wraps(original)
-    def scaled(self: Any, *args: Any, **options: Any) -> None:  # noqa: ANN401 - any pipeline's
+    def scaled(self: Any, *args: Any, **options: Any) -> None:
         interval: timedelta = options["min_processing_interval"]
         original(self, *args, **{**options, "min_processing_interval": interval * factor})
 
     base.Pipeline.__init__ = scaled
-    delays = base.Fetcher._DEFAULT_FETCH_DELAYS  # noqa: SLF001 - no setting exists
+    delays = base.Fetcher._DEFAULT_FETCH_DELAYS
     delays[:] = [max(_LEAST_S, delay * factor) for delay in delays]
     jobs_running.JOB_DISCONNECTED_RETRY_TIMEOUT *= factor
-    pauses = pending._PENDING_RETRY_DELAYS  # noqa: SLF001 - no setting exists
+    pauses = pending._PENDING_RETRY_DELAYS
     pauses[:] = [pause * factor for pause in pauses]
     # An abort waits this long for a command that nobody stopped; less would lose logs on a busy machine.
     jobs_terminating.JOB_TERMINATION_DEADLINE = max(

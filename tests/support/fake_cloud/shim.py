@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from warmfront.testing.cloud import api
-from warmfront.testing.cloud.runner import VERSION, Runner
+from tests.support.fake_cloud import http_api
+from tests.support.fake_cloud.runner import VERSION, Runner
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from warmfront.testing.cloud.switches import Switches
+    from tests.support.fake_cloud.switches import Switches
 
 RUNNER_PORT = 10999
 CONTAINER_SSH_PORT = 10022
@@ -81,7 +81,7 @@ class Shim:
                 web.post("/api/tasks/{id}/remove", self._remove),
             ]
         )
-        self._server, self.port = await api.serve(app)
+        self._server, self.port = await http_api.serve(app)
 
     async def close(self) -> None:
         """End every container, and listen no more."""

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from warmfront.testing.cloud import api
+from tests.support.fake_cloud import http_api
 
 if TYPE_CHECKING:
-    from warmfront.testing.cloud.datacentre import DataCentre
-    from warmfront.testing.cloud.vm import VM
+    from tests.support.fake_cloud.data_center import DataCenter
+    from tests.support.fake_cloud.vm import FakeVM
 
 HOST = "api.devcloud.amd.com"
 KEY = "dop_v1_simulated"
@@ -48,13 +48,13 @@ SIZES = {
 class AmdDeveloperCloud:
     """Its API."""
 
-    def __init__(self, centre: DataCentre) -> None:
+    def __init__(self, centre: DataCenter) -> None:
         self._centre = centre
         self._keys: dict[int, dict[str, Any]] = {}
 
     def app(self) -> web.Application:
         """What listens to HOST."""
-        app = web.Application(middlewares=[api.gate(self._centre, f"Bearer {KEY}")])
+        app = web.Application(middlewares=[http_api.gate(self._centre, f"Bearer {KEY}")])
         app.add_routes(
             [
                 web.get("/v2/account", self._account),
@@ -91,7 +91,7 @@ class AmdDeveloperCloud:
     async def _create(self, request: web.Request) -> web.Response:
         body = await request.json()
         if self._centre.is_full():
-            return api.failure(422, "Size is not available in this region.")
+            return http_api.failure(422, "Size is not available in this region.")
         number = self._centre.next_number()
         vm = self._centre.create(
             vm_id=str(500_000 + number),
@@ -110,16 +110,16 @@ class AmdDeveloperCloud:
     async def _get(self, request: web.Request) -> web.Response:
         vm = self._centre.vms.get(request.match_info["id"])
         if vm is None:
-            return api.failure(404, "The resource you were accessing could not be found.")
+            return http_api.failure(404, "The resource you were accessing could not be found.")
         return web.json_response({"droplet": _droplet(vm)})
 
     async def _delete(self, request: web.Request) -> web.Response:
         if not await self._centre.end(request.match_info["id"]):
-            return api.failure(404, "The resource you were accessing could not be found.")
+            return http_api.failure(404, "The resource you were accessing could not be found.")
         return web.Response(status=204)
 
 
-def _droplet(vm: VM) -> dict[str, Any]:
+def _droplet(vm: FakeVM) -> dict[str, Any]:
     public = {"type": "public", "ip_address": vm.address}
     return {
         "id": int(vm.id),

@@ -12,31 +12,34 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from warmfront.testing.cloud import amd, api, catalog, hotaisle
-from warmfront.testing.cloud.authority import make_authority
-from warmfront.testing.cloud.datacentre import DataCentre
-from warmfront.testing.cloud.proxy import Proxy
-from warmfront.testing.cloud.switches import Switches
+from tests.support.fake_cloud import amd_developer_cloud, hot_aisle, http_api, price_catalog
+from tests.support.fake_cloud.certificates import make_authority
+from tests.support.fake_cloud.connect_proxy import ConnectProxy
+from tests.support.fake_cloud.data_center import DataCenter
+from tests.support.fake_cloud.switches import Switches
 
 if TYPE_CHECKING:
     import ssl
 
     from aiohttp import web
 
-    from warmfront.testing.cloud.bill import Billed
-    from warmfront.testing.cloud.vm import VM
+    from tests.support.fake_cloud.bill import BillEntry
+    from tests.support.fake_cloud.vm import FakeVM
 
 
-class SimulatedCloud:
+class FakeCloud:
     """An asynchronous context manager; the cloud exists inside of it."""
 
     #: For a dstack server's configuration.
     backends: tuple[dict[str, Any], ...] = (
-        {"type": amd.BACKEND, "creds": {"type": "api_key", "api_key": amd.KEY}},
         {
-            "type": hotaisle.BACKEND,
-            "team_handle": hotaisle.TEAM,
-            "creds": {"type": "api_key", "api_key": hotaisle.KEY},
+            "type": amd_developer_cloud.BACKEND,
+            "creds": {"type": "api_key", "api_key": amd_developer_cloud.KEY},
+        },
+        {
+            "type": hot_aisle.BACKEND,
+            "team_handle": hot_aisle.TEAM,
+            "creds": {"type": "api_key", "api_key": hot_aisle.KEY},
         },
     )
 
@@ -44,7 +47,7 @@ class SimulatedCloud:
         self.switches = switches or Switches()
         self.environment: dict[str, str] = {}  #: what a dstack server must have in its environment
         self._stack = AsyncExitStack()
-        self._centre: DataCentre | None = None
+        self._centre: DataCenter | None = None
 
     async def __aenter__(self) -> Self:
         try:
@@ -58,15 +61,15 @@ class SimulatedCloud:
         await self._stack.aclose()
 
     @property
-    def droplets(self) -> dict[str, VM]:
+    def droplets(self) -> dict[str, FakeVM]:
         """The VMs that exist, of both clouds, by id."""
         return dict(self._running().vms)
 
-    def bill(self) -> list[Billed]:
+    def bill(self) -> list[BillEntry]:
         """Every VM that there ever was, the oldest first."""
         return self._running().bill.records()
 
-    def billed(self, vm_id: str) -> Billed:
+    def billed(self, vm_id: str) -> BillEntry:
         """The record of one VM."""
         return self._running().bill.record(vm_id)
 
@@ -76,20 +79,22 @@ class SimulatedCloud:
         return self._running().waiting
 
     async def vanish(self, vm_id: str) -> None:
-        """Lose a VM: its processes are killed, its SSH is gone, and the API knows nothing of it."""
+        """Lose a FakeVM: its processes are killed, its SSH is gone, and the API knows nothing of it."""
         if not await self._running().end(vm_id):
             raise KeyError(vm_id)
 
     async def _open(self, folder: Path) -> None:
         self._stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        self._centre = DataCentre(folder, self.switches)
-        authority, tls = make_authority(folder, [amd.HOST, hotaisle.HOST])
+        self._centre = DataCenter(folder, self.switches)
+        authority, tls = make_authority(folder, [amd_developer_cloud.HOST, hot_aisle.HOST])
         ports = {
-            amd.HOST: await self._serve(amd.AmdDeveloperCloud(self._centre).app(), tls),
-            hotaisle.HOST: await self._serve(hotaisle.HotAisle(self._centre).app(), tls),
+            amd_developer_cloud.HOST: await self._serve(
+                amd_developer_cloud.AmdDeveloperCloud(self._centre).app(), tls
+            ),
+            hot_aisle.HOST: await self._serve(hot_aisle.HotAisle(self._centre).app(), tls),
         }
-        prices = await self._serve(catalog.app())
-        proxy = Proxy(ports)
+        prices = await self._serve(price_catalog.app())
+        proxy = ConnectProxy(ports)
         self.environment = {
             "HTTPS_PROXY": await proxy.start(),
             "NO_PROXY": "127.0.0.1,localhost",
@@ -100,13 +105,13 @@ class SimulatedCloud:
         self._stack.push_async_callback(proxy.close)
         self._stack.push_async_callback(self._centre.close)
 
-    def _running(self) -> DataCentre:
+    def _running(self) -> DataCenter:
         if self._centre is None:
             raise RuntimeError("The cloud exists only inside of its context.")
         return self._centre
 
     async def _serve(self, app: web.Application, tls: ssl.SSLContext | None = None) -> int:
-        runner, port = await api.serve(app, tls)
+        runner, port = await http_api.serve(app, tls)
         self._stack.push_async_callback(runner.cleanup)
         return port
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from aiohttp.typedefs import Middleware
 
-    from warmfront.testing.cloud.datacentre import DataCentre
+    from tests.support.fake_cloud.data_center import DataCenter
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _LOOK_S = 0.05
 
 
-def gate(centre: DataCentre, authorization: str) -> Middleware:
+def gate(centre: DataCenter, authorization: str) -> Middleware:
     """Let a request through that has the key, unless a switch says what else happens to it."""
     switches = centre.switches
 

@@ -1,4 +1,4 @@
-"""A simulated VM: it boots, has an address with SSH on it, a shim behind that, and ends with all it runs.
+"""A simulated FakeVM: it boots, has an address with SSH on it, a shim behind that, and ends with all it runs.
 
 It decides nothing: the data centre makes it and ends it, dstack tells it what to run.
 """
@@ -10,8 +10,8 @@ import socket
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from warmfront.testing.cloud.shim import CONTAINER_SSH_PORT, RUNNER_PORT, Shim
-from warmfront.testing.cloud.ssh import SSH
+from tests.support.fake_cloud.shim import CONTAINER_SSH_PORT, RUNNER_PORT, Shim
+from tests.support.fake_cloud.ssh_server import SSHServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     import asyncssh
 
-    from warmfront.testing.cloud.switches import Switches
+    from tests.support.fake_cloud.switches import Switches
 
 SSH_PORT = 22
 SHIM_PORT = 10998
 
 
-class VM:
+class FakeVM:
     """One machine."""
 
     def __init__(
@@ -54,10 +54,12 @@ class VM:
         self._shim_by_command = shim_by_command
         self._shim_wanted = asyncio.Event()
         self._shim = Shim(folder, switches)
-        self._ssh = SSH(
+        self._ssh = SSHServer(
             host_key=host_key, keys=self._host_keys, connect=self._host_port, command=self._commanded
         )
-        self._container_ssh = SSH(host_key=host_key, keys=self._container_keys, connect=self._container_port)
+        self._container_ssh = SSHServer(
+            host_key=host_key, keys=self._container_keys, connect=self._container_port
+        )
         self._container_ssh_port = 0
         self._boot = asyncio.create_task(self._boots())
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from warmfront.testing.cloud import api
+from tests.support.fake_cloud import http_api
 
 if TYPE_CHECKING:
-    from warmfront.testing.cloud.datacentre import DataCentre
+    from tests.support.fake_cloud.data_center import DataCenter
 
 HOST = "admin.hotaisle.app"
 KEY = "simulated.key"
@@ -33,14 +33,14 @@ _SPECS = {
 class HotAisle:
     """Its API."""
 
-    def __init__(self, centre: DataCentre) -> None:
+    def __init__(self, centre: DataCenter) -> None:
         self._centre = centre
         self._keys: list[str] = []
 
     def app(self) -> web.Application:
         """What listens to HOST."""
         machines = f"/api/teams/{TEAM}/virtual_machines"
-        app = web.Application(middlewares=[api.gate(self._centre, f"Token {KEY}")])
+        app = web.Application(middlewares=[http_api.gate(self._centre, f"Token {KEY}")])
         app.add_routes(
             [
                 web.get("/api/user/", self._user),
@@ -60,7 +60,7 @@ class HotAisle:
     async def _create_key(self, request: web.Request) -> web.Response:
         key = (await request.json())["authorized_key"]
         if key in self._keys:
-            return api.failure(409, "The key exists.")
+            return http_api.failure(409, "The key exists.")
         self._keys.append(key)
         return web.json_response({})
 
@@ -74,7 +74,7 @@ class HotAisle:
 
     async def _create(self, _: web.Request) -> web.Response:
         if self._centre.is_full():
-            return api.failure(404, "No machine of these specs is available.")
+            return http_api.failure(404, "No machine of these specs is available.")
         number = self._centre.next_number()
         name = f"enc1-gpuvm{number:03d}"
         vm = self._centre.create(
@@ -92,10 +92,10 @@ class HotAisle:
     async def _state(self, request: web.Request) -> web.Response:
         vm = self._centre.vms.get(request.match_info["name"])
         if vm is None:
-            return api.failure(404, "There is no such machine.")
+            return http_api.failure(404, "There is no such machine.")
         return web.json_response({"state": "running" if vm.is_active else "starting"})
 
     async def _delete(self, request: web.Request) -> web.Response:
         if not await self._centre.end(request.match_info["name"]):
-            return api.failure(404, "There is no such machine.")
+            return http_api.failure(404, "There is no such machine.")
         return web.Response(status=204)

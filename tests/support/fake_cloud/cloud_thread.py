@@ -1,6 +1,6 @@
 """A simulated cloud for tests that are not asynchronous: it runs in a thread of its own.
 
-It adds no behaviour; every call is one of `SimulatedCloud`.
+It adds no behaviour; every call is one of `FakeCloud`.
 """
 
 from __future__ import annotations
@@ -9,26 +9,26 @@ import asyncio
 import threading
 from typing import TYPE_CHECKING, Any, Self
 
-from warmfront.testing.cloud.simulated import SimulatedCloud
+from tests.support.fake_cloud.cloud import FakeCloud
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from warmfront.testing.cloud.bill import Billed
-    from warmfront.testing.cloud.switches import Switches
-    from warmfront.testing.cloud.vm import VM
+    from tests.support.fake_cloud.bill import BillEntry
+    from tests.support.fake_cloud.switches import Switches
+    from tests.support.fake_cloud.vm import FakeVM
 
 #: For anything that is asked of the cloud.
 _PROMPT_S = 30.0
 
 
-class CloudThread:
+class FakeCloudThread:
     """A context manager around a cloud and the event loop that it lives in."""
 
-    backends = SimulatedCloud.backends
+    backends = FakeCloud.backends
 
     def __init__(self, switches: Switches | None = None) -> None:
-        self._cloud = SimulatedCloud(switches)
+        self._cloud = FakeCloud(switches)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="simulated cloud", daemon=True)
 
@@ -56,15 +56,15 @@ class CloudThread:
         return self._cloud.environment
 
     @property
-    def droplets(self) -> dict[str, VM]:
+    def droplets(self) -> dict[str, FakeVM]:
         """The VMs that exist."""
         return self._cloud.droplets
 
-    def bill(self) -> list[Billed]:
+    def bill(self) -> list[BillEntry]:
         """Every VM that there ever was."""
         return self._cloud.bill()
 
-    def billed(self, vm_id: str) -> Billed:
+    def billed(self, vm_id: str) -> BillEntry:
         """The record of one VM."""
         return self._cloud.billed(vm_id)
 

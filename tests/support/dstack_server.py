@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import httpx
 
-from warmfront.testing import dstack_scaled
+from tests.support import dstack_scaled_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -128,7 +128,7 @@ class DstackServer:
     def _command(self) -> list[str]:
         if self._scale is None:
             return [str(self._python.parent / "dstack"), "server"]
-        return [str(self._python), str(dstack_scaled.__file__), str(self._scale)]
+        return [str(self._python), str(dstack_scaled_server.__file__), str(self._scale)]
 
     def _environment(self) -> dict[str, str]:
         """Where programs are, and nothing else of ours: a test's environment is none of its business."""

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from warmfront.testing.cloud import api
-from warmfront.testing.cloud.job import Job
-from warmfront.testing.cloud.places import Places
+from tests.support.fake_cloud import http_api
+from tests.support.fake_cloud.job import Job
+from tests.support.fake_cloud.path_map import PathMap
 
 if TYPE_CHECKING:
     import socket
@@ -61,7 +61,7 @@ class Runner:
                 web.get("/logs_ws", self._stream_logs),
             ]
         )
-        self._server, self.port = await api.serve(app)
+        self._server, self.port = await http_api.serve(app)
 
     async def close(self) -> None:
         """End what it runs, and return when that is gone."""
@@ -106,7 +106,7 @@ class Runner:
     async def _run(self, _: web.Request) -> web.Response:
         if self._submission is None or self._work is not None:
             return web.Response(status=409)
-        places = Places(
+        places = PathMap(
             root=self._root, host=self._host, spec=self._submission["job_spec"], mounts=self._mounts
         )
         self._job = Job(submission=self._submission, archives=self._archives, places=places, emit=self._emit)

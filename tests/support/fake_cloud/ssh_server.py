@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Connect = Callable[[int], Awaitable[socket]]
 
 
-class SSH:
+class SSHServer:
     """One server."""
 
     def __init__(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _HEAD_S = 30.0
 
 
-class Proxy:
+class ConnectProxy:
     """CONNECT for a few hosts, each of which is a port of this machine."""
 
     def __init__(self, ports: Mapping[str, int]) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, kw_only=True)
-class Billed:
+class BillEntry:
     """One VM on the bill. Times are in seconds since 1970."""
 
     id: str
@@ -31,11 +31,11 @@ class Bill:
     """Every VM that a cloud ever had."""
 
     def __init__(self) -> None:
-        self._records: dict[str, Billed] = {}
+        self._records: dict[str, BillEntry] = {}
 
     def open(self, *, vm_id: str, name: str, backend: str, price: float, minimum_s: float) -> None:
         """From now on the VM is charged for."""
-        self._records[vm_id] = Billed(
+        self._records[vm_id] = BillEntry(
             id=vm_id, name=name, backend=backend, price=price, minimum_s=minimum_s, started_at=time.time()
         )
 
@@ -43,10 +43,10 @@ class Bill:
         """Until now it was."""
         self._records[vm_id] = replace(self._records[vm_id], ended_at=time.time())
 
-    def record(self, vm_id: str) -> Billed:
+    def record(self, vm_id: str) -> BillEntry:
         """Of one VM."""
         return self._records[vm_id]
 
-    def records(self) -> list[Billed]:
+    def records(self) -> list[BillEntry]:
         """All records, the oldest first."""
         return list(self._records.values())

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-class Places:
+class PathMap:
     """Of one task."""
 
     def __init__(

@@ -1,0 +1,1 @@
+"""What several test packages share: servers, fakes and harnesses."""
