@@ -31,7 +31,7 @@ from warmfront.store.engine import open_store
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from warmfront.hip.xray import Report
+    from warmfront.hip.xray import XrayReport
     from warmfront.problems.spec import Dtype, Problem
     from warmfront.submission import Submission
 
@@ -110,7 +110,7 @@ async def _look(_record: Submission, _code: str) -> Xray:
     return Xray(arch="gfx942", gpu="MI300X", compiler="", compiles=True, kernels=[], findings=[])
 
 
-async def _no_report(source: str, *, arch: str, problem: Problem | None, dtype: Dtype | None) -> Report:
+async def _no_report(source: str, *, arch: str, problem: Problem | None, dtype: Dtype | None) -> XrayReport:
     raise AssertionError(source, arch, problem, dtype)
 
 

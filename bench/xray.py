@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from bench.timing import medians_s, print_bars
 from warmfront import sandbox, settings
 from warmfront.hip.xray import xray
-from warmfront.hip.xray.compiler import Compiler, choose_headers, find_libraries
+from warmfront.hip.xray.device_compiler import DeviceCompiler, choose_headers, find_libraries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,7 @@ EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.hip"))
 def main() -> None:
     """Measure, and print the ratio."""
     configured = settings.load()
-    compiler = Compiler(configured.cache_dir, "gfx942", libraries=find_libraries())
+    compiler = DeviceCompiler(configured.cache_dir, "gfx942", libraries=find_libraries())
     maker = sandbox.open_sandbox(configured.sandbox, base=configured.box_dir)
     ratios = []
     try:
@@ -48,7 +48,7 @@ def main() -> None:
     print(f"{statistics.median(ratios):.2f} (goal: 1.5 or less)")
 
 
-def bare_call(example: Path, compiler: Compiler, assembly: Path) -> Callable[[], object]:
+def bare_call(example: Path, compiler: DeviceCompiler, assembly: Path) -> Callable[[], object]:
     """The compiler's own command, with no sandbox around it."""
     precompiled = compiler.precompiled(choose_headers(example.read_text()))
     command = [*compiler.command(str(example), precompiled), "-o", str(assembly)]

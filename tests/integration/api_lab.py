@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from warmfront.api.app import create_app
 from warmfront.api.context import ServiceContext
 from warmfront.events import Xray
-from warmfront.hip.xray import Report
+from warmfront.hip.xray import XrayReport
 from warmfront.orchestrator.log import EventLog
 from warmfront.orchestrator.orchestrator import VMOrchestrator
 from warmfront.service.billing_reconciliation import BillingReconciler
@@ -232,9 +232,9 @@ async def examine(record: Submission, source: str) -> Xray:
     )
 
 
-async def xray(source: str, *, arch: str, problem: object, dtype: object) -> Report:
+async def xray(source: str, *, arch: str, problem: object, dtype: object) -> XrayReport:
     """An X-ray that sees nothing but what it was asked."""
-    return Report(
+    return XrayReport(
         arch=arch, gpu="MI300X", compiler="none", seconds=0.0, notes=(source, str(problem), str(dtype))
     )
 

@@ -9,8 +9,8 @@ import pytest
 from tests.xray.lab import ROOT, Lab, open_lab
 from warmfront import settings
 from warmfront.errors import UsageError
-from warmfront.hip.xray import examine
-from warmfront.hip.xray.examine import NO_KERNEL
+from warmfront.hip.xray import analysis
+from warmfront.hip.xray.analysis import NO_KERNEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,7 +145,7 @@ def test_template_bombs(lab: Lab, name: str) -> None:
 
 def test_more_assembly_than_anyone_reads(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel that becomes more assembly than the limit is refused by its size, not read."""
-    monkeypatch.setattr(examine, "MAX_ASSEMBLY_BYTES", 1000)
+    monkeypatch.setattr(analysis, "MAX_ASSEMBLY_BYTES", 1000)
     failure = failure_of(lab, "__global__ void k(float* x) { *x = tanhf(*x); }\n")
     assert failure.code == "COMPILE_OUTPUT_LIMIT"
 

@@ -9,17 +9,17 @@ import pytest
 
 from tests.xray.lab import EXAMPLES, FIGURES, FINDINGS, ROOT, Lab, open_lab, remarks
 from warmfront import problems
-from warmfront.hip.xray.compiler import Compiler, find_libraries
-from warmfront.hip.xray.examine import LESS_EXACT
-from warmfront.hip.xray.isa import Kind
-from warmfront.hip.xray.occupancy import Limit
+from warmfront.hip.xray.analysis import LESS_EXACT
+from warmfront.hip.xray.device_compiler import DeviceCompiler, find_libraries
+from warmfront.hip.xray.isa import InstructionKind
+from warmfront.hip.xray.occupancy import OccupancyLimit
 from warmfront.problems.spec import Dtype
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from warmfront.hip.xray import Kernel
+    from warmfront.hip.xray import KernelReport
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
 
@@ -46,7 +46,7 @@ def _lab() -> Iterator[Lab]:
     yield from open_lab()
 
 
-def figures_of(kernel: Kernel) -> dict[str, str]:
+def figures_of(kernel: KernelReport) -> dict[str, str]:
     """A kernel's figures under the names of the compiler's remarks."""
     return {
         "TotalSGPRs": str(kernel.sgpr),
@@ -77,13 +77,17 @@ def test_corpus_is_large_enough(lab: Lab) -> None:
     """At least 30 kernels are compared, and among them are all that can go wrong in different ways."""
     kernels = [kernel for path in CORPUS for kernel in lab.xray(path.read_text()).kernels]
     assert len(kernels) >= 30
-    assert any(kernel.mix.count(Kind.MFMA) for kernel in kernels)
+    assert any(kernel.mix.count(InstructionKind.MFMA) for kernel in kernels)
     assert any(kernel.agpr for kernel in kernels)
     assert any(kernel.vgpr_spills for kernel in kernels)
     assert any(kernel.scratch_bytes and not kernel.vgpr_spills for kernel in kernels)
     assert any(kernel.launch_bound_threads for kernel in kernels)
     assert {kernel.best_occupancy.waves_per_simd for kernel in kernels} >= {1, 2, 4, 6, 7, 8}
-    assert {kernel.occupancy.limited_by for kernel in kernels} >= {Limit.NOTHING, Limit.VGPRS, Limit.LDS}
+    assert {kernel.occupancy.limited_by for kernel in kernels} >= {
+        OccupancyLimit.NOTHING,
+        OccupancyLimit.VGPRS,
+        OccupancyLimit.LDS,
+    }
 
 
 def test_says_what_limits_a_kernel(lab: Lab) -> None:
@@ -91,19 +95,19 @@ def test_says_what_limits_a_kernel(lab: Lab) -> None:
     (kernel,) = lab.xray((ROOT / "examples" / "matmul.hip").read_text()).kernels
     assert (kernel.name, kernel.line, kernel.block) == ("matmul", 11, (256, 1, 1))
     assert kernel.launch_bound_threads == 256
-    assert kernel.occupancy.limited_by is Limit.VGPRS
+    assert kernel.occupancy.limited_by is OccupancyLimit.VGPRS
     (step,) = kernel.steps
     assert step.waves_per_simd == kernel.occupancy.waves_per_simd + 1
     assert kernel.vgpr - step.change == step.reach
     assert [(loop.line, loop.depth) for loop in kernel.loops] == [(22, 1), (23, 2), (27, 2)]
-    assert kernel.mix.count(Kind.BARRIER) == 2
+    assert kernel.mix.count(InstructionKind.BARRIER) == 2
     assert kernel.mix.total == sum(kernel.mix.counts.values()) == len(kernel.instructions)
 
 
 def test_sees_widths_and_matrix_instructions(lab: Lab) -> None:
     """Loads are told apart by their width, and matrix instructions are counted by themselves."""
     kernels = {k.name: k for path in FIGURES for k in lab.xray(path.read_text()).kernels}
-    assert kernels["one_tile"].mix.count(Kind.MFMA) >= 1
+    assert kernels["one_tile"].mix.count(InstructionKind.MFMA) >= 1
     assert set(kernels["one_tile"].mix.load_widths) == {8}
     assert set(kernels["axpy_half"].mix.load_widths) == {2}
     assert kernels["free_choice<200>"].vgpr_spills > 0
@@ -159,18 +163,20 @@ def with_own_headers(path: Path) -> str:
 
 def test_without_device_libraries(lab: Lab) -> None:
     """Without ROCm's bitcode the whole corpus still compiles, and the report says what is less exact."""
-    compiler = Compiler(lab.settings.cache_dir, "gfx942", libraries=None)
+    compiler = DeviceCompiler(lab.settings.cache_dir, "gfx942", libraries=None)
     for path in [*CORPUS, *FINDINGS]:
         report = lab.xray(path.read_text(), compiler=compiler)
         assert report.failure is None, report.failure.message
         assert report.notes == (LESS_EXACT,)
-        assert not any(kernel.mix.count(Kind.CALL) for kernel in report.kernels if kernel.name != "talkative")
+        assert not any(
+            kernel.mix.count(InstructionKind.CALL) for kernel in report.kernels if kernel.name != "talkative"
+        )
 
 
 def test_exact_where_no_library_is_used(lab: Lab) -> None:
     """Where a kernel calls no library, its figures are the same with and without it."""
     source = (ROOT / "examples" / "matmul.hip").read_text()
-    without = lab.xray(source, compiler=Compiler(lab.settings.cache_dir, "gfx942", libraries=None))
+    without = lab.xray(source, compiler=DeviceCompiler(lab.settings.cache_dir, "gfx942", libraries=None))
     assert find_libraries() is not None
     assert [figures_of(k) for k in without.kernels] == [figures_of(k) for k in lab.xray(source).kernels]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.xray.lab import EXAMPLES, FIGURES, FINDINGS, Lab, marked, open_lab
-from warmfront.hip.xray.report import Rule
+from warmfront.hip.xray.xray_report import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

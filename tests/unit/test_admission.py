@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, cast
 
-from warmfront import problems
-from warmfront.admission import examine
+from warmfront import gpus, problems, settings
 from warmfront.cli import admission
 from warmfront.events import Benchmarking, Checked, Checking, Compiling, Event, Failed, Xray
-from warmfront.hip import xray
+from warmfront.hip.xray import analysis
+from warmfront.hip.xray.event import xray_event
 from warmfront.judge_request import JudgeRequest
 from warmfront.verdicts import Endpoint, Verdict
 
@@ -61,10 +61,10 @@ class Scene:
 
 def admitted(scene: Scene, end: Event, monkeypatch: pytest.MonkeyPatch) -> list[Event]:
     """All events of a run."""
-    monkeypatch.setattr(admission, "examine", scene.examine)
+    monkeypatch.setattr(admission, "xray_event", scene.examine)
     relu = problems.get("relu")
     submission = JudgeRequest(source="", problem=relu, dtype=relu.dtypes[0], endpoint=Endpoint.SUBMIT)
-    unused = (cast("Sandbox", None), cast("Settings", None))
+    unused = (cast("Sandbox", None), settings.load({}, env_file=None))
     return list(admission.admitted(scene.judge(end), submission, *unused))
 
 
@@ -108,10 +108,11 @@ def test_an_xray_that_fails_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise KeyError("NumVgprs")
 
-    monkeypatch.setattr(xray, "xray", fail)
-    seen = examine(
+    monkeypatch.setattr(analysis, "xray", fail)
+    seen = xray_event(
         "",
         file_name="kernel.hip",
+        gpu=gpus.MI300X,
         problem=None,
         dtype=None,
         sandbox=cast("Sandbox", None),

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from warmfront.hip.xray.occupancy import (
     COMPUTE_UNITS,
-    Limit,
-    Needs,
+    KernelResources,
+    OccupancyLimit,
     best_occupancy,
     next_steps,
     occupancy,
@@ -19,7 +19,7 @@ from warmfront.hip.xray.occupancy import (
 
 MI300X = COMPUTE_UNITS["gfx942"]
 NEEDS = st.builds(
-    Needs,
+    KernelResources,
     vgprs=st.integers(0, 512),
     sgprs=st.integers(0, 108),
     lds_bytes=st.integers(0, 64 * 1024),
@@ -62,29 +62,29 @@ def test_waves_by_scalar_registers(sgprs: int, waves: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("needs", "threads", "waves", "limit"),
+    ("resources", "threads", "waves", "limit"),
     [
-        (Needs(vgprs=32, sgprs=16, lds_bytes=0), 256, 8, Limit.NOTHING),
-        (Needs(vgprs=74, sgprs=36, lds_bytes=8256), 256, 6, Limit.VGPRS),
-        (Needs(vgprs=32, sgprs=16, lds_bytes=32 * 1024), 256, 2, Limit.LDS),
-        (Needs(vgprs=32, sgprs=16, lds_bytes=64 * 1024), 64, 1, Limit.LDS),
+        (KernelResources(vgprs=32, sgprs=16, lds_bytes=0), 256, 8, OccupancyLimit.NOTHING),
+        (KernelResources(vgprs=74, sgprs=36, lds_bytes=8256), 256, 6, OccupancyLimit.VGPRS),
+        (KernelResources(vgprs=32, sgprs=16, lds_bytes=32 * 1024), 256, 2, OccupancyLimit.LDS),
+        (KernelResources(vgprs=32, sgprs=16, lds_bytes=64 * 1024), 64, 1, OccupancyLimit.LDS),
         # 12 waves a block: two blocks fill 24 of 32 slots, a third does not fit.
-        (Needs(vgprs=32, sgprs=16, lds_bytes=0), 768, 6, Limit.BLOCK),
-        (Needs(vgprs=32, sgprs=106, lds_bytes=0), 256, 7, Limit.SGPRS),
+        (KernelResources(vgprs=32, sgprs=16, lds_bytes=0), 768, 6, OccupancyLimit.BLOCK),
+        (KernelResources(vgprs=32, sgprs=106, lds_bytes=0), 256, 7, OccupancyLimit.SGPRS),
         # 24 waves fit by registers; blocks of 16 waves fit once.
-        (Needs(vgprs=80, sgprs=16, lds_bytes=0), 1024, 4, Limit.VGPRS),
+        (KernelResources(vgprs=80, sgprs=16, lds_bytes=0), 1024, 4, OccupancyLimit.VGPRS),
     ],
 )
-def test_occupancy(needs: Needs, threads: int, waves: int, limit: Limit) -> None:
+def test_occupancy(resources: KernelResources, threads: int, waves: int, limit: OccupancyLimit) -> None:
     """Occupancy is set by the resource that runs out first, in whole blocks."""
-    held = occupancy(needs, threads, MI300X)
+    held = occupancy(resources, threads, MI300X)
     assert (held.waves_per_simd, held.limited_by) == (waves, limit)
 
 
 def test_more_lds_on_cdna4() -> None:
     """What LDS limits to two blocks on an MI300X, it limits to five on an MI355X."""
-    needs = Needs(vgprs=32, sgprs=16, lds_bytes=32 * 1024)
-    blocks = [occupancy(needs, 256, COMPUTE_UNITS[arch]).blocks_per_cu for arch in ("gfx942", "gfx950")]
+    resources = KernelResources(vgprs=32, sgprs=16, lds_bytes=32 * 1024)
+    blocks = [occupancy(resources, 256, COMPUTE_UNITS[arch]).blocks_per_cu for arch in ("gfx942", "gfx950")]
     assert blocks == [
         2,
         5 - 1,
@@ -93,28 +93,34 @@ def test_more_lds_on_cdna4() -> None:
 
 def test_next_step_of_registers() -> None:
     """The next step names how many registers to save, and what it brings."""
-    steps = next_steps(Needs(vgprs=74, sgprs=36, lds_bytes=8256), 256, MI300X)
+    steps = next_steps(KernelResources(vgprs=74, sgprs=36, lds_bytes=8256), 256, MI300X)
     assert [(step.resource, step.change, step.reach, step.waves_per_simd) for step in steps] == [
-        (Limit.VGPRS, 2, 72, 7)
+        (OccupancyLimit.VGPRS, 2, 72, 7)
     ]
 
 
 def test_next_step_of_lds() -> None:
     """Where LDS is the limit, the step is in bytes."""
-    (step, *_) = next_steps(Needs(vgprs=32, sgprs=16, lds_bytes=33 * 1024), 256, MI300X)
-    assert (step.resource, step.change, step.waves_per_simd) == (Limit.LDS, 1024, 2)
+    (step, *_) = next_steps(KernelResources(vgprs=32, sgprs=16, lds_bytes=33 * 1024), 256, MI300X)
+    assert (step.resource, step.change, step.waves_per_simd) == (OccupancyLimit.LDS, 1024, 2)
 
 
 @given(NEEDS, st.integers(1, 16))
-def test_steps_hold_what_they_promise(needs: Needs, waves: int) -> None:
+def test_steps_hold_what_they_promise(resources: KernelResources, waves: int) -> None:
     """Every step that is offered gives the occupancy that it names, which is more than before."""
     threads = waves * 64
-    now = occupancy(needs, threads, MI300X)
-    for step in next_steps(needs, threads, MI300X):
+    now = occupancy(resources, threads, MI300X)
+    for step in next_steps(resources, threads, MI300X):
         changed = {
-            Limit.VGPRS: (Needs(vgprs=step.reach, sgprs=needs.sgprs, lds_bytes=needs.lds_bytes), threads),
-            Limit.LDS: (Needs(vgprs=needs.vgprs, sgprs=needs.sgprs, lds_bytes=step.reach), threads),
-            Limit.BLOCK: (needs, step.reach),
+            OccupancyLimit.VGPRS: (
+                KernelResources(vgprs=step.reach, sgprs=resources.sgprs, lds_bytes=resources.lds_bytes),
+                threads,
+            ),
+            OccupancyLimit.LDS: (
+                KernelResources(vgprs=resources.vgprs, sgprs=resources.sgprs, lds_bytes=step.reach),
+                threads,
+            ),
+            OccupancyLimit.BLOCK: (resources, step.reach),
         }[step.resource]
         then = occupancy(*changed, MI300X)
         assert then.waves_per_simd == step.waves_per_simd
@@ -122,10 +128,10 @@ def test_steps_hold_what_they_promise(needs: Needs, waves: int) -> None:
 
 
 @given(NEEDS, st.integers(1, 16))
-def test_never_more_than_there_is(needs: Needs, waves: int) -> None:
+def test_never_more_than_there_is(resources: KernelResources, waves: int) -> None:
     """What is held never takes more registers, LDS or slots than a compute unit has."""
-    held = occupancy(needs, waves * 64, MI300X)
+    held = occupancy(resources, waves * 64, MI300X)
     assert held.waves_per_cu <= MI300X.wave_slots
-    assert held.blocks_per_cu * needs.lds_bytes <= MI300X.lds_bytes
-    assert held.waves_per_cu * needs.vgprs <= MI300X.simds * MI300X.vgprs_per_lane
-    assert held.waves_per_simd <= best_occupancy(needs, 1024, MI300X).waves_per_simd
+    assert held.blocks_per_cu * resources.lds_bytes <= MI300X.lds_bytes
+    assert held.waves_per_cu * resources.vgprs <= MI300X.simds * MI300X.vgprs_per_lane
+    assert held.waves_per_simd <= best_occupancy(resources, 1024, MI300X).waves_per_simd

@@ -7,13 +7,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from warmfront.hip.xray.assembly import read_assembly
-from warmfront.hip.xray.findings import conflict_ways
-from warmfront.hip.xray.isa import Kind, kind_of, width_of
-from warmfront.hip.xray.lanes import follow
-from warmfront.hip.xray.launches import block_of, find_launches, kernel_lines
-from warmfront.hip.xray.listing import pieces, side_by_side
-from warmfront.hip.xray.names import bare_name, demangle
+from warmfront.hip.xray.demangler import bare_name, demangle
+from warmfront.hip.xray.isa import InstructionKind, kind_of, width_of
+from warmfront.hip.xray.isa_listing import listing_blocks, side_by_side
+from warmfront.hip.xray.kernel_launches import block_of, find_launches, kernel_lines
+from warmfront.hip.xray.lane_analysis import trace_lanes
 from warmfront.hip.xray.wave32 import find_assumptions
+from warmfront.hip.xray.xray_findings import conflict_ways
 
 ASSEMBLY = """\
 \t.protected\t_Z3addPf            ; -- Begin function _Z3addPf
@@ -84,7 +84,7 @@ def test_lists_assembly_beside_source() -> None:
     """A source line stands once beside its instructions, and loops have bars."""
     ((function, _),) = read_assembly(ASSEMBLY).kernels()
     source = "\n".join(f"line {number}" for number in range(1, 9))
-    rows = list(side_by_side(pieces(function.instructions, function.labels), source, 80))
+    rows = list(side_by_side(listing_blocks(function.instructions, function.labels), source, 80))
     assert rows[0].split() == ["4", "line", "4", "s_load_dwordx2", "s[0:1],", "s[0:1],", "0x0"]
     assert rows[1].split() == ["v_lshlrev_b32_e32", "v1,", "2,", "v0"]
     assert any(row.strip() == ".LBB0_2:" for row in rows)
@@ -130,28 +130,28 @@ def test_bare_names() -> None:
 @pytest.mark.parametrize(
     ("mnemonic", "kind", "width"),
     [
-        ("global_load_dwordx4", Kind.GLOBAL_LOAD, 16),
-        ("global_load_ushort", Kind.GLOBAL_LOAD, 2),
-        ("global_load_short_d16_hi", Kind.GLOBAL_LOAD, 2),
-        ("flat_store_byte", Kind.GLOBAL_STORE, 1),
-        ("global_atomic_add_f32", Kind.GLOBAL_ATOMIC, 4),
-        ("ds_read2_b64", Kind.LDS_READ, 16),
-        ("ds_write_b128", Kind.LDS_WRITE, 16),
-        ("ds_add_u32", Kind.LDS_ATOMIC, 4),
-        ("ds_bpermute_b32", Kind.SHUFFLE, 4),
-        ("v_mfma_f32_32x32x8_f16", Kind.MFMA, 4),
-        ("v_pk_fma_f32", Kind.VALU, 4),
-        ("s_waitcnt", Kind.WAIT, 4),
-        ("s_barrier", Kind.BARRIER, 4),
-        ("s_cbranch_execz", Kind.BRANCH, 4),
-        ("s_load_dwordx4", Kind.SCALAR_LOAD, 16),
-        ("s_add_u32", Kind.SALU, 4),
-        ("scratch_store_dwordx2", Kind.SCRATCH, 8),
-        ("s_swappc_b64", Kind.CALL, 8),
-        ("unheard_of", Kind.OTHER, 4),
+        ("global_load_dwordx4", InstructionKind.GLOBAL_LOAD, 16),
+        ("global_load_ushort", InstructionKind.GLOBAL_LOAD, 2),
+        ("global_load_short_d16_hi", InstructionKind.GLOBAL_LOAD, 2),
+        ("flat_store_byte", InstructionKind.GLOBAL_STORE, 1),
+        ("global_atomic_add_f32", InstructionKind.GLOBAL_ATOMIC, 4),
+        ("ds_read2_b64", InstructionKind.LDS_READ, 16),
+        ("ds_write_b128", InstructionKind.LDS_WRITE, 16),
+        ("ds_add_u32", InstructionKind.LDS_ATOMIC, 4),
+        ("ds_bpermute_b32", InstructionKind.SHUFFLE, 4),
+        ("v_mfma_f32_32x32x8_f16", InstructionKind.MFMA, 4),
+        ("v_pk_fma_f32", InstructionKind.VALU, 4),
+        ("s_waitcnt", InstructionKind.WAIT, 4),
+        ("s_barrier", InstructionKind.BARRIER, 4),
+        ("s_cbranch_execz", InstructionKind.BRANCH, 4),
+        ("s_load_dwordx4", InstructionKind.SCALAR_LOAD, 16),
+        ("s_add_u32", InstructionKind.SALU, 4),
+        ("scratch_store_dwordx2", InstructionKind.SCRATCH, 8),
+        ("s_swappc_b64", InstructionKind.CALL, 8),
+        ("unheard_of", InstructionKind.OTHER, 4),
     ],
 )
-def test_kinds_of_instructions(mnemonic: str, kind: Kind, width: int) -> None:
+def test_kinds_of_instructions(mnemonic: str, kind: InstructionKind, width: int) -> None:
     """Each mnemonic is of one kind, and moves so many bytes a lane."""
     assert kind_of(mnemonic) is kind
     assert width_of(mnemonic) == width
@@ -159,8 +159,8 @@ def test_kinds_of_instructions(mnemonic: str, kind: Kind, width: int) -> None:
 
 def test_scratch_of_gfx90a() -> None:
     """On gfx90a scratch is reached through the buffer in the first four scalar registers."""
-    assert kind_of("buffer_store_dword", "v0, off, s[0:3], 0 offset:4") is Kind.SCRATCH
-    assert kind_of("buffer_load_dword", "v0, v1, s[8:11], 0 offen") is Kind.GLOBAL_LOAD
+    assert kind_of("buffer_store_dword", "v0, off, s[0:3], 0 offset:4") is InstructionKind.SCRATCH
+    assert kind_of("buffer_load_dword", "v0, v1, s[8:11], 0 offen") is InstructionKind.GLOBAL_LOAD
 
 
 PIECES = (
@@ -298,14 +298,14 @@ def test_broken_text_has_no_launches() -> None:
 def test_follows_lanes() -> None:
     """The address of each lane is followed through shifts and sums with what all lanes share."""
     ((function, _),) = read_assembly(ASSEMBLY).kernels()
-    accesses = follow(function.instructions, None).accesses
+    accesses = trace_lanes(function.instructions, None).accesses
     assert [access.address.lanes[:4] for access in accesses] == [(4, 8, 12, 16), (4, 8, 12, 16)]
 
 
 def test_follows_lanes_of_a_tile() -> None:
     """In a block of 16 x 16 the seventeenth lane is the first of the second row."""
     ((function, _),) = read_assembly(ASSEMBLY).kernels()
-    lanes = follow(function.instructions, (16, 16, 1)).accesses[0].address.lanes
+    lanes = trace_lanes(function.instructions, (16, 16, 1)).accesses[0].address.lanes
     assert lanes[15] == 4 + 15 * 4
     assert lanes[16] == 4 + (1 << 10) * 4  # x, y and z are packed in one register
 

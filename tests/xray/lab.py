@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from warmfront import sandbox, settings
 from warmfront.hip.xray import xray
-from warmfront.hip.xray.compiler import Compiler, choose_headers, find_libraries
+from warmfront.hip.xray.device_compiler import DeviceCompiler, choose_headers, find_libraries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from warmfront.hip.xray import Report
+    from warmfront.hip.xray import XrayReport
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
 
@@ -34,7 +34,7 @@ class Lab:
     box_maker: Sandbox
     settings: Settings
 
-    def xray(self, source: str, **options: Any) -> Report:
+    def xray(self, source: str, **options: Any) -> XrayReport:
         """X-ray a source."""
         return xray(source, sandbox=self.box_maker, **{"settings": self.settings, **options})
 
@@ -48,7 +48,7 @@ def open_lab() -> Iterator[Lab]:
 
 def remarks(path: Path, arch: str) -> dict[str, dict[str, str]]:
     """What the compiler itself says about each kernel of a file: symbol → figure → value."""
-    compiler = Compiler(settings.load({}, env_file=None).cache_dir, arch, libraries=find_libraries())
+    compiler = DeviceCompiler(settings.load({}, env_file=None).cache_dir, arch, libraries=find_libraries())
     precompiled = compiler.precompiled(choose_headers(path.read_text()))
     command = [*compiler.command(str(path), precompiled), "-o", "/dev/null"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from warmfront.clock import Clock
-    from warmfront.hip.xray import Report
+    from warmfront.hip.xray import XrayReport
     from warmfront.money.book import Money
     from warmfront.orchestrator.pulse import Pulse
     from warmfront.orchestrator.quote import Quote
@@ -65,7 +65,7 @@ class XrayOf(Protocol):
 
     async def __call__(
         self, source: str, *, arch: str, problem: Problem | None, dtype: Dtype | None
-    ) -> Report:
+    ) -> XrayReport:
         """The report; a source that does not compile has one too."""
 
 

@@ -10,8 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from warmfront.admission import examine
+from warmfront import gpus
 from warmfront.events import Accepted, Benchmarked, Checked, Event, Failed, Xray
+from warmfront.hip.xray.event import xray_event
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -46,9 +47,10 @@ def _meanwhile(stream: Iterator[Event], looking: Future[Xray]) -> Iterator[Event
 
 
 def _examine(submission: JudgeRequest, sandbox: Sandbox, configured: Settings) -> Xray:
-    return examine(
+    return xray_event(
         submission.source,
         file_name=submission.file_name,
+        gpu=gpus.get(configured.default_gpu),
         problem=submission.problem,
         dtype=submission.dtype,
         sandbox=sandbox,

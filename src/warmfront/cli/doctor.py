@@ -14,7 +14,7 @@ from warmfront.cli.failures import report_error
 from warmfront.errors import WarmfrontError
 from warmfront.hip.cpu.host_compiler import find_compiler
 from warmfront.hip.rocm import find_hipcc, has_gpu
-from warmfront.hip.xray.compiler import find_libraries
+from warmfront.hip.xray.device_compiler import find_libraries
 from warmfront.hip.zig_wheel import require_wheel
 
 if TYPE_CHECKING:

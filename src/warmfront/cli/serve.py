@@ -24,8 +24,8 @@ from warmfront.api.context import ServiceContext
 from warmfront.cli.failures import report_error
 from warmfront.clock import SystemClock
 from warmfront.errors import InfrastructureError, UsageError, WarmfrontError
-from warmfront.examiner import Examiner
 from warmfront.hip.toolchain import open_toolchain
+from warmfront.hip.xray.service import XrayService
 from warmfront.logs import log_to_streams
 from warmfront.orchestrator.log import EventLog
 from warmfront.orchestrator.orchestrator import VMOrchestrator
@@ -78,8 +78,8 @@ async def _serve(configured: Settings) -> None:
                 hint="Make one: `warmfront keys create --user NAME --role operator`; or serve on 127.0.0.1.",
             )
         listening = stack.enter_context(_listening(configured))
-        examiner = await asyncio.to_thread(Examiner.open, configured)
-        stack.callback(examiner.close)
+        xrays = await asyncio.to_thread(XrayService.open, configured)
+        stack.callback(xrays.close)
         await asyncio.to_thread(_build, configured)
         token_of = open_secret(configured.data_dir).token_of
         clock = SystemClock()
@@ -92,7 +92,7 @@ async def _serve(configured: Settings) -> None:
             store=store,
             provider=provider,
             listeners=listeners,
-            examine=examiner.examine,
+            examine=xrays.xray,
             settings=configured,
             clock=clock,
             log=events,
@@ -113,7 +113,7 @@ async def _serve(configured: Settings) -> None:
             provider=provider,
             clock=clock,
             new_id=_new_id,
-            xray=examiner.xray,
+            xray=xrays.report,
             billing_reconciler=billing_reconciler,
         )
         server = _Server(service, on_start=lambda: _welcome(listening, configured), on_end=events.close)

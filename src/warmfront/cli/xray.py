@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from warmfront.hip.xray import Report
+    from warmfront.hip.xray import XrayReport
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
 
@@ -60,7 +60,7 @@ def _no_view() -> None:
 
 def _examine(
     source: str, slug: str | None, dtype: str | None, arch: str, *, meanwhile: Callable[[], object]
-) -> Report:
+) -> XrayReport:
     configured = settings.load()
     with ThreadPoolExecutor(1) as pool:  # trying out a sandbox is waiting for other processes
         opening = pool.submit(_open_sandbox, configured)

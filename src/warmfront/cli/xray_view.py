@@ -12,21 +12,21 @@ from rich.table import Table
 from rich.text import Text
 
 from warmfront.hip.trailer import SOURCE_NAME
-from warmfront.hip.xray.listing import pieces, side_by_side
-from warmfront.hip.xray.occupancy import COMPUTE_UNITS, Limit
+from warmfront.hip.xray.isa_listing import listing_blocks, side_by_side
+from warmfront.hip.xray.occupancy import COMPUTE_UNITS, OccupancyLimit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from warmfront.hip.xray.occupancy import ComputeUnit, Step
-    from warmfront.hip.xray.report import Finding, Kernel, Loop, Report, Roofline
+    from warmfront.hip.xray.occupancy import ComputeUnit, OccupancyStep
+    from warmfront.hip.xray.xray_report import KernelReport, Loop, Roofline, XrayFinding, XrayReport
 
 #: Kinds of instructions that a line names, at most.
 _MOST_KINDS = 8
 _MOST_LOOPS = 6
 
 
-def show(report: Report, source: str, file_name: str, *, isa: bool, stream: TextIO) -> None:
+def show(report: XrayReport, source: str, file_name: str, *, isa: bool, stream: TextIO) -> None:
     """Print the report."""
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
     heading = f"{file_name} on an {report.gpu} ({report.arch})"
@@ -50,16 +50,18 @@ def show(report: Report, source: str, file_name: str, *, isa: bool, stream: Text
     if isa:
         for kernel in report.kernels:
             console.print(Text(f"\n{kernel.name}: source and assembly", style="bold"))
-            for row in side_by_side(pieces(kernel.instructions, kernel.labels), source, console.width):
+            for row in side_by_side(
+                listing_blocks(kernel.instructions, kernel.labels), source, console.width
+            ):
                 console.print(Text(row), soft_wrap=True)
 
 
-def _title(kernel: Kernel) -> Text:
+def _title(kernel: KernelReport) -> Text:
     where = f", line {kernel.line}" if kernel.line else ""
     return Text.assemble((kernel.name, "bold cyan"), f"{where}, {_block_words(kernel)}")
 
 
-def _block_words(kernel: Kernel) -> str:
+def _block_words(kernel: KernelReport) -> str:
     if kernel.block is None:
         bound = kernel.launch_bound_threads
         return f"blocks of up to {bound or 1024} threads" + ("" if bound else ", as nothing says otherwise")
@@ -69,7 +71,7 @@ def _block_words(kernel: Kernel) -> str:
     return f"launched with blocks of {extents}{total} threads"
 
 
-def _figures(kernel: Kernel, unit: ComputeUnit) -> Table:
+def _figures(kernel: KernelReport, unit: ComputeUnit) -> Table:
     table = Table(box=None, pad_edge=True, show_header=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -78,7 +80,7 @@ def _figures(kernel: Kernel, unit: ComputeUnit) -> Table:
     return table
 
 
-def figure_rows(kernel: Kernel, unit: ComputeUnit) -> Iterator[tuple[str, str]]:
+def figure_rows(kernel: KernelReport, unit: ComputeUnit) -> Iterator[tuple[str, str]]:
     """Each figure in words."""
     yield "occupancy", occupancy_words(kernel, unit)
     for step in kernel.steps:
@@ -107,29 +109,29 @@ def figure_rows(kernel: Kernel, unit: ComputeUnit) -> Iterator[tuple[str, str]]:
     yield from _loop_rows(kernel)
 
 
-def occupancy_words(kernel: Kernel, unit: ComputeUnit) -> str:
+def occupancy_words(kernel: KernelReport, unit: ComputeUnit) -> str:
     """How full a compute unit gets, and why not fuller."""
     held = kernel.occupancy
     most = unit.most_waves_per_simd
     bar = "█" * held.waves_per_simd + "░" * (most - held.waves_per_simd)
     best = " with the best block size" if _size_is_open(kernel) else ""
     text = f"{bar} {held.waves_per_simd} of {most} waves a SIMD{best}"
-    if held.limited_by is Limit.NOTHING:
+    if held.limited_by is OccupancyLimit.NOTHING:
         return f"{text}: as many as there is room for"
     return f"{text}, limited by {held.limited_by.value}"
 
 
-def _size_is_open(kernel: Kernel) -> bool:
+def _size_is_open(kernel: KernelReport) -> bool:
     """Whether nothing says how large a block is."""
     return kernel.block is None and kernel.launch_bound_threads is None
 
 
-def step_words(step: Step, waves_now: int) -> str:
+def step_words(step: OccupancyStep, waves_now: int) -> str:
     """The next step of occupancy, such as `2 fewer vector registers (72): 6 → 7 waves`."""
     after = f"{waves_now} → {step.waves_per_simd} waves"
-    if step.resource is Limit.LDS:
+    if step.resource is OccupancyLimit.LDS:
         return f"{step.change:,} bytes less LDS ({step.reach:,} a block): {after}"
-    if step.resource is Limit.BLOCK:
+    if step.resource is OccupancyLimit.BLOCK:
         return f"blocks of {step.reach} threads: {after}"
     return f"{step.change} fewer {step.resource.value} ({step.reach} a thread): {after}"
 
@@ -140,13 +142,13 @@ def counts_words(counts: Mapping[str, int], total: int) -> str:
     return f"{total} instructions: " + ", ".join(f"{count} {kind}" for kind, count in named)
 
 
-def _width_words(kernel: Kernel) -> Iterator[str]:
+def _width_words(kernel: KernelReport) -> Iterator[str]:
     for name, widths in (("loads", kernel.mix.load_widths), ("stores", kernel.mix.store_widths)):
         if widths:
             yield f"{name} of " + ", ".join(f"{width} bytes ({count})" for width, count in widths.items())
 
 
-def _loop_rows(kernel: Kernel) -> Iterator[tuple[str, str]]:
+def _loop_rows(kernel: KernelReport) -> Iterator[tuple[str, str]]:
     if not kernel.loops:
         yield "loops", "none left: unrolled, or there were none"
     # A loop that was unrolled leaves a second one of the same line for the rest.
@@ -174,7 +176,7 @@ def roofline_words(roofline: Roofline) -> str:
     )
 
 
-def _show_findings(console: Console, report: Report) -> None:
+def _show_findings(console: Console, report: XrayReport) -> None:
     if not report.kernels:
         return
     if not report.findings:
@@ -185,6 +187,6 @@ def _show_findings(console: Console, report: Report) -> None:
         console.print(_finding_words(finding))
 
 
-def _finding_words(finding: Finding) -> Text:
+def _finding_words(finding: XrayFinding) -> Text:
     where = f"line {finding.line}" if finding.line else finding.kernel
     return Text.assemble((f"{where}: ", "bold yellow"), f"{finding.message}\n", (f"  → {finding.advice}", ""))

@@ -5,7 +5,7 @@ It compiles in a sandbox, reads the assembly, and says what it found. It runs no
 
 from __future__ import annotations
 
-from warmfront.hip.xray.examine import xray
-from warmfront.hip.xray.report import Kernel, Report
+from warmfront.hip.xray.analysis import xray
+from warmfront.hip.xray.xray_report import KernelReport, XrayReport
 
-__all__ = ["Kernel", "Report", "xray"]
+__all__ = ["KernelReport", "XrayReport", "xray"]

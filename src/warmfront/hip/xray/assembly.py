@@ -36,7 +36,7 @@ class Instruction:
 
 
 @dataclass
-class Function:
+class AssemblyFunction:
     """The code of one function."""
 
     symbol: str
@@ -52,10 +52,10 @@ class Function:
 class Assembly:
     """All functions of a file, and the metadata of those that are kernels."""
 
-    functions: dict[str, Function]
+    functions: dict[str, AssemblyFunction]
     metadata: dict[str, dict[str, str]]  #: kernel's symbol → key without its dot → value
 
-    def kernels(self) -> Iterator[tuple[Function, dict[str, str]]]:
+    def kernels(self) -> Iterator[tuple[AssemblyFunction, dict[str, str]]]:
         """Each kernel with its metadata, in the order of the file."""
         for symbol, function in self.functions.items():
             if symbol in self.metadata:
@@ -76,18 +76,18 @@ _INFO = re.compile(r"^; (\w+)\s*[:=] (\d+)\b")
 def read_assembly(text: str) -> Assembly:
     """The functions of an assembly file of LLVM's AMDGPU backend."""
     code, _, rest = text.partition("\t.amdgpu_metadata\n")
-    reader = _Reader()
+    reader = _AssemblyReader()
     for line in code.splitlines():
         reader.read(line)
     return Assembly(reader.functions, dict(_read_metadata(rest.partition("\t.end_amdgpu_metadata")[0])))
 
 
-class _Reader:
+class _AssemblyReader:
     """Goes through the lines once, and remembers in which function, block, loop and source line it is."""
 
     def __init__(self) -> None:
-        self.functions: dict[str, Function] = {}
-        self._function: Function | None = None
+        self.functions: dict[str, AssemblyFunction] = {}
+        self._function: AssemblyFunction | None = None
         self._line: int | None = None
         self._block = 0
         self._depth = 0
@@ -97,7 +97,7 @@ class _Reader:
 
     def read(self, line: str) -> None:
         if begin := _BEGIN.search(line):
-            self._function = self.functions.setdefault(begin[1], Function(begin[1]))
+            self._function = self.functions.setdefault(begin[1], AssemblyFunction(begin[1]))
             self._line, self._block, self._depth, self._loop, self._label = None, 0, 0, None, None
         elif self._function is None:
             return
@@ -108,7 +108,7 @@ class _Reader:
         elif line.lstrip().startswith(";"):
             self._read_comment(self._function, line)
 
-    def _read_inside(self, function: Function, line: str) -> None:
+    def _read_inside(self, function: AssemblyFunction, line: str) -> None:
         if line.startswith("\t.loc\t"):
             if loc := _LOC.match(line):
                 self._line = _author_line(loc[2])
@@ -125,7 +125,7 @@ class _Reader:
                 )
             )
 
-    def _read_label(self, function: Function, label: str | None, comment: str) -> None:
+    def _read_label(self, function: AssemblyFunction, label: str | None, comment: str) -> None:
         self._block += 1
         self._depth, self._loop, self._around = 0, None, []
         self._label = label and label.removeprefix(".L")
@@ -133,13 +133,13 @@ class _Reader:
             function.labels[self._label] = len(function.instructions)
         self._read_loop(function, comment)
 
-    def _read_comment(self, function: Function, line: str) -> None:
+    def _read_comment(self, function: AssemblyFunction, line: str) -> None:
         if info := _INFO.match(line):
             function.info.setdefault(info[1], int(info[2]))
         else:
             self._read_loop(function, line)
 
-    def _read_loop(self, function: Function, comment: str) -> None:
+    def _read_loop(self, function: AssemblyFunction, comment: str) -> None:
         if header := _HEADER.search(comment):
             if self._label:
                 self._depth, self._loop = int(header[1]), self._label

@@ -10,7 +10,7 @@ import re
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class InstructionKind(StrEnum):
     """What an instruction does, as an author thinks of it."""
 
     VALU = "vector ALU"
@@ -34,24 +34,27 @@ class Kind(StrEnum):
 
 #: The first that matches decides.
 _KINDS = (
-    (r"v_mfma_|v_smfmac_", Kind.MFMA),
-    (r"v_", Kind.VALU),
-    (r"s_waitcnt|s_wait_", Kind.WAIT),
-    (r"s_barrier", Kind.BARRIER),
-    (r"s_swappc|s_setpc|s_call", Kind.CALL),
-    (r"s_cbranch|s_branch|s_endpgm", Kind.BRANCH),
-    (r"s_load_|s_buffer_load_|s_scratch_load_", Kind.SCALAR_LOAD),
-    (r"s_nop|s_sleep|s_setprio|s_trap|s_sendmsg|s_icache|s_dcache|s_code_end|s_inst_prefetch", Kind.OTHER),
-    (r"s_", Kind.SALU),
-    (r"scratch_", Kind.SCRATCH),
-    (r"(?:global|flat|buffer)_atomic_", Kind.GLOBAL_ATOMIC),
-    (r"(?:global|flat|buffer)_load_", Kind.GLOBAL_LOAD),
-    (r"(?:global|flat|buffer)_store_", Kind.GLOBAL_STORE),
-    (r"ds_(?:b?permute|swizzle|bpermute)", Kind.SHUFFLE),
-    (r"ds_(?:read|load)", Kind.LDS_READ),
-    (r"ds_(?:write|store)", Kind.LDS_WRITE),
-    (r"ds_nop|buffer_(?:wbl2|inv|gl)", Kind.OTHER),
-    (r"ds_", Kind.LDS_ATOMIC),
+    (r"v_mfma_|v_smfmac_", InstructionKind.MFMA),
+    (r"v_", InstructionKind.VALU),
+    (r"s_waitcnt|s_wait_", InstructionKind.WAIT),
+    (r"s_barrier", InstructionKind.BARRIER),
+    (r"s_swappc|s_setpc|s_call", InstructionKind.CALL),
+    (r"s_cbranch|s_branch|s_endpgm", InstructionKind.BRANCH),
+    (r"s_load_|s_buffer_load_|s_scratch_load_", InstructionKind.SCALAR_LOAD),
+    (
+        r"s_nop|s_sleep|s_setprio|s_trap|s_sendmsg|s_icache|s_dcache|s_code_end|s_inst_prefetch",
+        InstructionKind.OTHER,
+    ),
+    (r"s_", InstructionKind.SALU),
+    (r"scratch_", InstructionKind.SCRATCH),
+    (r"(?:global|flat|buffer)_atomic_", InstructionKind.GLOBAL_ATOMIC),
+    (r"(?:global|flat|buffer)_load_", InstructionKind.GLOBAL_LOAD),
+    (r"(?:global|flat|buffer)_store_", InstructionKind.GLOBAL_STORE),
+    (r"ds_(?:b?permute|swizzle|bpermute)", InstructionKind.SHUFFLE),
+    (r"ds_(?:read|load)", InstructionKind.LDS_READ),
+    (r"ds_(?:write|store)", InstructionKind.LDS_WRITE),
+    (r"ds_nop|buffer_(?:wbl2|inv|gl)", InstructionKind.OTHER),
+    (r"ds_", InstructionKind.LDS_ATOMIC),
 )
 _PATTERN = re.compile("|".join(f"(?P<k{i}>{names})" for i, (names, _) in enumerate(_KINDS)))
 
@@ -67,18 +70,18 @@ _WIDTHS = (
 )
 
 
-def kind_of(mnemonic: str, operands: str = "") -> Kind:
+def kind_of(mnemonic: str, operands: str = "") -> InstructionKind:
     """What an instruction does."""
     kind = _usual_kind(mnemonic)
-    if mnemonic.startswith("buffer_") and kind in {Kind.GLOBAL_LOAD, Kind.GLOBAL_STORE}:
-        return Kind.SCRATCH if _SCRATCH_BUFFER.search(operands) else kind
+    if mnemonic.startswith("buffer_") and kind in {InstructionKind.GLOBAL_LOAD, InstructionKind.GLOBAL_STORE}:
+        return InstructionKind.SCRATCH if _SCRATCH_BUFFER.search(operands) else kind
     return kind
 
 
 @functools.cache  # there are a few hundred mnemonics, and a kernel uses some of them thousands of times
-def _usual_kind(mnemonic: str) -> Kind:
+def _usual_kind(mnemonic: str) -> InstructionKind:
     found = _PATTERN.match(mnemonic)
-    return _KINDS[int((found.lastgroup or "k0")[1:])][1] if found else Kind.OTHER
+    return _KINDS[int((found.lastgroup or "k0")[1:])][1] if found else InstructionKind.OTHER
 
 
 @functools.cache

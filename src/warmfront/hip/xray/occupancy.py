@@ -47,7 +47,7 @@ COMPUTE_UNITS = {
 }
 
 
-class Limit(StrEnum):
+class OccupancyLimit(StrEnum):
     """What keeps more waves away."""
 
     NOTHING = "nothing"  #: every slot can be filled
@@ -58,7 +58,7 @@ class Limit(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Needs:
+class KernelResources:
     """What a kernel takes."""
 
     vgprs: int  #: of a lane, accumulation registers included
@@ -73,14 +73,14 @@ class Occupancy:
     waves_per_simd: int  #: of the fullest SIMD
     waves_per_cu: int
     blocks_per_cu: int
-    limited_by: Limit
+    limited_by: OccupancyLimit
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class OccupancyStep:
     """The smallest change of one resource that lets more waves in."""
 
-    resource: Limit
+    resource: OccupancyLimit
     change: int  #: registers, bytes or threads fewer (or more, for a block)
     reach: int  #: what is then used of the resource
     waves_per_simd: int  #: after the change
@@ -102,10 +102,10 @@ def waves_of_block(threads: int, unit: ComputeUnit) -> int:
     return -(-threads // unit.wave_lanes)
 
 
-def occupancy(needs: Needs, block_threads: int, unit: ComputeUnit) -> Occupancy:
+def occupancy(resources: KernelResources, block_threads: int, unit: ComputeUnit) -> Occupancy:
     """How full a compute unit gets with blocks of `block_threads`."""
     waves = waves_of_block(block_threads, unit)
-    blocks = _blocks(needs, waves, unit)
+    blocks = _blocks(resources, waves, unit)
     fewest = min(blocks.values())
     held = fewest * waves
     fullest = min(-(-held // unit.simds), unit.most_waves_per_simd)
@@ -114,84 +114,104 @@ def occupancy(needs: Needs, block_threads: int, unit: ComputeUnit) -> Occupancy:
         waves_per_simd=fullest,
         waves_per_cu=held,
         blocks_per_cu=fewest,
-        limited_by=Limit.NOTHING if fullest == unit.most_waves_per_simd else limit,
+        limited_by=OccupancyLimit.NOTHING if fullest == unit.most_waves_per_simd else limit,
     )
 
 
-def best_occupancy(needs: Needs, most_threads: int, unit: ComputeUnit) -> Occupancy:
+def best_occupancy(resources: KernelResources, most_threads: int, unit: ComputeUnit) -> Occupancy:
     """The fullest that a compute unit gets with blocks of any size up to `most_threads`.
 
     This is the figure that the compiler prints: it does not know how a kernel will be launched.
     """
     waves = range(1, waves_of_block(most_threads, unit) + 1)
-    found = [occupancy(needs, each * unit.wave_lanes, unit) for each in waves]
+    found = [occupancy(resources, each * unit.wave_lanes, unit) for each in waves]
     return max(found, key=lambda each: (each.waves_per_simd, each.waves_per_cu))
 
 
-def next_steps(needs: Needs, block_threads: int, unit: ComputeUnit) -> list[Step]:
+def next_steps(resources: KernelResources, block_threads: int, unit: ComputeUnit) -> list[OccupancyStep]:
     """For each resource that alone can do it, the smallest change that lets more waves in."""
-    now = occupancy(needs, block_threads, unit)
-    if now.limited_by is Limit.NOTHING:
+    now = occupancy(resources, block_threads, unit)
+    if now.limited_by is OccupancyLimit.NOTHING:
         return []
     found = [
-        _fewer_vgprs(needs, block_threads, unit, now),
-        _less_lds(needs, block_threads, unit, now),
-        _other_block(needs, block_threads, unit, now),
+        _fewer_vgprs(resources, block_threads, unit, now),
+        _less_lds(resources, block_threads, unit, now),
+        _other_block(resources, block_threads, unit, now),
     ]
     return [step for step in found if step is not None]
 
 
-def _blocks(needs: Needs, waves: int, unit: ComputeUnit) -> dict[Limit, int]:
+def _blocks(resources: KernelResources, waves: int, unit: ComputeUnit) -> dict[OccupancyLimit, int]:
     """Blocks of so many waves that fit, by each resource; the one to name first where several are equal."""
-    by_vgprs = waves_by_vgprs(needs.vgprs, unit) * unit.simds // waves
-    by_sgprs = waves_by_sgprs(needs.sgprs, unit) * unit.simds // waves
+    by_vgprs = waves_by_vgprs(resources.vgprs, unit) * unit.simds // waves
+    by_sgprs = waves_by_sgprs(resources.sgprs, unit) * unit.simds // waves
     most = unit.wave_slots // waves
     if waves > 1:
         most = min(most, unit.most_blocks)
-    allocated = _round_up(needs.lds_bytes, unit.lds_granule_bytes)
+    allocated = _round_up(resources.lds_bytes, unit.lds_granule_bytes)
     by_lds = unit.lds_bytes // allocated if allocated else most
-    return {Limit.BLOCK: most, Limit.VGPRS: by_vgprs, Limit.LDS: by_lds, Limit.SGPRS: by_sgprs}
+    return {
+        OccupancyLimit.BLOCK: most,
+        OccupancyLimit.VGPRS: by_vgprs,
+        OccupancyLimit.LDS: by_lds,
+        OccupancyLimit.SGPRS: by_sgprs,
+    }
 
 
-def _fewer_vgprs(needs: Needs, threads: int, unit: ComputeUnit, now: Occupancy) -> Step | None:
-    allocated = _round_up(max(needs.vgprs, 1), unit.vgpr_granule)
+def _fewer_vgprs(
+    resources: KernelResources, threads: int, unit: ComputeUnit, now: Occupancy
+) -> OccupancyStep | None:
+    allocated = _round_up(max(resources.vgprs, 1), unit.vgpr_granule)
     for vgprs in range(allocated - unit.vgpr_granule, 0, -unit.vgpr_granule):
-        then = occupancy(_with(needs, vgprs=vgprs), threads, unit)
+        then = occupancy(_with(resources, vgprs=vgprs), threads, unit)
         if then.waves_per_cu > now.waves_per_cu:
-            change = needs.vgprs - vgprs
-            return Step(resource=Limit.VGPRS, change=change, reach=vgprs, waves_per_simd=then.waves_per_simd)
-    return None
-
-
-def _less_lds(needs: Needs, threads: int, unit: ComputeUnit, now: Occupancy) -> Step | None:
-    for blocks in range(now.blocks_per_cu + 1, unit.wave_slots + 1):
-        reach = unit.lds_bytes // blocks // unit.lds_granule_bytes * unit.lds_granule_bytes
-        if reach >= needs.lds_bytes:
-            continue
-        then = occupancy(_with(needs, lds_bytes=reach), threads, unit)
-        if then.waves_per_cu > now.waves_per_cu:
-            change = needs.lds_bytes - reach
-            return Step(resource=Limit.LDS, change=change, reach=reach, waves_per_simd=then.waves_per_simd)
-    return None
-
-
-def _other_block(needs: Needs, threads: int, unit: ComputeUnit, now: Occupancy) -> Step | None:
-    """The block size nearest to this one that does better with the same registers and LDS."""
-    sizes = range(unit.wave_lanes, unit.most_block_threads + 1, unit.wave_lanes)
-    for size in sorted(sizes, key=lambda size: abs(size - threads)):
-        then = occupancy(needs, size, unit)
-        if then.waves_per_simd > now.waves_per_simd:
-            return Step(
-                resource=Limit.BLOCK, change=size - threads, reach=size, waves_per_simd=then.waves_per_simd
+            change = resources.vgprs - vgprs
+            return OccupancyStep(
+                resource=OccupancyLimit.VGPRS, change=change, reach=vgprs, waves_per_simd=then.waves_per_simd
             )
     return None
 
 
-def _with(needs: Needs, *, vgprs: int | None = None, lds_bytes: int | None = None) -> Needs:
-    return Needs(
-        vgprs=needs.vgprs if vgprs is None else vgprs,
-        sgprs=needs.sgprs,
-        lds_bytes=needs.lds_bytes if lds_bytes is None else lds_bytes,
+def _less_lds(
+    resources: KernelResources, threads: int, unit: ComputeUnit, now: Occupancy
+) -> OccupancyStep | None:
+    for blocks in range(now.blocks_per_cu + 1, unit.wave_slots + 1):
+        reach = unit.lds_bytes // blocks // unit.lds_granule_bytes * unit.lds_granule_bytes
+        if reach >= resources.lds_bytes:
+            continue
+        then = occupancy(_with(resources, lds_bytes=reach), threads, unit)
+        if then.waves_per_cu > now.waves_per_cu:
+            change = resources.lds_bytes - reach
+            return OccupancyStep(
+                resource=OccupancyLimit.LDS, change=change, reach=reach, waves_per_simd=then.waves_per_simd
+            )
+    return None
+
+
+def _other_block(
+    resources: KernelResources, threads: int, unit: ComputeUnit, now: Occupancy
+) -> OccupancyStep | None:
+    """The block size nearest to this one that does better with the same registers and LDS."""
+    sizes = range(unit.wave_lanes, unit.most_block_threads + 1, unit.wave_lanes)
+    for size in sorted(sizes, key=lambda size: abs(size - threads)):
+        then = occupancy(resources, size, unit)
+        if then.waves_per_simd > now.waves_per_simd:
+            return OccupancyStep(
+                resource=OccupancyLimit.BLOCK,
+                change=size - threads,
+                reach=size,
+                waves_per_simd=then.waves_per_simd,
+            )
+    return None
+
+
+def _with(
+    resources: KernelResources, *, vgprs: int | None = None, lds_bytes: int | None = None
+) -> KernelResources:
+    return KernelResources(
+        vgprs=resources.vgprs if vgprs is None else vgprs,
+        sgprs=resources.sgprs,
+        lds_bytes=resources.lds_bytes if lds_bytes is None else lds_bytes,
     )
 
 

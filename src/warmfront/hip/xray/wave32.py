@@ -25,7 +25,7 @@ _NARROW = frozenset({"unsigned", "int", "uint32_t", "int32_t", "uint"})
 
 
 @dataclass(frozen=True)
-class Assumption:
+class WaveSizeAssumption:
     """A place that reckons with 32 lanes."""
 
     line: int
@@ -33,7 +33,7 @@ class Assumption:
     advice: str
 
 
-def find_assumptions(source: str) -> list[Assumption]:
+def find_assumptions(source: str) -> list[WaveSizeAssumption]:
     """Every such place, in the order of the text."""
     try:
         code = tokenize(source).code
@@ -41,7 +41,10 @@ def find_assumptions(source: str) -> list[Assumption]:
         return []
     found = [*_half_reductions(code), *_narrow_masks(code)]
     lines = LineIndex(source)
-    return [Assumption(lines.position(start)[0], message, advice) for start, message, advice in sorted(found)]
+    return [
+        WaveSizeAssumption(lines.position(start)[0], message, advice)
+        for start, message, advice in sorted(found)
+    ]
 
 
 def _half_reductions(code: Sequence[Token]) -> Iterator[tuple[int, str, str]]:

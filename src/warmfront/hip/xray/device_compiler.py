@@ -69,7 +69,7 @@ _CODE_FLAGS = (
 )
 
 
-class Headers(StrEnum):
+class PrecompiledHeaders(StrEnum):
     """How much of C++ is precompiled. More takes longer to load, and parsing takes longer still."""
 
     HIP = "hip"  #: HIP's own runtime header
@@ -83,15 +83,15 @@ _STANDARD = (
     "string string_view thread tuple type_traits unordered_map unordered_set utility variant vector"
 )
 _PRECOMPILED = {
-    Headers.HIP: (),
-    Headers.ALGORITHM: ("algorithm",),
-    Headers.EVERYTHING: tuple(_STANDARD.split()),
+    PrecompiledHeaders.HIP: (),
+    PrecompiledHeaders.ALGORITHM: ("algorithm",),
+    PrecompiledHeaders.EVERYTHING: tuple(_STANDARD.split()),
 }
 _MENTIONS_STD = re.compile(r"\bstd\b")
 _INCLUDES = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([a-z_]+)>", re.MULTILINE)
 
 
-class Compiler:
+class DeviceCompiler:
     """Clang for one GPU architecture. `libraries` is where ROCm's bitcode is; None does without."""
 
     def __init__(self, cache_dir: Path, arch: str, *, libraries: Path | None) -> None:
@@ -138,13 +138,13 @@ class Compiler:
             source,
         ]
 
-    def precompiled(self, headers: Headers) -> Path:
+    def precompiled(self, headers: PrecompiledHeaders) -> Path:
         """The cache entry with these headers precompiled; built if it is not there."""
         key = cache.digest([str(self._headers), *self._front(), *_PRECOMPILED[headers]])
         build = functools.partial(self._precompile, headers=headers)
         return cache.get_or_build(self._cache_dir, f"xray-{self.arch}-{headers}-{key}", build)
 
-    def _precompile(self, into: Path, *, headers: Headers) -> None:
+    def _precompile(self, into: Path, *, headers: PrecompiledHeaders) -> None:
         emit = ["-fsyntax-only", "-Xclang", "-emit-pch", str(self._headers / f"{headers}.h"), "-o", "-"]
         (into / "headers.pch").write_bytes(_build([*self._front(), *emit]))
 
@@ -239,12 +239,19 @@ class Compiler:
         return open_wheel(require_wheel("The X-ray's"), self._cache_dir, _HOST_PROCESSOR)
 
 
-def choose_headers(source: str) -> Headers:
+def choose_headers(source: str) -> PrecompiledHeaders:
     """As few precompiled headers as this source needs; names that it never included should not be found."""
     included = set(_INCLUDES.findall(source))
-    if included & set(_PRECOMPILED[Headers.EVERYTHING]) - {"algorithm", "limits", "type_traits", "utility"}:
-        return Headers.EVERYTHING
-    return Headers.ALGORITHM if included or _MENTIONS_STD.search(source) else Headers.HIP
+    if included & set(_PRECOMPILED[PrecompiledHeaders.EVERYTHING]) - {
+        "algorithm",
+        "limits",
+        "type_traits",
+        "utility",
+    }:
+        return PrecompiledHeaders.EVERYTHING
+    return (
+        PrecompiledHeaders.ALGORITHM if included or _MENTIONS_STD.search(source) else PrecompiledHeaders.HIP
+    )
 
 
 def find_libraries() -> Path | None:

@@ -6,12 +6,13 @@ import functools
 import time
 from typing import TYPE_CHECKING
 
+from warmfront import gpus
 from warmfront.hip.trailer import SOURCE_NAME
-from warmfront.hip.xray.compiler import (
+from warmfront.hip.xray.device_compiler import (
     ASSEMBLY_FILE,
     MAX_ASSEMBLY_BYTES,
     SOURCE_FILE,
-    Compiler,
+    DeviceCompiler,
     compiler_version,
     find_libraries,
 )
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from warmfront.gpus import Gpu
     from warmfront.hip.diagnose import CompileFailure
-    from warmfront.hip.xray.report import Finding, Kernel, Report, Roofline
+    from warmfront.hip.xray.xray_report import KernelReport, Roofline, XrayFinding, XrayReport
     from warmfront.problems.spec import Dtype, Problem
     from warmfront.sandbox.base import Box, Sandbox
     from warmfront.settings import Settings
@@ -41,13 +43,14 @@ def xray(
     source: str,
     *,
     arch: str = "gfx942",
+    gpu: Gpu | None = None,
     problem: Problem | None = None,
     dtype: Dtype | None = None,
     sandbox: Sandbox,
     settings: Settings,
-    compiler: Compiler | None = None,
+    compiler: DeviceCompiler | None = None,
     meanwhile: Callable[[], object] = lambda: None,
-) -> Report:
+) -> XrayReport:
     """What the compiler for `arch` makes of `source`. For one that does not compile the report says why.
 
     `problem` and `dtype` add what the problem asks of the GPU at least. `compiler` is for whoever has a
@@ -55,42 +58,43 @@ def xray(
     """
     started = time.perf_counter()
     compiler = compiler or _usual_compiler(settings.cache_dir, arch)
+    gpu = gpu or gpus.by_arch(compiler.arch)
     with sandbox.take(compiler.template(source, settings)) as box:
         _begin(box, source)
         # What reads the assembly is loaded while it is made.
-        from warmfront.hip.xray.findings import find_all  # noqa: PLC0415 - as said
-        from warmfront.hip.xray.kernels import read_kernels  # noqa: PLC0415 - as said
-        from warmfront.hip.xray.launches import find_launches  # noqa: PLC0415 - as said
+        from warmfront.hip.xray.kernel_launches import find_launches  # noqa: PLC0415 - as said
+        from warmfront.hip.xray.kernel_reports import read_kernels  # noqa: PLC0415 - as said
         from warmfront.hip.xray.occupancy import COMPUTE_UNITS  # noqa: PLC0415 - as said
-        from warmfront.hip.xray.report import Report  # noqa: PLC0415 - as said
+        from warmfront.hip.xray.xray_findings import find_all  # noqa: PLC0415 - as said
+        from warmfront.hip.xray.xray_report import XrayReport  # noqa: PLC0415 - as said
 
         meanwhile()
         launches = find_launches(source)
         text, failure = _finish(box, source, compiler.arch)
     notes = [] if compiler.libraries else [LESS_EXACT]
-    kernels: tuple[Kernel, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    kernels: tuple[KernelReport, ...] = ()
+    findings: tuple[XrayFinding, ...] = ()
     if text is not None:
         kernels = read_kernels(text, source, launches, COMPUTE_UNITS[compiler.arch])
         findings = find_all(source, kernels, launches, COMPUTE_UNITS[compiler.arch])
         if not kernels:
             notes.append(NO_KERNEL)
-    return Report(
+    return XrayReport(
         arch=compiler.arch,
-        gpu=_gpu_name(compiler.arch),
+        gpu=gpu.name if gpu else compiler.arch,
         compiler=compiler_version(),
         seconds=time.perf_counter() - started,
         kernels=kernels,
         findings=findings,
-        roofline=_roofline(problem, dtype, compiler.arch),
+        roofline=_roofline(problem, dtype, gpu) if problem and gpu else None,
         failure=failure,
         notes=tuple(notes),
     )
 
 
 @functools.cache  # it knows its headers by their contents, which a service need not read for every kernel
-def _usual_compiler(cache_dir: Path, arch: str) -> Compiler:
-    return Compiler(cache_dir, arch, libraries=find_libraries())
+def _usual_compiler(cache_dir: Path, arch: str) -> DeviceCompiler:
+    return DeviceCompiler(cache_dir, arch, libraries=find_libraries())
 
 
 def _begin(box: Box, source: str) -> None:
@@ -106,34 +110,24 @@ def _finish(box: Box, source: str, arch: str) -> tuple[str | None, CompileFailur
     assembly = box.folder / ASSEMBLY_FILE
     if end.reason is Reason.EXITED and end.code == 0 and assembly.stat().st_size <= MAX_ASSEMBLY_BYTES:
         return assembly.read_text(errors="replace"), None
-    from warmfront.hip.xray import complaints  # noqa: PLC0415 - only failures need it
+    from warmfront.hip.xray import compile_failures  # noqa: PLC0415 - only failures need it
 
     if end.reason is not Reason.EXITED:
-        return None, complaints.gave_up(end)
+        return None, compile_failures.gave_up(end)
     if end.code != 0:
-        return None, complaints.explain(end.output.decode(errors="replace"), source, arch)
-    return None, complaints.too_long()
+        return None, compile_failures.explain(end.output.decode(errors="replace"), source, arch)
+    return None, compile_failures.too_long()
 
 
-def _gpu_name(arch: str) -> str:
-    return {"gfx942": "MI300X", "gfx90a": "MI250X", "gfx950": "MI355X"}[arch]
+def _roofline(problem: Problem, dtype: Dtype | None, gpu: Gpu) -> Roofline:
+    """Return the least work and time for the problem's largest GPU case."""
+    from warmfront.hip.xray.xray_report import Roofline  # noqa: PLC0415 - only needed for a problem
+    from warmfront.problems.spec import Scale  # noqa: PLC0415 - only needed for a problem
 
-
-def _roofline(problem: Problem | None, dtype: Dtype | None, arch: str) -> Roofline | None:
-    """What the problem's largest case for a GPU asks of this one."""
-    if problem is None:
-        return None
-    from warmfront import gpus  # noqa: PLC0415 - every problem, only for a named one
-    from warmfront.hip.xray.report import Roofline  # noqa: PLC0415 - as above
-    from warmfront.problems.spec import Scale  # noqa: PLC0415 - as above
-
-    gpu = gpus.by_arch(arch)
-    if gpu is None:
-        return None
     dtype = dtype or problem.dtypes[0]
     case = max(problem.cases(Scale.GPU), key=lambda case: problem.bytes_moved(case, dtype))
     flops, moved = problem.flops(case), problem.bytes_moved(case, dtype)
-    ridge = gpu.peak_flops[dtype] / gpu.bandwidth_bytes_per_s
+    ridge = gpu.peak_flops_for(dtype) / gpu.bandwidth_bytes_per_s
     return Roofline(
         gpu=gpu.name,
         case=case.name,

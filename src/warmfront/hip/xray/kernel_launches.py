@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.hip.source.edits import LineIndex
 from warmfront.hip.source.lexer import Kind, LexError, match_brackets, tokenize
-from warmfront.hip.xray.constants import MOST_TOKENS, Constants, split
+from warmfront.hip.xray.source_constants import MOST_TOKENS, SourceConstants, split
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ _ATTRIBUTES = frozenset({"__launch_bounds__", "__attribute__", "alignas", "__ali
 
 
 @dataclass(frozen=True, kw_only=True)
-class Launch:
+class KernelLaunch:
     """One launch, as far as it is known."""
 
     kernel: str  #: without namespaces and template arguments
@@ -34,21 +34,21 @@ class Launch:
     lds_bytes: int | None  #: asked for at the launch; 0 where nothing was
 
 
-def find_launches(source: str) -> list[Launch]:
+def find_launches(source: str) -> list[KernelLaunch]:
     """Every `kernel<<<grid, block, …>>>` of a source."""
     try:
         tokens = tokenize(source)
     except LexError:
         return []
     code = tokens.code
-    constants = Constants(tokens)
+    constants = SourceConstants(tokens)
     lines = LineIndex(source)
     launches = (index for index, token in enumerate(code) if token.text == "<<<")
     found = []
     for index in islice(launches, _MOST_LAUNCHES):
         arguments = split(_between(code, index))
         found.append(
-            Launch(
+            KernelLaunch(
                 kernel=_launched_name(code, index),
                 line=lines.position(code[index].start)[0],
                 grid=constants.extent(arguments[0]) if arguments else None,
@@ -59,18 +59,18 @@ def find_launches(source: str) -> list[Launch]:
     return found
 
 
-def block_of(launches: Sequence[Launch], kernel: str) -> tuple[int, int, int] | None:
+def block_of(launches: Sequence[KernelLaunch], kernel: str) -> tuple[int, int, int] | None:
     """The block that a kernel is launched with, if every launch of it uses the same known one."""
     blocks = {launch.block for launch in launches if launch.kernel == kernel}
     return blocks.pop() if len(blocks) == 1 else None
 
 
-def is_one_block(launches: Sequence[Launch], kernel: str) -> bool:
+def is_one_block(launches: Sequence[KernelLaunch], kernel: str) -> bool:
     """Whether a kernel is launched, and never with more than one block."""
     return {launch.grid for launch in launches if launch.kernel == kernel} == {(1, 1, 1)}
 
 
-def dynamic_lds_of(launches: Sequence[Launch], kernel: str) -> Mapping[int, int]:
+def dynamic_lds_of(launches: Sequence[KernelLaunch], kernel: str) -> Mapping[int, int]:
     """The bytes of LDS that launches of a kernel ask for, by line, where they are known and not 0."""
     return {
         launch.line: launch.lds_bytes for launch in launches if launch.kernel == kernel and launch.lds_bytes

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warmfront.hip.xray.isa import Kind, kind_of
+from warmfront.hip.xray.isa import InstructionKind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ def divergent_barriers(
     instructions: Sequence[Instruction], labels: Mapping[str, int], masking: Collection[int]
 ) -> list[int]:
     """Indexes of the barriers that are reached with lanes masked off by one of `masking`."""
-    barriers = {i for i, each in enumerate(instructions) if kind_of(each.mnemonic) is Kind.BARRIER}
+    barriers = {i for i, each in enumerate(instructions) if kind_of(each.mnemonic) is InstructionKind.BARRIER}
     if not barriers or not masking:
         return []
     flow = _Flow(instructions, labels)

@@ -14,7 +14,7 @@ from warmfront.hip.compiler_messages import Message, Place, Severity, parse_mess
 from warmfront.hip.diagnose import MOST_ERRORS, CompileFailure, Diagnostic, render
 from warmfront.hip.message_cleanup import clean_message
 from warmfront.hip.trailer import SOURCE_NAME
-from warmfront.hip.xray.names import demangle
+from warmfront.hip.xray.demangler import demangle
 from warmfront.sandbox.base import Reason
 
 if TYPE_CHECKING:

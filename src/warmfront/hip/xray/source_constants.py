@@ -27,7 +27,7 @@ _KEYWORDS = frozenset(
 )
 
 
-class Constants:
+class SourceConstants:
     """What names stand for: `constexpr int N = 256;`, `#define N 256`, `const dim3 block(16, 16);`."""
 
     def __init__(self, tokens: Source) -> None:

@@ -11,29 +11,29 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from warmfront.hip.xray.divergence import divergent_barriers
-from warmfront.hip.xray.isa import Kind, kind_of, width_of
-from warmfront.hip.xray.lanes import LANES, follow
-from warmfront.hip.xray.launches import dynamic_lds_of, is_one_block
-from warmfront.hip.xray.names import bare_name
-from warmfront.hip.xray.report import Finding, Rule
+from warmfront.hip.xray.barrier_divergence import divergent_barriers
+from warmfront.hip.xray.demangler import bare_name
+from warmfront.hip.xray.isa import InstructionKind, kind_of, width_of
+from warmfront.hip.xray.kernel_launches import dynamic_lds_of, is_one_block
+from warmfront.hip.xray.lane_analysis import LANES, trace_lanes
 from warmfront.hip.xray.wave32 import find_assumptions
+from warmfront.hip.xray.xray_report import Rule, XrayFinding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from warmfront.hip.xray.assembly import Instruction
-    from warmfront.hip.xray.lanes import Lanes
-    from warmfront.hip.xray.launches import Launch
+    from warmfront.hip.xray.kernel_launches import KernelLaunch
+    from warmfront.hip.xray.lane_analysis import LaneTrace
     from warmfront.hip.xray.occupancy import ComputeUnit
-    from warmfront.hip.xray.report import Kernel
+    from warmfront.hip.xray.xray_report import KernelReport
 
 #: Nobody reads more, and no attack on the reader shall last.
 _MOST_FINDINGS = 50
 #: Instructions of a kernel whose lanes are followed: beyond, it takes longer than compiling.
 _MOST_FOLLOWED = 20_000
 
-#: Lanes that want the same bank at once before it is worth a word.
+#: LaneTrace that want the same bank at once before it is worth a word.
 _WORST_CONFLICT = 4
 
 #: Arithmetic for each load above which a loop is not about memory.
@@ -41,36 +41,36 @@ _MOST_VALU_PER_LOAD = 16
 
 
 def find_all(
-    source: str, kernels: Sequence[Kernel], launches: Sequence[Launch], unit: ComputeUnit
-) -> tuple[Finding, ...]:
+    source: str, kernels: Sequence[KernelReport], launches: Sequence[KernelLaunch], unit: ComputeUnit
+) -> tuple[XrayFinding, ...]:
     """Every finding about a file, by kernel and line, each said once."""
     lines = source.split("\n")
-    found: list[Finding] = []
+    found: list[XrayFinding] = []
     for kernel in kernels:
         found += _scratch(kernel)
         found += _too_much_lds(kernel, launches, unit)
         found += _double_math(kernel, lines)
         if len(kernel.instructions) <= _MOST_FOLLOWED:
-            lanes = follow(kernel.instructions, kernel.block)
+            lanes = trace_lanes(kernel.instructions, kernel.block)
             if not is_one_block(launches, bare_name(kernel.name)):  # one block fills no memory bus
                 found += _narrow_loads(kernel, lanes)
             found += _bank_conflicts(kernel, lanes, unit)
             found += _barriers(kernel, lanes)
     found += _waves_of_32(source, kernels)
-    seen: dict[tuple[Rule, int | None, str], Finding] = {}
+    seen: dict[tuple[Rule, int | None, str], XrayFinding] = {}
     for finding in found:
         seen.setdefault((finding.rule, finding.line, finding.message), finding)
     return tuple(seen.values())[:_MOST_FINDINGS]
 
 
-def _scratch(kernel: Kernel) -> Iterator[Finding]:
+def _scratch(kernel: KernelReport) -> Iterator[XrayFinding]:
     """Memory that stands in for registers."""
-    touched = [each for each in kernel.instructions if _kind(each) is Kind.SCRATCH]
+    touched = [each for each in kernel.instructions if _kind(each) is InstructionKind.SCRATCH]
     if not touched:
         return
     if kernel.vgpr_spills:
         spilled = [each for each in touched if "Folded" in each.note] or touched
-        yield Finding(
+        yield XrayFinding(
             rule=Rule.SPILLS,
             kernel=kernel.name,
             line=_hottest_line(spilled),
@@ -80,8 +80,8 @@ def _scratch(kernel: Kernel) -> Iterator[Finding]:
             ),
             advice=_more_registers(kernel),
         )
-    elif not kernel.mix.count(Kind.CALL):
-        yield Finding(
+    elif not kernel.mix.count(InstructionKind.CALL):
+        yield XrayFinding(
             rule=Rule.PRIVATE_ARRAY,
             kernel=kernel.name,
             line=_hottest_line(touched),
@@ -93,7 +93,7 @@ def _scratch(kernel: Kernel) -> Iterator[Finding]:
         )
 
 
-def _more_registers(kernel: Kernel) -> str:
+def _more_registers(kernel: KernelReport) -> str:
     threads = kernel.block[0] * kernel.block[1] * kernel.block[2] if kernel.block else None
     bound = kernel.launch_bound_threads
     if bound is None and threads and threads < 1024:
@@ -108,12 +108,14 @@ def _more_registers(kernel: Kernel) -> str:
     )
 
 
-def _too_much_lds(kernel: Kernel, launches: Sequence[Launch], unit: ComputeUnit) -> Iterator[Finding]:
+def _too_much_lds(
+    kernel: KernelReport, launches: Sequence[KernelLaunch], unit: ComputeUnit
+) -> Iterator[XrayFinding]:
     """A launch that asks for more LDS than there is. What the compiler knows of, it refuses by itself."""
     for line, extra in dynamic_lds_of(launches, bare_name(kernel.name)).items():
         wanted = kernel.lds_bytes + extra
         if wanted > unit.lds_bytes:
-            yield Finding(
+            yield XrayFinding(
                 rule=Rule.LDS_OVER_LIMIT,
                 kernel=kernel.name,
                 line=line,
@@ -125,25 +127,25 @@ def _too_much_lds(kernel: Kernel, launches: Sequence[Launch], unit: ComputeUnit)
             )
 
 
-def _narrow_loads(kernel: Kernel, lanes: Lanes) -> Iterator[Finding]:
+def _narrow_loads(kernel: KernelReport, lanes: LaneTrace) -> Iterator[XrayFinding]:
     """Neighbouring lanes copy neighbouring elements, a few bytes each, with little else to do."""
-    loads = [each for each in kernel.instructions if _kind(each) is Kind.GLOBAL_LOAD]
+    loads = [each for each in kernel.instructions if _kind(each) is InstructionKind.GLOBAL_LOAD]
     if not loads or max(width_of(each.mnemonic) for each in loads) > 4 or _shares(kernel):
         return
     depth = max(each.depth for each in loads)
     hot = [(i, each) for i, each in enumerate(kernel.instructions) if each.depth == depth]
-    loading = [(i, each) for i, each in hot if _kind(each) is Kind.GLOBAL_LOAD]
-    storing = [(i, each) for i, each in hot if _kind(each) is Kind.GLOBAL_STORE]
+    loading = [(i, each) for i, each in hot if _kind(each) is InstructionKind.GLOBAL_LOAD]
+    storing = [(i, each) for i, each in hot if _kind(each) is InstructionKind.GLOBAL_STORE]
     widest = max(width_of(each.mnemonic) for _, each in loading)
     if (
         widest == 4 and depth == 0
     ):  # a thread with one element each: wider means fewer threads, which may not pay
         return
-    valu = sum(_kind(each) is Kind.VALU for _, each in hot)
+    valu = sum(_kind(each) is InstructionKind.VALU for _, each in hot)
     stride = {access.index: _stride(access.address.lanes) for access in lanes.accesses}
     in_a_row = all(stride.get(i) == width_of(each.mnemonic) for i, each in loading + storing)
     if storing and in_a_row and valu <= _MOST_VALU_PER_LOAD * len(loading):
-        yield Finding(
+        yield XrayFinding(
             rule=Rule.NARROW_LOADS,
             kernel=kernel.name,
             line=loading[0][1].line,
@@ -161,8 +163,15 @@ def _wider(width: int) -> str:
     return f"Let a thread take {16 // width} neighbours at once, through a pointer to a struct of 16 bytes."
 
 
-def _shares(kernel: Kernel) -> bool:
-    kinds = (Kind.LDS_READ, Kind.LDS_WRITE, Kind.LDS_ATOMIC, Kind.SHUFFLE, Kind.MFMA, Kind.GLOBAL_ATOMIC)
+def _shares(kernel: KernelReport) -> bool:
+    kinds = (
+        InstructionKind.LDS_READ,
+        InstructionKind.LDS_WRITE,
+        InstructionKind.LDS_ATOMIC,
+        InstructionKind.SHUFFLE,
+        InstructionKind.MFMA,
+        InstructionKind.GLOBAL_ATOMIC,
+    )
     return any(kernel.mix.count(kind) for kind in kinds)
 
 
@@ -172,21 +181,21 @@ def _stride(addresses: Sequence[int]) -> int | None:
     return steps.pop() if len(steps) == 1 else None
 
 
-def _bank_conflicts(kernel: Kernel, lanes: Lanes, unit: ComputeUnit) -> Iterator[Finding]:
-    """Lanes whose addresses in LDS are a fixed distance apart that puts them in the same bank."""
+def _bank_conflicts(kernel: KernelReport, lanes: LaneTrace, unit: ComputeUnit) -> Iterator[XrayFinding]:
+    """LaneTrace whose addresses in LDS are a fixed distance apart that puts them in the same bank."""
     # 4 bytes wide each; 32 of them, 64 on CDNA4: "Understanding AMD GPU LDS and Bank Conflicts", Composable
-    # Kernel's documentation, which also says how many lanes go at once for each width.
+    # KernelReport's documentation, which also says how many lanes go at once for each width.
     banks = 64 if unit.arch == "gfx950" else 32
     worst: dict[int | None, tuple[int, bool]] = {}
     for access in lanes.accesses:
         each = kernel.instructions[access.index]
-        if _kind(each) not in {Kind.LDS_READ, Kind.LDS_WRITE}:
+        if _kind(each) not in {InstructionKind.LDS_READ, InstructionKind.LDS_WRITE}:
             continue
         ways = conflict_ways(access.address.lanes, _single_width(each.mnemonic), banks)
         if ways >= _WORST_CONFLICT and ways > worst.get(each.line, (0, False))[0]:
-            worst[each.line] = (ways, _kind(each) is Kind.LDS_READ)
+            worst[each.line] = (ways, _kind(each) is InstructionKind.LDS_READ)
     for line, (ways, reads) in worst.items():
-        yield Finding(
+        yield XrayFinding(
             rule=Rule.BANK_CONFLICT,
             kernel=kernel.name,
             line=line,
@@ -226,7 +235,7 @@ _DOUBLE_ARITHMETIC = re.compile(r"v_(?:add|mul|fma|div_\w+|rcp|rsq|sqrt|min|max|
 _DOUBLE_LITERAL = re.compile(r"(?<![\w.])(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?(?![\w.])")
 
 
-def _double_math(kernel: Kernel, lines: Sequence[str]) -> Iterator[Finding]:
+def _double_math(kernel: KernelReport, lines: Sequence[str]) -> Iterator[XrayFinding]:
     """A line that makes doubles of floats, computes, and makes floats of them again, for a constant."""
     by_line: dict[int, list[str]] = {}
     for each in kernel.instructions:
@@ -238,7 +247,7 @@ def _double_math(kernel: Kernel, lines: Sequence[str]) -> Iterator[Finding]:
         there_and_back = kinds[0] == "widen" and kinds[-1] == "narrow" and computed
         literal = _DOUBLE_LITERAL.search(text)
         if there_and_back and literal and "double" not in text:
-            yield Finding(
+            yield XrayFinding(
                 rule=Rule.DOUBLE_MATH,
                 kernel=kernel.name,
                 line=line,
@@ -258,10 +267,10 @@ def _double_kind(mnemonic: str) -> str:
     return "compute" if _DOUBLE_ARITHMETIC.match(mnemonic) else "other"
 
 
-def _barriers(kernel: Kernel, lanes: Lanes) -> Iterator[Finding]:
+def _barriers(kernel: KernelReport, lanes: LaneTrace) -> Iterator[XrayFinding]:
     """Barriers that some threads of the block may not reach."""
     for index in divergent_barriers(kernel.instructions, kernel.labels, lanes.divergent):
-        yield Finding(
+        yield XrayFinding(
             rule=Rule.DIVERGENT_BARRIER,
             kernel=kernel.name,
             line=kernel.instructions[index].line,
@@ -276,9 +285,9 @@ def _barriers(kernel: Kernel, lanes: Lanes) -> Iterator[Finding]:
         )
 
 
-def _waves_of_32(source: str, kernels: Sequence[Kernel]) -> Iterator[Finding]:
+def _waves_of_32(source: str, kernels: Sequence[KernelReport]) -> Iterator[XrayFinding]:
     for assumption in find_assumptions(source)[:_MOST_FINDINGS]:
-        yield Finding(
+        yield XrayFinding(
             rule=Rule.WAVE_OF_32,
             kernel=_kernel_at(assumption.line, kernels),
             line=assumption.line,
@@ -287,7 +296,7 @@ def _waves_of_32(source: str, kernels: Sequence[Kernel]) -> Iterator[Finding]:
         )
 
 
-def _kernel_at(line: int, kernels: Sequence[Kernel]) -> str:
+def _kernel_at(line: int, kernels: Sequence[KernelReport]) -> str:
     """A kernel that has code of this line, through helpers too."""
     return next((k.name for k in kernels if any(each.line == line for each in k.instructions)), "")
 
@@ -301,5 +310,5 @@ def _hottest_line(instructions: Sequence[Instruction]) -> int | None:
     return best[0][0] if best else None
 
 
-def _kind(each: Instruction) -> Kind:
+def _kind(each: Instruction) -> InstructionKind:
     return kind_of(each.mnemonic, each.operands)

@@ -1,4 +1,4 @@
-"""Reads the kernels of an assembly file: what each needs, what it is made of, and what that comes to.
+"""Reads the kernels of an assembly file: what each resources, what it is made of, and what that comes to.
 
 It knows the compiler's output and the author's text; it compiles nothing.
 """
@@ -9,24 +9,26 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from warmfront.hip.xray.assembly import read_assembly
-from warmfront.hip.xray.isa import Kind, kind_of, width_of
-from warmfront.hip.xray.launches import block_of, kernel_lines
-from warmfront.hip.xray.names import bare_name, demangle
-from warmfront.hip.xray.occupancy import Needs, best_occupancy, next_steps, occupancy
-from warmfront.hip.xray.report import Kernel, Loop, Mix
+from warmfront.hip.xray.demangler import bare_name, demangle
+from warmfront.hip.xray.isa import InstructionKind, kind_of, width_of
+from warmfront.hip.xray.kernel_launches import block_of, kernel_lines
+from warmfront.hip.xray.occupancy import KernelResources, best_occupancy, next_steps, occupancy
+from warmfront.hip.xray.xray_report import InstructionMix, KernelReport, Loop
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from warmfront.hip.xray.assembly import Function, Instruction
-    from warmfront.hip.xray.launches import Launch
+    from warmfront.hip.xray.assembly import AssemblyFunction, Instruction
+    from warmfront.hip.xray.kernel_launches import KernelLaunch
     from warmfront.hip.xray.occupancy import ComputeUnit
 
 #: Block sizes that the table of occupancies shows.
 BLOCK_SIZES = (64, 128, 256, 512, 1024)
 
 
-def read_kernels(text: str, source: str, launches: Sequence[Launch], unit: ComputeUnit) -> tuple[Kernel, ...]:
+def read_kernels(
+    text: str, source: str, launches: Sequence[KernelLaunch], unit: ComputeUnit
+) -> tuple[KernelReport, ...]:
     """Every kernel of an assembly file, which came from `source`."""
     lines = kernel_lines(source)
     return tuple(
@@ -36,44 +38,44 @@ def read_kernels(text: str, source: str, launches: Sequence[Launch], unit: Compu
 
 
 def _kernel(
-    function: Function,
+    function: AssemblyFunction,
     metadata: dict[str, str],
     lines: Mapping[str, int],
-    launches: Sequence[Launch],
+    launches: Sequence[KernelLaunch],
     unit: ComputeUnit,
-) -> Kernel:
+) -> KernelReport:
     name = demangle(function.symbol)
     bare = bare_name(name)
     bound = int(metadata["max_flat_workgroup_size"])
-    needs = Needs(
+    resources = KernelResources(
         vgprs=int(metadata["vgpr_count"]),
         sgprs=int(metadata["sgpr_count"]),
         lds_bytes=int(metadata["group_segment_fixed_size"]),
     )
     agprs = int(metadata["agpr_count"])
     block = block_of(launches, bare)
-    best = best_occupancy(needs, bound, unit)
+    best = best_occupancy(resources, bound, unit)
     threads = _block_threads(block, bound, unit)
-    return Kernel(
+    return KernelReport(
         name=name,
         symbol=function.symbol,
         line=lines.get(bare),
         # The summary has no number for a kernel that calls through a pointer; the metadata has the sum.
-        vgpr=function.info.get("NumVgprs", needs.vgprs - agprs),
+        vgpr=function.info.get("NumVgprs", resources.vgprs - agprs),
         agpr=function.info.get("NumAgprs", agprs),
-        vgpr_total=needs.vgprs,
-        sgpr=needs.sgprs,
-        lds_bytes=needs.lds_bytes,
+        vgpr_total=resources.vgprs,
+        sgpr=resources.sgprs,
+        lds_bytes=resources.lds_bytes,
         scratch_bytes=int(metadata["private_segment_fixed_size"]),
         vgpr_spills=int(metadata["vgpr_spill_count"]),
         sgpr_spills=int(metadata["sgpr_spill_count"]),
         code_bytes=function.info.get("codeLenInByte", 0),
         launch_bound_threads=bound if bound != unit.most_block_threads else None,
         block=block,
-        occupancy=occupancy(needs, threads, unit) if threads else best,
+        occupancy=occupancy(resources, threads, unit) if threads else best,
         best_occupancy=best,
-        by_block={size: occupancy(needs, size, unit) for size in BLOCK_SIZES if size <= max(bound, 64)},
-        steps=tuple(next_steps(needs, threads, unit)) if threads else (),
+        by_block={size: occupancy(resources, size, unit) for size in BLOCK_SIZES if size <= max(bound, 64)},
+        steps=tuple(next_steps(resources, threads, unit)) if threads else (),
         mix=_mix(function.instructions),
         loops=tuple(_loops(function)),
         instructions=tuple(function.instructions),
@@ -89,25 +91,25 @@ def _block_threads(block: tuple[int, int, int] | None, bound: int, unit: Compute
     return bound if bound != unit.most_block_threads else None
 
 
-def _mix(instructions: Sequence[Instruction]) -> Mix:
+def _mix(instructions: Sequence[Instruction]) -> InstructionMix:
     counts: Counter[str] = Counter()
     loads: Counter[int] = Counter()
     stores: Counter[int] = Counter()
     for each in instructions:
         kind = kind_of(each.mnemonic, each.operands)
         counts[kind.value] += 1
-        if kind is Kind.GLOBAL_LOAD:
+        if kind is InstructionKind.GLOBAL_LOAD:
             loads[width_of(each.mnemonic)] += 1
-        elif kind is Kind.GLOBAL_STORE:
+        elif kind is InstructionKind.GLOBAL_STORE:
             stores[width_of(each.mnemonic)] += 1
-    return Mix(
+    return InstructionMix(
         counts=dict(counts.most_common()),
         load_widths=dict(sorted(loads.items(), reverse=True)),
         store_widths=dict(sorted(stores.items(), reverse=True)),
     )
 
 
-def _loops(function: Function) -> list[Loop]:
+def _loops(function: AssemblyFunction) -> list[Loop]:
     """The loops of a kernel, in the order of its code."""
     bodies: dict[str, list[Instruction]] = {label: [] for label in function.parents}
     for each in function.instructions:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warmfront.hip.xray.isa import Kind, kind_of
+from warmfront.hip.xray.isa import InstructionKind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ LANES = 64
 
 
 @dataclass(frozen=True)
-class Value:
+class LaneValue:
     """What the lanes hold: `lanes[i]`, plus one unknown number for all where it is not `exact`."""
 
     lanes: tuple[int, ...]
@@ -34,41 +34,41 @@ class Value:
 
 
 #: Something that is the same in all lanes.
-UNIFORM = Value((0,) * LANES, exact=False)
+UNIFORM = LaneValue((0,) * LANES, exact=False)
 
 
 @dataclass(frozen=True)
-class Access:
+class MemoryAccess:
     """A load or store through memory or LDS, with the address of each lane."""
 
     index: int  #: of its instruction
-    address: Value
+    address: LaneValue
 
 
 @dataclass(frozen=True)
-class Lanes:
+class LaneTrace:
     """What is known of one kernel."""
 
-    accesses: tuple[Access, ...]
+    accesses: tuple[MemoryAccess, ...]
     #: Indexes of instructions that mask lanes off by a condition that differs with the thread's number.
     divergent: frozenset[int]
 
 
-def follow(instructions: Sequence[Instruction], block: tuple[int, int, int] | None) -> Lanes:
+def trace_lanes(instructions: Sequence[Instruction], block: tuple[int, int, int] | None) -> LaneTrace:
     """What the lanes of a block's first wave hold; a block of unknown size is taken for a row of threads."""
     walk = _Walk(block)
     for index, each in enumerate(instructions):
         walk.step(index, each)
-    return Lanes(tuple(walk.accesses), frozenset(walk.divergent))
+    return LaneTrace(tuple(walk.accesses), frozenset(walk.divergent))
 
 
-def _thread_numbers(block: tuple[int, int, int] | None) -> Value:
+def _thread_numbers(block: tuple[int, int, int] | None) -> LaneValue:
     """The first vector register at the start: x, y and z of the thread, ten bits each."""
     width, height, _ = block or (1024, 1, 1)
     packed = (
         lane % width | lane // width % height << 10 | lane // (width * height) << 20 for lane in range(LANES)
     )
-    return Value(tuple(packed), exact=True)
+    return LaneValue(tuple(packed), exact=True)
 
 
 _REGISTER = re.compile(r"^v(?:\[(\d+)(?::\d+)?\]|(\d+))$")
@@ -80,9 +80,9 @@ class _Walk:
     """The state on the way from top to bottom."""
 
     def __init__(self, block: tuple[int, int, int] | None) -> None:
-        self.accesses: list[Access] = []
+        self.accesses: list[MemoryAccess] = []
         self.divergent: set[int] = set()
-        self._values: dict[int, Value] = {0: _thread_numbers(block)}
+        self._values: dict[int, LaneValue] = {0: _thread_numbers(block)}
         self._conditions: dict[
             str, bool
         ] = {}  # scalar registers that hold a mask: does it differ with the thread?
@@ -93,7 +93,16 @@ class _Walk:
         kind = kind_of(each.mnemonic, each.operands)
         if kind in _ACCESSES:
             self._access(index, kind, operands)
-            if kind in {Kind.GLOBAL_LOAD, Kind.LDS_READ, Kind.GLOBAL_ATOMIC, Kind.LDS_ATOMIC} and operands:
+            if (
+                kind
+                in {
+                    InstructionKind.GLOBAL_LOAD,
+                    InstructionKind.LDS_READ,
+                    InstructionKind.GLOBAL_ATOMIC,
+                    InstructionKind.LDS_ATOMIC,
+                }
+                and operands
+            ):
                 self._forget(operands[0])
         elif name.startswith("v_cmp_"):
             self._conditions[operands[0]] = any(self._varies(operand) for operand in operands[1:])
@@ -104,11 +113,11 @@ class _Walk:
         elif operands:
             self._forget(operands[0])
 
-    def _access(self, index: int, kind: Kind, operands: list[str]) -> None:
-        reads = kind in {Kind.GLOBAL_LOAD, Kind.LDS_READ}
+    def _access(self, index: int, kind: InstructionKind, operands: list[str]) -> None:
+        reads = kind in {InstructionKind.GLOBAL_LOAD, InstructionKind.LDS_READ}
         place = 1 if reads else 0
         if place < len(operands) and (address := self._value(operands[place])):
-            self.accesses.append(Access(index, address))
+            self.accesses.append(MemoryAccess(index, address))
 
     def _compute(self, name: str, operands: list[str]) -> None:
         operation = _OPERATIONS.get(name)
@@ -123,7 +132,7 @@ class _Walk:
                 result = operation(known)
         self._set(operands[0], result)
 
-    def _set(self, target: str, value: Value | None) -> None:
+    def _set(self, target: str, value: LaneValue | None) -> None:
         register = _register(target)
         if register is None:
             return
@@ -141,9 +150,9 @@ class _Walk:
         for register in range(first, (int(last[1]) if last else first) + 1):
             self._values.pop(register, None)
 
-    def _value(self, operand: str) -> Value | None:
+    def _value(self, operand: str) -> LaneValue | None:
         if _NUMBER.match(operand):
-            return Value((int(operand, 0),) * LANES, exact=True)
+            return LaneValue((int(operand, 0),) * LANES, exact=True)
         register = _register(operand)
         if register is not None:
             return self._values.get(register)
@@ -168,7 +177,14 @@ class _Walk:
 
 
 _ACCESSES = frozenset(
-    {Kind.GLOBAL_LOAD, Kind.GLOBAL_STORE, Kind.GLOBAL_ATOMIC, Kind.LDS_READ, Kind.LDS_WRITE, Kind.LDS_ATOMIC}
+    {
+        InstructionKind.GLOBAL_LOAD,
+        InstructionKind.GLOBAL_STORE,
+        InstructionKind.GLOBAL_ATOMIC,
+        InstructionKind.LDS_READ,
+        InstructionKind.LDS_WRITE,
+        InstructionKind.LDS_ATOMIC,
+    }
 )
 _WITH_CARRY = frozenset({"v_add_co_u32", "v_sub_co_u32", "v_mad_u64_u32", "v_mad_i64_i32"})
 
@@ -189,16 +205,18 @@ def _register(operand: str) -> int | None:
 # Operations on known values. Each gives None where the result is not known.
 
 
-def _add(values: Sequence[Value]) -> Value | None:
-    return Value(tuple(map(sum, zip(*(v.lanes for v in values), strict=True))), all(v.exact for v in values))
+def _add(values: Sequence[LaneValue]) -> LaneValue | None:
+    return LaneValue(
+        tuple(map(sum, zip(*(v.lanes for v in values), strict=True))), all(v.exact for v in values)
+    )
 
 
-def _subtract(values: Sequence[Value]) -> Value | None:
+def _subtract(values: Sequence[LaneValue]) -> LaneValue | None:
     a, b = values[:2]
-    return Value(tuple(x - y for x, y in zip(a.lanes, b.lanes, strict=True)), a.exact and b.exact)
+    return LaneValue(tuple(x - y for x, y in zip(a.lanes, b.lanes, strict=True)), a.exact and b.exact)
 
 
-def _multiply(values: Sequence[Value]) -> Value | None:
+def _multiply(values: Sequence[LaneValue]) -> LaneValue | None:
     a, b = values[:2]
     if not a.exact and not b.exact:
         return UNIFORM if a.uniform and b.uniform else None
@@ -208,25 +226,25 @@ def _multiply(values: Sequence[Value]) -> Value | None:
         known, unknown = (a, b) if a.exact else (b, a)
         if not known.uniform:
             return None
-        return Value(tuple(x * known.lanes[0] for x in unknown.lanes), exact=False)
-    return Value(tuple(x * y for x, y in zip(a.lanes, b.lanes, strict=True)), exact=True)
+        return LaneValue(tuple(x * known.lanes[0] for x in unknown.lanes), exact=False)
+    return LaneValue(tuple(x * y for x, y in zip(a.lanes, b.lanes, strict=True)), exact=True)
 
 
-def _shift_left(values: Sequence[Value]) -> Value | None:
+def _shift_left(values: Sequence[LaneValue]) -> LaneValue | None:
     by, value = values[:2]
     if not (by.exact and by.uniform and 0 <= by.lanes[0] < 64):
         return None
-    return Value(tuple(x << by.lanes[0] for x in value.lanes), value.exact)
+    return LaneValue(tuple(x << by.lanes[0] for x in value.lanes), value.exact)
 
 
-def _bitwise(operation: Callable[[int, int], int]) -> Callable[[Sequence[Value]], Value | None]:
-    def apply(values: Sequence[Value]) -> Value | None:
+def _bitwise(operation: Callable[[int, int], int]) -> Callable[[Sequence[LaneValue]], LaneValue | None]:
+    def apply(values: Sequence[LaneValue]) -> LaneValue | None:
         if not all(value.exact for value in values):
             return UNIFORM if all(value.uniform for value in values) else None
         result = values[0].lanes
         for value in values[1:]:
             result = tuple(operation(x & _WORD, y & _WORD) for x, y in zip(result, value.lanes, strict=True))
-        return Value(result, exact=True)
+        return LaneValue(result, exact=True)
 
     return apply
 
@@ -237,48 +255,49 @@ _xor = _bitwise(lambda x, y: x ^ y)
 _shift_right = _bitwise(lambda by, x: x >> (by & 31))
 
 
-def _or(values: Sequence[Value]) -> Value | None:
+def _or(values: Sequence[LaneValue]) -> LaneValue | None:
     """With something that is the same in all lanes, the compiler writes `or` for `+` where no bits meet."""
     if all(value.exact for value in values):
         return _bitwise(lambda x, y: x | y)(values)
     return _add(values) if any(value.uniform for value in values) else None
 
 
-def _extract(values: Sequence[Value]) -> Value | None:
+def _extract(values: Sequence[LaneValue]) -> LaneValue | None:
     value, offset, width = values
     if not all(each.exact for each in values):
         return None
     mask = (1 << width.lanes[0]) - 1
-    return Value(tuple((x & _WORD) >> offset.lanes[0] & mask for x in value.lanes), exact=True)
+    return LaneValue(tuple((x & _WORD) >> offset.lanes[0] & mask for x in value.lanes), exact=True)
 
 
 def _then(
-    first: Callable[[Sequence[Value]], Value | None], second: Callable[[Sequence[Value]], Value | None]
-) -> Callable[[Sequence[Value]], Value | None]:
+    first: Callable[[Sequence[LaneValue]], LaneValue | None],
+    second: Callable[[Sequence[LaneValue]], LaneValue | None],
+) -> Callable[[Sequence[LaneValue]], LaneValue | None]:
     """`second(first(a, b), c)`."""
 
-    def apply(values: Sequence[Value]) -> Value | None:
+    def apply(values: Sequence[LaneValue]) -> LaneValue | None:
         result = first(values[:2])
         return second([result, values[2]]) if result is not None else None
 
     return apply
 
 
-def _same(values: Sequence[Value]) -> Value | None:
+def _same(values: Sequence[LaneValue]) -> LaneValue | None:
     return values[0]
 
 
 def _flipped(
-    operation: Callable[[Sequence[Value]], Value | None],
-) -> Callable[[Sequence[Value]], Value | None]:
+    operation: Callable[[Sequence[LaneValue]], LaneValue | None],
+) -> Callable[[Sequence[LaneValue]], LaneValue | None]:
     return lambda values: operation([values[1], values[0], *values[2:]])
 
 
-def _lane_number(_values: Sequence[Value]) -> Value | None:
-    return Value(tuple(range(LANES)), exact=True)
+def _lane_number(_values: Sequence[LaneValue]) -> LaneValue | None:
+    return LaneValue(tuple(range(LANES)), exact=True)
 
 
-_OPERATIONS: dict[str, Callable[[Sequence[Value]], Value | None]] = {
+_OPERATIONS: dict[str, Callable[[Sequence[LaneValue]], LaneValue | None]] = {
     "v_mov_b32": _same,
     "v_mov_b64": _same,
     "v_add_u32": _add,

@@ -9,14 +9,14 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from warmfront.hip.xray.listing import pieces
+from warmfront.hip.xray.isa_listing import listing_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from warmfront.hip.diagnose import CompileFailure
     from warmfront.hip.xray.assembly import Instruction
-    from warmfront.hip.xray.occupancy import Occupancy, Step
+    from warmfront.hip.xray.occupancy import Occupancy, OccupancyStep
 
 
 class Rule(StrEnum):
@@ -33,7 +33,7 @@ class Rule(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class XrayFinding:
     """Something worth a change, where it is, and what to try."""
 
     rule: Rule
@@ -44,10 +44,10 @@ class Finding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mix:
+class InstructionMix:
     """How many instructions of each kind stand in a kernel's code; how often each runs is not known."""
 
-    counts: Mapping[str, int]  #: by `isa.Kind`
+    counts: Mapping[str, int]  #: by `isa.InstructionKind`
     load_widths: Mapping[int, int]  #: bytes of a lane → global loads of that width
     store_widths: Mapping[int, int]  #: the same for global stores
 
@@ -68,7 +68,7 @@ class Loop:
     line: int | None
     depth: int  #: 1 is outermost
     instructions: int  #: of its body, inner loops not counted
-    counts: Mapping[str, int]  #: by `isa.Kind`
+    counts: Mapping[str, int]  #: by `isa.InstructionKind`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,7 @@ class Roofline:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kernel:
+class KernelReport:
     """The figures of one kernel."""
 
     name: str
@@ -107,8 +107,8 @@ class Kernel:
     occupancy: Occupancy  #: for that block, else the launch bounds, else the best block
     best_occupancy: Occupancy  #: for the best block that the launch bounds allow, as the compiler counts
     by_block: Mapping[int, Occupancy]  #: threads of a block → how full a compute unit gets
-    steps: tuple[Step, ...]  #: what would let more waves in
-    mix: Mix
+    steps: tuple[OccupancyStep, ...]  #: what would let more waves in
+    mix: InstructionMix
     loops: tuple[Loop, ...]
     instructions: tuple[Instruction, ...] = field(repr=False)
     labels: Mapping[str, int] = field(repr=False)  #: label → index of the instruction that it stands at
@@ -148,20 +148,20 @@ class Kernel:
         data["store_widths"] = {str(width): count for width, count in self.mix.store_widths.items()}
         data["loops"] = [asdict(loop) for loop in self.loops]
         if isa:
-            data["isa"] = [asdict(piece) for piece in pieces(self.instructions, self.labels)]
+            data["isa"] = [asdict(piece) for piece in listing_blocks(self.instructions, self.labels)]
         return data
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
+class XrayReport:
     """The X-ray of one file."""
 
     arch: str
     gpu: str  #: a GPU of that architecture
     compiler: str
     seconds: float  #: from the text to this report
-    kernels: tuple[Kernel, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    kernels: tuple[KernelReport, ...] = ()
+    findings: tuple[XrayFinding, ...] = ()
     roofline: Roofline | None = None
     failure: CompileFailure | None = None  #: why it does not compile for this target
     notes: tuple[str, ...] = ()  #: what makes the figures less exact, or why there are none

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Piece:
+class ListingBlock:
     """Neighbouring instructions of one source line."""
 
     line: int | None  #: None where the compiler knows no line of the author's
@@ -24,10 +24,10 @@ class Piece:
     instructions: tuple[str, ...]
 
 
-def pieces(instructions: Sequence[Instruction], labels: Mapping[str, int]) -> list[Piece]:
+def listing_blocks(instructions: Sequence[Instruction], labels: Mapping[str, int]) -> list[ListingBlock]:
     """The assembly, cut wherever the source line or the loop changes, and where a branch leads."""
     targets = {index: label for label, index in labels.items()}
-    found: list[Piece] = []
+    found: list[ListingBlock] = []
     begin = 0
     for end in range(1, len(instructions) + 1):
         first = instructions[begin]
@@ -36,12 +36,14 @@ def pieces(instructions: Sequence[Instruction], labels: Mapping[str, int]) -> li
             if (after.line, after.depth) == (first.line, first.depth):
                 continue
         texts = tuple(each.text for each in instructions[begin:end])
-        found.append(Piece(line=first.line, depth=first.depth, label=targets.get(begin), instructions=texts))
+        found.append(
+            ListingBlock(line=first.line, depth=first.depth, label=targets.get(begin), instructions=texts)
+        )
         begin = end
     return found
 
 
-def side_by_side(found: Sequence[Piece], source: str, width: int) -> Iterator[str]:
+def side_by_side(found: Sequence[ListingBlock], source: str, width: int) -> Iterator[str]:
     """One row an instruction: its source line on the left where it begins, a bar for each loop around it."""
     lines = source.split("\n")
     number_width = len(str(len(lines)))

@@ -1,0 +1,98 @@
+"""The service's X-rays: in worker threads, at most two at once, each in a sandbox.
+
+`hip.xray.event` builds the event; the orchestrator decides when to make an X-ray and what follows from it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from warmfront import gpus, problems
+from warmfront.errors import IsolationRequired, WarmfrontError
+from warmfront.hip.xray.analysis import xray
+from warmfront.hip.xray.event import no_xray_event, xray_event
+from warmfront.problems.spec import Dtype
+from warmfront.sandbox import open_sandbox
+from warmfront.verdicts import Endpoint
+
+if TYPE_CHECKING:
+    from warmfront.events import Xray
+    from warmfront.hip.xray.xray_report import XrayReport
+    from warmfront.problems.spec import Problem
+    from warmfront.sandbox.base import Sandbox
+    from warmfront.settings import Settings
+    from warmfront.submission import Submission
+
+#: X-rays at once. Each keeps one core busy.
+_THREADS = 2
+
+
+class XrayService:
+    """X-rays submissions and plain sources without blocking the event loop."""
+
+    def __init__(self, settings: Settings, sandbox: Sandbox) -> None:
+        self._settings = settings
+        self._sandbox = sandbox
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="warmfront-xray")
+
+    @classmethod
+    def open(cls, settings: Settings) -> XrayService:
+        """Open the configured sandbox and return a service that uses it.
+
+        Raises:
+            IsolationRequired: The settings disable isolation. A service compiles other people's code, which
+            never
+                happens outside a sandbox.
+        """
+        if not settings.isolation:
+            raise IsolationRequired(
+                "AMD_CONTAINER_ISOLATION is false, but a service runs other people's code.",
+                hint="Unset it. `warmfront run --trust` runs your own code without a sandbox.",
+            )
+        sandbox = open_sandbox(settings.sandbox, base=settings.box_dir, image=settings.docker_image)
+        return cls(settings, sandbox)
+
+    async def xray(self, submission: Submission, source: str) -> Xray:
+        """X-ray a submission for its GPU and return the event."""
+        if not self._settings.xray and submission.endpoint != Endpoint.XRAY:
+            return no_xray_event("WARMFRONT_XRAY is false.", gpus.get(submission.gpu))
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._xray, submission, source)
+
+    async def report(
+        self, source: str, *, arch: str, problem: Problem | None, dtype: Dtype | None
+    ) -> XrayReport:
+        """X-ray a source that is not a submission and return the full report."""
+
+        def make_report() -> XrayReport:
+            return xray(
+                source,
+                arch=arch,
+                problem=problem,
+                dtype=dtype,
+                sandbox=self._sandbox,
+                settings=self._settings,
+            )
+
+        return await asyncio.get_running_loop().run_in_executor(self._threads, make_report)
+
+    def close(self) -> None:
+        """Finish running X-rays, cancel the others and close the sandbox."""
+        self._threads.shutdown(cancel_futures=True)
+        self._sandbox.close()
+
+    def _xray(self, submission: Submission, source: str) -> Xray:
+        try:
+            problem, dtype = problems.get(submission.problem), Dtype(submission.dtype)
+        except WarmfrontError:  # an author's own problem: its code runs on VMs only, never here
+            problem, dtype = None, None
+        return xray_event(
+            source,
+            file_name=submission.file_name,
+            gpu=gpus.get(submission.gpu),
+            problem=problem,
+            dtype=dtype,
+            sandbox=self._sandbox,
+            settings=self._settings,
+        )
