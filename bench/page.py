@@ -26,7 +26,7 @@ from playwright.sync_api import expect
 from bench.timing import medians_s, print_bars
 from bench.trivial import Nodding, serve
 from tests.browser.browsing import DESKTOP, chromium
-from warmfront.listener.protocol import Attempt, Progress
+from warmfront.listener.protocol import AttemptEvent, ExecuteRequest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -65,12 +65,12 @@ _IDLE = "() => new Promise((resolve) => requestIdleCallback(() => resolve(true))
 class Sampling(Nodding):
     """Listeners that time twenty cases with a hundred samples each."""
 
-    async def execute(self, vm: VMInstance, attempt: Attempt) -> AsyncIterator[Progress]:
+    async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
         """Every event of a benchmark."""
         del vm, attempt
         for seq, fields in enumerate(_benchmark(), 1):
             await asyncio.sleep(PAUSE_S)
-            yield Progress(seq=seq, fields=fields)
+            yield AttemptEvent(seq=seq, fields=fields)
 
 
 def _benchmark() -> Iterator[dict[str, Any]]:

@@ -18,7 +18,7 @@ from bench.timing import print_bars
 from tests.integration.docker_daemon import private_docker
 from warmfront.errors import NoSandbox
 from warmfront.sandbox import BUBBLEWRAP, DOCKER, open_sandbox
-from warmfront.sandbox.base import Limits, Mount, Reason, Template
+from warmfront.sandbox.base import ExitReason, Mount, SandboxLimits, Template
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ROUNDS = 15
 BARE = "bare exec"
 
-LIMITS = Limits(
+LIMITS = SandboxLimits(
     memory_bytes=256 << 20,
     cpus=2,
     pids=32,
@@ -106,7 +106,7 @@ def _cold(sandbox: Sandbox, program: Path) -> float:
         box.go()
         done = box.wait()
         elapsed = time.perf_counter() - start
-    assert (done.reason, done.code) == (Reason.EXITED, 0), done
+    assert (done.reason, done.code) == (ExitReason.EXITED, 0), done
     return elapsed
 
 
@@ -120,7 +120,7 @@ def _ahead(sandbox: Sandbox, program: Path) -> float:
         box.send(b"x")
         done = box.wait()
         elapsed = time.perf_counter() - start
-    assert (done.reason, done.code) == (Reason.EXITED, 0), done
+    assert (done.reason, done.code) == (ExitReason.EXITED, 0), done
     return elapsed
 
 

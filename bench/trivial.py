@@ -21,7 +21,7 @@ from warmfront.api.app import create_app
 from warmfront.api.context import ServiceContext
 from warmfront.clock import SystemClock
 from warmfront.events import Xray
-from warmfront.listener.protocol import Attempt, Health, Progress
+from warmfront.listener.protocol import AttemptEvent, ExecuteRequest, ListenerHealth
 from warmfront.money.billing import Billing
 from warmfront.orchestrator import EventLog, VMInstance, VMOrchestrator
 from warmfront.providers.base import Lease, Phase
@@ -78,16 +78,16 @@ class Nodding:
         self._events = events
         self._pause_s = pause_s
 
-    async def execute(self, vm: VMInstance, attempt: Attempt) -> AsyncIterator[Progress]:
+    async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
         """So many events, then the verdict."""
         del vm
         for seq in range(1, self._events + 1):
             if self._pause_s:
                 await asyncio.sleep(self._pause_s)
-            yield Progress(seq=seq, fields={"status": "TEST_RESULT", "attempt": attempt.id})
-        yield Progress(seq=self._events + 1, fields={"status": "CHECKED", "simulated": True})
+            yield AttemptEvent(seq=seq, fields={"status": "TEST_RESULT", "attempt": attempt.id})
+        yield AttemptEvent(seq=self._events + 1, fields={"status": "CHECKED", "simulated": True})
 
-    async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[Progress]:
+    async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:
         """Nothing is ever cut here."""
         raise AssertionError(vm, attempt_id, after)
         yield
@@ -95,10 +95,10 @@ class Nodding:
     async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
         """Nothing to stop."""
 
-    async def health(self, vm: VMInstance) -> Health:
+    async def health(self, vm: VMInstance) -> ListenerHealth:
         """Well."""
         del vm
-        return Health(version="", toolchain="", gpu="", simulated=True, running=(), uptime_s=0.0)
+        return ListenerHealth(version="", toolchain="", gpu="", simulated=True, running=(), uptime_s=0.0)
 
     heartbeat = health
 

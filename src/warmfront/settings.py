@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from warmfront import values
 from warmfront.errors import BadSetting
-from warmfront.sandbox.base import Limits
+from warmfront.sandbox.base import SandboxLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -155,11 +155,11 @@ class Settings:
     #: WARMFRONT_WORKER_IMAGE: the image in which a VM's listener runs.
     worker_image: str = "rocm/dev-ubuntu-24.04:6.4.2"
 
-    def compile_limits(self) -> Limits:
+    def compile_limits(self) -> SandboxLimits:
         """The limits of the sandbox that compiles."""
         return self._limits(memory_bytes=self.compile_memory_bytes, wall_s=self.compile_timeout_s)
 
-    def run_limits(self) -> Limits:
+    def run_limits(self) -> SandboxLimits:
         """The limits of the sandbox that runs."""
         return self._limits(memory_bytes=self.memory_bytes, wall_s=self.run_timeout_s)
 
@@ -168,8 +168,8 @@ class Settings:
         texts = {_VARIABLES[name][0]: getattr(self, name) for name in _JUDGES}
         return {variable: str(value) for variable, value in texts.items() if value is not None}
 
-    def _limits(self, *, memory_bytes: int, wall_s: float) -> Limits:
-        return Limits(
+    def _limits(self, *, memory_bytes: int, wall_s: float) -> SandboxLimits:
+        return SandboxLimits(
             # A sandbox that may take all of the machine's memory protects nothing.
             memory_bytes=min(memory_bytes, physical_memory_bytes() * 3 // 4),
             cpus=self.cpus,

@@ -12,7 +12,7 @@ from tests.bugs import lab
 from warmfront import sandbox, settings
 from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
 from warmfront.judge import Judge
-from warmfront.judge.findings import KINDS
+from warmfront.judge.bug_findings import KINDS
 from warmfront.judge_request import JudgeRequest
 from warmfront.verdicts import Endpoint
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from warmfront.judge.bugs import EVERYDAY, choose_cases
-from warmfront.judge.findings import (
-    Evidence,
-    Record,
+from warmfront.judge.bug_finder import QUICK, choose_cases
+from warmfront.judge.bug_findings import (
+    BugEvidence,
+    BugRecord,
     cut_votes,
+    derive_findings,
     is_host_variable,
     offsets,
     read_lines,
     read_records,
-    weigh,
 )
 from warmfront.judge_request import JudgeRequest
 from warmfront.problems import get
@@ -24,21 +24,21 @@ from warmfront.problems.spec import Dtype, Scale
 from warmfront.verdicts import Endpoint
 
 
-def record(kind: str, severity: str = "warning", **more: Any) -> Record:
+def record(kind: str, severity: str = "warning", **more: Any) -> BugRecord:
     """A record of case `a` at line 5."""
     data = {"kind": kind, "severity": severity, "detail": "why", "kernel": "k", "line": 5, "block": [0, 0, 0]}
-    return Record(data={**data, "thread": [1, 0, 0], **more}, case="a", tensor=None)
+    return BugRecord(data={**data, "thread": [1, 0, 0], **more}, case="a", tensor=None)
 
 
-def evidence(*records: Record, wrong: str = "", cut: int = 0) -> Evidence:
+def evidence(*records: BugRecord, wrong: str = "", cut: int = 0) -> BugEvidence:
     """All that is known of the records."""
     lines = {16: [7]}
-    return Evidence(records=records, lines=lines, wrong_cases=frozenset(wrong), cut_votes=frozenset({cut}))
+    return BugEvidence(records=records, lines=lines, wrong_cases=frozenset(wrong), cut_votes=frozenset({cut}))
 
 
-def told(*records: Record, wrong: str = "", cut: int = 0) -> list[tuple[str, str, int | None]]:
+def told(*records: BugRecord, wrong: str = "", cut: int = 0) -> list[tuple[str, str, int | None]]:
     """Kind, severity and line of what is told."""
-    return [(f.kind, f.severity, f.line) for f in weigh(evidence(*records, wrong=wrong, cut=cut))]
+    return [(f.kind, f.severity, f.line) for f in derive_findings(evidence(*records, wrong=wrong, cut=cut))]
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_a_forged_record_breaks_nothing() -> None:
         + "\n"
         + json.dumps({"kind": "out-of-bounds", "severity": "error", "detail": "\x1b[2J" + "x" * 10_000})
     )
-    records = [Record(data=data, case="a", tensor=None) for data in forged]
+    records = [BugRecord(data=data, case="a", tensor=None) for data in forged]
     assert offsets(records) == []
-    findings = weigh(evidence(*records))
+    findings = derive_findings(evidence(*records))
     assert [f.line for f in findings] == [None, None]
     assert all("\x1b" not in f.message and len(f.message) < 1000 for f in findings)
 
@@ -158,7 +158,7 @@ def test_a_check_hunts_in_a_few_small_cases() -> None:
     problem = get("matrix-multiplication")
     submission = JudgeRequest(source="", problem=problem, dtype=Dtype.FLOAT32, endpoint=Endpoint.CHECKER)
     cases = problem.cases(Scale.CPU)
-    chosen = choose_cases(submission, cases, EVERYDAY)
-    assert len(chosen) == EVERYDAY.most_cases
+    chosen = choose_cases(submission, cases, QUICK)
+    assert len(chosen) == QUICK.most_cases
     assert min(range(len(cases)), key=lambda i: problem.flops(cases[i])) + 1 in chosen
-    assert all(problem.flops(cases[number - 1]) <= EVERYDAY.most_work for number in chosen)
+    assert all(problem.flops(cases[number - 1]) <= QUICK.most_work for number in chosen)

@@ -15,7 +15,7 @@ from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
 from warmfront.hip.cpu.host_compiler import HostCompiler
 from warmfront.hip.toolchain import shell_job
 from warmfront.judge import Judge
-from warmfront.judge.bugs import Hunt
+from warmfront.judge.bug_finder import BugFinderRun
 from warmfront.judge_request import JudgeRequest
 from warmfront.verdicts import Endpoint
 
@@ -88,7 +88,7 @@ def test_a_hunt_that_breaks_leaves_the_verdict_alone(
     def broken(*_: object) -> None:
         raise RuntimeError("our own mistake")
 
-    monkeypatch.setattr(Hunt, "_ask_all", broken)
+    monkeypatch.setattr(BugFinderRun, "_ask_all", broken)
     event = check()
     assert event["status"] == "CHECKED"
     assert event["bug_finder"]

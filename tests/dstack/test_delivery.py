@@ -11,8 +11,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warmfront.listener.protocol import Attempt
-from warmfront.listener.signed import KEY_VARIABLE, Reader
+from warmfront.listener.protocol import ExecuteRequest
+from warmfront.listener.signed_events import KEY_VARIABLE, SignedEventReader
 from warmfront.providers.dstack import listener_bundle
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def test_problems_of_the_operator_go_along(tmp_path: Path, monkeypatch: pytest.M
     packed = listener_bundle.pack(tmp_path)
     monkeypatch.delenv("WARMFRONT_PROBLEMS")
     (folder / "dot_product.py").unlink()
-    attempt = Attempt(
+    attempt = ExecuteRequest(
         id="att_1",
         source=_block("cpp"),
         file_name="dot_product.hip",
@@ -57,7 +57,7 @@ def test_problems_of_the_operator_go_along(tmp_path: Path, monkeypatch: pytest.M
         capture_output=True,
         check=False,
     )
-    events = list(Reader("a key", attempt.id).feed(done.stdout))
+    events = list(SignedEventReader("a key", attempt.id).feed(done.stdout))
     assert [each.fields["status"] for each in events][-1:] == ["CHECKED"], done.stderr
     assert listener_bundle.pack(tmp_path) != packed
 
@@ -71,7 +71,7 @@ def _block(language: str) -> str:
 _LOAD = """
 import sys
 sys.path[:] = [sys.argv[1], *(path for path in sys.path if not path.endswith("src"))]
-import warmfront.listener.__main__, warmfront.listener.problem_outside, warmfront.sandbox.docker
-import warmfront.judge.bench, warmfront.judge.compare, warmfront.judge.memory
+import warmfront.listener.__main__, warmfront.problems.sandboxed.proxy, warmfront.sandbox.docker
+import warmfront.judge.case_timer, warmfront.judge.output_check, warmfront.judge.buffer_layout
 print(*warmfront.__path__)
 """

@@ -10,21 +10,21 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warmfront.listener.signed import Reader, sign
+from warmfront.listener.signed_events import SignedEventReader, sign_event
 from warmfront.providers.dstack.assignment_events import InstanceAssignment
 from warmfront.providers.dstack.resources import DstackInstance
 from warmfront.providers.dstack.tenancy import cut
 
 KEY, ATTEMPT = "a key", "att_1"
 LINES = [
-    sign(KEY, ATTEMPT, seq=1, fields={"status": "COMPILING"}, is_last=False),
-    sign(KEY, ATTEMPT, seq=2, fields={"status": "CHECKED"}, is_last=True),
+    sign_event(KEY, ATTEMPT, seq=1, fields={"status": "COMPILING"}, is_last=False),
+    sign_event(KEY, ATTEMPT, seq=2, fields={"status": "CHECKED"}, is_last=True),
 ]
 
 
 def statuses(output: bytes, **options: int) -> list[str]:
     """What a reader takes out of this."""
-    return [line.fields["status"] for line in Reader(KEY, ATTEMPT, **options).feed(output)]
+    return [line.fields["status"] for line in SignedEventReader(KEY, ATTEMPT, **options).feed(output)]
 
 
 def output_of(*lines: str) -> bytes:
@@ -40,8 +40,8 @@ def test_events_are_found_among_other_output() -> None:
 def test_forged_events_are_text() -> None:
     """Without the key nobody writes an event: not by another key, of another attempt, or by changing one."""
     forged = [
-        sign("another key", ATTEMPT, seq=1, fields={"status": "ACCEPTED"}, is_last=True),
-        sign(KEY, "att_2", seq=1, fields={"status": "ACCEPTED"}, is_last=True),
+        sign_event("another key", ATTEMPT, seq=1, fields={"status": "ACCEPTED"}, is_last=True),
+        sign_event(KEY, "att_2", seq=1, fields={"status": "ACCEPTED"}, is_last=True),
         LINES[0].replace("COMPILING", "ACCEPTED"),
         "warmfront-event  " + json.dumps({"seq": 1, "last": True, "fields": {"status": "ACCEPTED"}}),
     ]
@@ -59,7 +59,7 @@ def test_output_may_be_cut_anywhere(places: list[int]) -> None:
     """However the output comes in pieces, it has the same events."""
     output = output_of("text", *LINES)
     edges = [0, *sorted(min(place, len(output)) for place in places), len(output)]
-    reader = Reader(KEY, ATTEMPT)
+    reader = SignedEventReader(KEY, ATTEMPT)
     pieces = [output[a:b] for a, b in itertools.pairwise(edges)]
     found = [line.fields["status"] for piece in pieces for line in reader.feed(piece)]
     assert found == ["COMPILING", "CHECKED"]

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from warmfront.sandbox.base import Exit, Limits, Mount, Template
+from warmfront.sandbox.base import BoxExit, Mount, SandboxLimits, Template
+from warmfront.sandbox.box_folders import LOCK
 from warmfront.sandbox.bubblewrap import Bubblewrap
 from warmfront.sandbox.cgroup import find_hierarchy
 from warmfront.sandbox.docker import OWNER_LABEL, Docker
-from warmfront.sandbox.folders import LOCK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from warmfront.sandbox.pool import PoolSandbox
+    from warmfront.sandbox.box_pool import PooledSandbox
 
 MIB = 1 << 20
 
-LIMITS = Limits(
+LIMITS = SandboxLimits(
     memory_bytes=128 * MIB,
     cpus=1,
     pids=32,
@@ -43,7 +43,7 @@ class Lab:
     """One sandbox, with a directory of programs to run in it."""
 
     kind: str
-    sandbox: PoolSandbox
+    sandbox: PooledSandbox
     programs: Path
 
     def probe(
@@ -65,7 +65,7 @@ class Lab:
         return Template(name="test", argv=argv, mounts=mounts, limits=limits, **rest)
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> SandboxLimits:
         """The usual ones. Without a cgroup the kernel counts all threads of nobody, also of other tests."""
         return replace(LIMITS, pids=256) if self.kind == "bubblewrap-rlimits" else LIMITS
 
@@ -74,7 +74,7 @@ class Lab:
         """Where the programs are inside: a name by which every process of this lab is known."""
         return f"/programs-{self.sandbox.folders.owner}"
 
-    def run(self, template: Template) -> Exit:
+    def run(self, template: Template) -> BoxExit:
         """Run a box to its end."""
         with self.sandbox.take(template) as box:
             box.go()
@@ -124,7 +124,7 @@ def nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
         assert one.leftovers() == []
 
 
-def _open(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> PoolSandbox:
+def _open(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> PooledSandbox:
     if request.param == "bubblewrap-privileged":
         return Bubblewrap(base=tmp_path_factory.mktemp("boxes"))
     if request.param == "bubblewrap-rlimits":

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from warmfront.listener.wire import TOKEN_VARIABLE
+from warmfront.listener.protocol import TOKEN_VARIABLE
 from warmfront.sandbox.cgroup import find_hierarchy
 from warmfront.vm import VMInstance, VMState
 

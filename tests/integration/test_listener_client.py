@@ -14,8 +14,8 @@ import pytest
 from tests.integration.listeners import SOURCE, SPINNING, TOKEN, Listening, listening
 from warmfront.errors import BadRequest, Conflict, UnknownAttempt, VMUnreachable, WarmfrontError
 from warmfront.listener import client
-from warmfront.listener.client import HttpListeners
-from warmfront.listener.protocol import Attempt, ListenerClient, Progress
+from warmfront.listener.client import HttpListenerClient
+from warmfront.listener.protocol import AttemptEvent, ExecuteRequest, ListenerClient
 from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ATTEMPT = Attempt(
+ATTEMPT = ExecuteRequest(
     id="a1", source=SOURCE, file_name="mine.hip", problem="leaky-relu", dtype="float32", endpoint="checker"
 )
 
@@ -32,7 +32,7 @@ def talk(what: Callable[[ListenerClient], Awaitable[T]], token: str = TOKEN) -> 
     """Do this with a client."""
 
     async def main() -> T:
-        listeners: ListenerClient = HttpListeners(lambda _vm_id: token)
+        listeners: ListenerClient = HttpListenerClient(lambda _vm_id: token)
         try:
             return await what(listeners)
         finally:
@@ -41,11 +41,11 @@ def talk(what: Callable[[ListenerClient], Awaitable[T]], token: str = TOKEN) -> 
     return asyncio.run(main())
 
 
-async def _events(listeners: ListenerClient, *, vm: VMInstance, after: int) -> list[Progress]:
+async def _events(listeners: ListenerClient, *, vm: VMInstance, after: int) -> list[AttemptEvent]:
     return await collect(listeners.events(vm, ATTEMPT.id, after))
 
 
-async def collect(stream: AsyncIterator[Progress]) -> list[Progress]:
+async def collect(stream: AsyncIterator[AttemptEvent]) -> list[AttemptEvent]:
     """All of a stream."""
     return [progress async for progress in stream]
 

@@ -14,9 +14,9 @@ import pytest
 
 from tests.integration.listeners import COMMAND, SPINNING, TOKEN, listening, spin_until_it_runs
 from warmfront.errors import UsageError
-from warmfront.listener.dead_man import FORCED
-from warmfront.listener.serve import take_token
-from warmfront.listener.wire import TOKEN_VARIABLE
+from warmfront.listener.protocol import TOKEN_VARIABLE
+from warmfront.listener.server import take_token
+from warmfront.listener.watchdog import FORCED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 STUCK = """
 import sys, time
 from warmfront.cli import main
-from warmfront.listener import dead_man
-from warmfront.listener.app import Service
-Service._health = lambda self: time.sleep(3600)
-dead_man.GRACE_S = 0.1
+from warmfront.listener import watchdog
+from warmfront.listener.app import ListenerService
+ListenerService._health = lambda self: time.sleep(3600)
+watchdog.GRACE_S = 0.1
 sys.argv = ["warmfront", "listener", *sys.argv[1:]]
 main()
 """

@@ -9,15 +9,15 @@ import pytest
 
 from tests.integration.listeners import SOURCE, SPINNING
 from warmfront import problems
-from warmfront.judge.stop import Stop, Stopped
+from warmfront.judge.cancellation import CancellationToken, JudgeCancelled
 from warmfront.judge_request import JudgeRequest
-from warmfront.listener.turns import Turns
+from warmfront.listener.fifo_lock import FifoLock
 from warmfront.problems.spec import Dtype
 from warmfront.verdicts import Endpoint
 
 if TYPE_CHECKING:
     from warmfront.judge import Judge
-    from warmfront.sandbox.pool import PoolSandbox
+    from warmfront.sandbox.box_pool import PooledSandbox
 
 
 def submission(source: str = SOURCE, endpoint: Endpoint = Endpoint.SUBMIT) -> JudgeRequest:
@@ -27,22 +27,22 @@ def submission(source: str = SOURCE, endpoint: Endpoint = Endpoint.SUBMIT) -> Ju
     )
 
 
-def boxes_in_use(sandbox: PoolSandbox) -> list[str]:
+def boxes_in_use(sandbox: PooledSandbox) -> list[str]:
     """Folders that hold a source or a library; boxes made ahead have neither."""
     root = sandbox.folders.base / sandbox.folders.owner
     return [str(file) for file in root.glob("*/solution.*") if file.stat().st_size]
 
 
 @pytest.mark.parametrize("moment", ["COMPILING", "CHECKING", "TEST_RESULT", "CHECKED", "BENCHMARKING"])
-def test_stopped_after_an_event(judge: Judge, box_maker: PoolSandbox, moment: str) -> None:
+def test_stopped_after_an_event(judge: Judge, box_maker: PooledSandbox, moment: str) -> None:
     """A judgement that is stopped between two events has no result more, and CANCELLED as its last event."""
-    stop = Stop()
+    stop = CancellationToken()
     statuses: list[str] = []
     seen_by_then = 0
     for event in judge.judge(submission(), stop=stop):
         statuses.append(event.fields()["status"])
-        if statuses[-1] == moment and not stop.is_requested:
-            stop.request()
+        if statuses[-1] == moment and not stop.is_cancelled:
+            stop.cancel()
             seen_by_then = len(statuses)
             assert boxes_in_use(box_maker) == []
     # That the timing begins needs no box.
@@ -51,27 +51,27 @@ def test_stopped_after_an_event(judge: Judge, box_maker: PoolSandbox, moment: st
 
 def test_stopped_before_it_began(judge: Judge) -> None:
     """A judgement that was stopped before its first box is cancelled and takes none."""
-    stop = Stop()
-    stop.request()
+    stop = CancellationToken()
+    stop.cancel()
     assert [event.fields()["code"] for event in judge.judge(submission(), stop=stop)] == ["CANCELLED"]
 
 
 def test_stopped_after_its_verdict(judge: Judge) -> None:
     """A stop that comes after the verdict changes nothing."""
-    stop = Stop()
+    stop = CancellationToken()
     statuses = []
     for event in judge.judge(submission(endpoint=Endpoint.CHECKER), stop=stop):
         statuses.append(event.fields()["status"])
         if statuses[-1] == "CHECKED":
-            stop.request()
+            stop.cancel()
     assert (statuses[-1], statuses.count("CANCELLED")) == ("CHECKED", 0)
 
 
-def test_stopped_while_a_kernel_spins(judge: Judge, box_maker: PoolSandbox) -> None:
+def test_stopped_while_a_kernel_spins(judge: Judge, box_maker: PooledSandbox) -> None:
     """A stop ends the judge's own waiting for a kernel that never answers."""
-    stop = Stop()
+    stop = CancellationToken()
     statuses = []
-    stopper = threading.Thread(target=stop.request)
+    stopper = threading.Thread(target=stop.cancel)
     for event in judge.judge(submission(SPINNING), stop=stop):
         statuses.append(event.fields()["status"])
         if statuses[-1] == "TEST_RESULT":
@@ -100,22 +100,22 @@ def test_the_turn_is_entered_once_it_is_compiled(judge: Judge) -> None:
 
 def test_a_stopped_waiter_leaves_the_line() -> None:
     """One who is stopped while waiting for a turn goes, and the turn passes to the next in line."""
-    turns, stopped, order = Turns(), Stop(), []
-    turns.acquire(Stop())
+    turns, stopped, order = FifoLock(), CancellationToken(), []
+    turns.acquire(CancellationToken())
 
-    def wait(name: str, stop: Stop) -> None:
+    def wait(name: str, stop: CancellationToken) -> None:
         try:
             turns.acquire(stop)
-        except Stopped:
+        except JudgeCancelled:
             order.append(f"{name} stopped")
         else:
             order.append(name)
             turns.release()
 
     first = threading.Thread(target=wait, args=("first", stopped))
-    second = threading.Thread(target=wait, args=("second", Stop()))
+    second = threading.Thread(target=wait, args=("second", CancellationToken()))
     first.start()
-    stopped.request()
+    stopped.cancel()
     first.join()
     second.start()
     turns.release()

@@ -17,7 +17,7 @@ import pytest
 from warmfront import settings
 from warmfront.clock import SystemClock
 from warmfront.errors import ProviderError
-from warmfront.listener.client import HttpListeners
+from warmfront.listener.client import HttpListenerClient
 from warmfront.providers.base import Lease, Phase
 from warmfront.providers.local import local_provider, processes
 from warmfront.providers.local.local_provider import LISTENER, LocalProvider
@@ -348,7 +348,7 @@ async def test_the_real_listener_answers_with_its_token(configured: Settings) ->
         vm = VMInstance(
             id="vm-1", provider="local", gpu="MI300X", state=VMState.WARM, created_at=0, address=lease.address
         )
-        listeners = HttpListeners(lambda _: "token")
+        listeners = HttpListenerClient(lambda _: "token")
         assert (await listeners.health(vm)).simulated is True
         await listeners.close()
         ended = await provider.release("vm-1")

@@ -100,7 +100,7 @@ def test_a_kernel_goes_through_hipcc_to_a_verdict(judge_with_rocm: Judge, prefix
     assert events[0]["compiler"] == "HIP version: 6.4.2 (stand-in)"
     calls = (prefix / "calls").read_text()
     assert "--offload-arch=gfx942" in calls
-    assert "worker.cpp" in calls
+    assert "guest.cpp" in calls
 
 
 def test_a_compile_error_of_hipcc_is_in_the_authors_lines(judge_with_rocm: Judge) -> None:

@@ -12,9 +12,9 @@ import pytest
 
 from tests.integration.boxes import MIB, Lab, lab, nothing_left
 from warmfront.sandbox import seccomp
-from warmfront.sandbox.base import Reason
+from warmfront.sandbox.base import ExitReason
+from warmfront.sandbox.box_folders import NOBODY
 from warmfront.sandbox.cgroup import find_hierarchy
-from warmfront.sandbox.folders import NOBODY
 
 __all__ = ["lab", "nothing_left"]  # fixtures: pytest finds them by name
 
@@ -46,7 +46,7 @@ class TestChannel:
             box.go()
             box.send(bytes(8 * MIB))
             assert box.receive(1) == b""
-            assert box.wait().reason is Reason.TIMED_OUT
+            assert box.wait().reason is ExitReason.TIMED_OUT
 
     def test_a_program_that_answers_for_ever(self, lab: Lab) -> None:
         """Of a program that never stops writing, exactly what was asked for is read."""
@@ -60,7 +60,7 @@ class TestChannel:
             box.go()
             with pytest.raises(TimeoutError):
                 box.receive(1, timeout_s=0.01)
-            assert box.wait(timeout_s=0.01).reason is Reason.TIMED_OUT
+            assert box.wait(timeout_s=0.01).reason is ExitReason.TIMED_OUT
 
     def test_the_box_has_no_clock_before_it_goes(self, lab: Lab) -> None:
         """Waiting for a box that was never let go is a mistake, and is told so instead of waiting."""
@@ -162,14 +162,14 @@ class TestLimits:
 
     def test_memory(self, lab: Lab) -> None:
         """A program that takes ever more memory is ended for that reason."""
-        assert lab.run(lab.probe("hog")).reason is Reason.MEMORY
+        assert lab.run(lab.probe("hog")).reason is ExitReason.MEMORY
 
     def test_memory_of_a_child(self, lab: Lab) -> None:
         """It is the memory of all processes that counts, even if the first one ends well."""
         if lab.kind == "bubblewrap-rlimits":
             assert lab.run(lab.probe("hog-in-child", may_fork=True)).enforced_by == "bubblewrap, rlimits"
         else:
-            assert lab.run(lab.probe("hog-in-child", may_fork=True)).reason is Reason.MEMORY
+            assert lab.run(lab.probe("hog-in-child", may_fork=True)).reason is ExitReason.MEMORY
 
     def test_fork_bomb(self, lab: Lab) -> None:
         """A fork bomb is held to its processes, ended, and leaves nothing."""
@@ -178,7 +178,7 @@ class TestLimits:
             box.send(b"x")
             assert box.receive(1) == b"x"
             assert len(lab.running()) <= lab.limits.pids
-            assert box.wait(timeout_s=SHORT_S).reason is Reason.TIMED_OUT
+            assert box.wait(timeout_s=SHORT_S).reason is ExitReason.TIMED_OUT
             assert lab.running() == []
 
     def test_a_child_left_behind(self, lab: Lab) -> None:
@@ -191,12 +191,12 @@ class TestLimits:
 
     def test_endless_loop(self, lab: Lab) -> None:
         """The wall clock ends a program that does not."""
-        assert lab.run(lab.probe("spin", wall_s=SHORT_S)).reason is Reason.TIMED_OUT
+        assert lab.run(lab.probe("spin", wall_s=SHORT_S)).reason is ExitReason.TIMED_OUT
 
     def test_output(self, lab: Lab) -> None:
         """A program that prints without end is ended; what it may print is kept, and no more."""
         done = lab.run(lab.probe("flood", output_bytes=100_000))
-        assert done.reason is Reason.OUTPUT
+        assert done.reason is ExitReason.OUTPUT
         assert done.output == b"x" * 100_000
 
     def test_output_within_its_limit(self, lab: Lab) -> None:
@@ -227,7 +227,7 @@ class TestLimits:
     def test_a_crash_is_told_as_its_signal(self, lab: Lab) -> None:
         """A program that crashes ends by the signal of its crash, with no limit to blame."""
         done = lab.run(lab.probe("crash"))
-        assert (done.reason, done.signal) == (Reason.SIGNALED, signal.SIGSEGV)
+        assert (done.reason, done.signal) == (ExitReason.SIGNALED, signal.SIGSEGV)
 
     def test_what_enforces_the_limits_is_told(self, lab: Lab) -> None:
         """A result says what held the program."""

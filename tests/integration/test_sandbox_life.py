@@ -13,12 +13,20 @@ import pytest
 
 from tests.integration.boxes import LIMITS, Lab, containers_of, lab, nothing_left
 from warmfront.errors import NoSandbox, SandboxFailed
-from warmfront.sandbox import BUBBLEWRAP, DOCKER, TRUSTED, Availability, available, bwrap, open_sandbox
-from warmfront.sandbox.base import SCRATCH, Exit, Mount, Reason, Template
+from warmfront.sandbox import (
+    BUBBLEWRAP,
+    DOCKER,
+    TRUSTED,
+    SandboxAvailability,
+    available,
+    bwrap_command,
+    open_sandbox,
+)
+from warmfront.sandbox.base import SCRATCH, BoxExit, ExitReason, Mount, Template
 from warmfront.sandbox.bubblewrap import Bubblewrap
 from warmfront.sandbox.cgroup import find_hierarchy
-from warmfront.sandbox.channel import wait_readable
 from warmfront.sandbox.docker import Docker, connect
+from warmfront.sandbox.fifo_channel import wait_readable
 
 __all__ = ["lab", "nothing_left"]  # fixtures: pytest finds them by name
 
@@ -32,7 +40,7 @@ class TestLife:
             box.go()
             box.send(b"x")
             assert box.receive(1) == b"x"
-            exits: list[Exit] = []
+            exits: list[BoxExit] = []
             answers: list[bytes] = []
             waiters = [
                 threading.Thread(target=lambda: exits.append(box.wait())),
@@ -43,7 +51,7 @@ class TestLife:
             box.destroy()
             for waiter in waiters:
                 waiter.join()
-            assert [done.reason for done in exits] == [Reason.DESTROYED]
+            assert [done.reason for done in exits] == [ExitReason.DESTROYED]
             assert answers == [b""]
             box.destroy()
             box.send(b"x")
@@ -66,7 +74,7 @@ class TestLife:
         template = lab.probe("echo")
         lab.sandbox.prepare(template)
         prepared = lab.sandbox._ready[-1][1].result()
-        prepared.end(Reason.DESTROYED)
+        prepared.end(ExitReason.DESTROYED)
         prepared._finish()
         with lab.sandbox.take(template) as box:
             box.go()
@@ -77,7 +85,7 @@ class TestLife:
         """A box that is taken and not let go leaves nothing either."""
         with lab.sandbox.take(lab.probe("echo")) as box:
             assert box.folder.exists()
-        assert box.wait().reason is Reason.DESTROYED
+        assert box.wait().reason is ExitReason.DESTROYED
 
     def test_a_program_that_does_not_exist(self, lab: Lab) -> None:
         """A program that cannot be started is the sandbox's failure, or has the shell's exit code for it."""
@@ -108,8 +116,8 @@ ABANDON = """
 import sys
 from pathlib import Path
 from warmfront.sandbox import open_sandbox
-from warmfront.sandbox.base import Limits, Template
-limits = Limits(memory_bytes=1 << 27, cpus=1, pids=8, file_bytes=1 << 20, open_files=64,
+from warmfront.sandbox.base import SandboxLimits, Template
+limits = SandboxLimits(memory_bytes=1 << 27, cpus=1, pids=8, file_bytes=1 << 20, open_files=64,
                 output_bytes=1 << 16, tmp_bytes=1 << 20, wall_s=600)
 argv = ("/bin/sh", "-c", "while :; do :; done", "abandoned")
 sandbox = open_sandbox(sys.argv[1], base=Path(sys.argv[2]), url=sys.argv[3])
@@ -203,7 +211,7 @@ class TestChoice:
         """A sandbox that does not work says why, and what to do about it."""
         found = available(url=f"unix://{tmp_path}/no-socket")
         assert [one.works for one in found] == [False, False]
-        assert found[0] == Availability(
+        assert found[0] == SandboxAvailability(
             name=BUBBLEWRAP,
             works=False,
             detail="bubblewrap does not work here: bubblewrap is not installed.",
@@ -214,8 +222,8 @@ class TestChoice:
 @pytest.fixture
 def no_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without bubblewrap."""
-    nothing = bwrap.Probe(wrappers=(), detail="bubblewrap is not installed.")
-    monkeypatch.setattr(bwrap, "probe", lambda: nothing)
+    nothing = bwrap_command.BwrapProbe(wrappers=(), detail="bubblewrap is not installed.")
+    monkeypatch.setattr(bwrap_command, "probe", lambda: nothing)
 
 
 class TestTrusted:
@@ -264,7 +272,7 @@ class TestTrusted:
         with sandbox.take(template) as box:
             box.go()
             child = os.pidfd_open(int(box.receive(64, timeout_s=60)))
-            assert box.wait(timeout_s=0.1).reason is Reason.TIMED_OUT
+            assert box.wait(timeout_s=0.1).reason is ExitReason.TIMED_OUT
             assert wait_readable(child, deadline=time.monotonic() + 60)
             os.close(child)
         sandbox.close()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from warmfront.errors import ProviderError, UnknownAttempt, VMUnreachable
-from warmfront.listener.protocol import Attempt
+from warmfront.listener.protocol import ExecuteRequest
 from warmfront.providers.base import Phase
 from warmfront.testing.faults import Incarnation
 from warmfront.testing.listeners import Kernel, SimulatedListeners
@@ -19,7 +19,7 @@ from warmfront.verdicts import Verdict
 from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
-    from warmfront.listener.protocol import Progress
+    from warmfront.listener.protocol import AttemptEvent
 
 
 class TestVirtualTime:
@@ -156,7 +156,7 @@ class TestMachines:
 
         async def main() -> None:
             _, listeners, vm = await _ready()
-            lines: list[Progress] = []
+            lines: list[AttemptEvent] = []
             reading = asyncio.create_task(_collect(listeners, vm, lines))
             await asyncio.sleep(1)
             await listeners.cancel(vm, "a1")
@@ -224,8 +224,8 @@ async def _ready() -> tuple[SimulatedProvider, SimulatedListeners, VMInstance]:
     return cloud, listeners, vm
 
 
-def _attempt(attempt_id: str) -> Attempt:
-    return Attempt(
+def _attempt(attempt_id: str) -> ExecuteRequest:
+    return ExecuteRequest(
         id=attempt_id,
         source=Kernel(key="k", work_s=8.0).source(),
         file_name="k.hip",
@@ -235,6 +235,6 @@ def _attempt(attempt_id: str) -> Attempt:
     )
 
 
-async def _collect(listeners: SimulatedListeners, vm: VMInstance, lines: list[Progress]) -> None:
+async def _collect(listeners: SimulatedListeners, vm: VMInstance, lines: list[AttemptEvent]) -> None:
     async for line in listeners.execute(vm, _attempt("a1")):
         lines.append(line)  # noqa: PERF401 - what came before an error is wanted too

@@ -12,7 +12,7 @@ import pytest
 from warmfront import settings
 from warmfront.errors import SandboxFailed
 from warmfront.hip.toolchain import SOURCE_FILE, Toolchain, Translated
-from warmfront.judge.builds import Builds
+from warmfront.judge.compile_jobs import CompileJobs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,12 +58,12 @@ class Boxes:
         return self.made.setdefault(template, Box(self._folder / template))
 
 
-def begin(boxes: Boxes, *, bug_finder: bool = True) -> Builds:
+def begin(boxes: Boxes, *, bug_finder: bool = True) -> CompileJobs:
     """Both builds of SOURCE."""
     checked = SimpleNamespace(failure=None, compile_template=lambda _: "checked")
     toolchain = cast("Toolchain", SimpleNamespace(checked=checked, compile_template=lambda _: "judged"))
     configured = settings.Settings(bug_finder=bug_finder)
-    return Builds(SOURCE, toolchain, cast("Sandbox", boxes), configured, thorough=False)
+    return CompileJobs(SOURCE, toolchain, cast("Sandbox", boxes), configured, thorough=False)
 
 
 def test_both_compilers_get_the_source_and_the_word_to_go(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_closing_ends_what_was_begun(tmp_path: Path, refused: str) -> None:
 def test_a_run_loads_no_judge_before_its_compilers_are_begun() -> None:
     """What begins the compilers brings neither the judge along, nor its events, nor NumPy."""
     code = (
-        "import sys, warmfront.cli.run, warmfront.judge.builds, warmfront.hip.cpu.cpu_toolchain\n"
+        "import sys, warmfront.cli.run, warmfront.judge.compile_jobs, warmfront.hip.cpu.cpu_toolchain\n"
         "late = {'warmfront.judge.judge', 'warmfront.events', 'numpy', 'typer', 'rich', 'pydantic'}\n"
         "print(*late & set(sys.modules))"
     )

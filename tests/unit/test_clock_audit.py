@@ -9,8 +9,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from warmfront.judge import bench
-from warmfront.judge.bench import Bench
+from warmfront.judge import case_timer
+from warmfront.judge.case_timer import CaseTimer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CALL_MS = 0.5
 
 
-class BusyWorker:
+class BusyGuest:
     """Every single call is held up; of longer runs, the first of each length."""
 
     def __init__(self, held_up_ms: float) -> None:
@@ -38,10 +38,10 @@ class BusyWorker:
 @pytest.fixture(name="audited_ms", params=[0, 20, 100, 200, 300])
 def _audited_ms(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], float]:
     """From a claim to what the audit says of a kernel that takes `CALL_MS`."""
-    monkeypatch.setattr(bench, "Layout", Mock())
-    monkeypatch.setattr(bench, "check_call", Mock())
-    worker: Any = BusyWorker(request.param)
-    audited = Bench(
+    monkeypatch.setattr(case_timer, "BufferLayout", Mock())
+    monkeypatch.setattr(case_timer, "check_call", Mock())
+    worker: Any = BusyGuest(request.param)
+    audited = CaseTimer(
         submission=Mock(), toolchain=Mock(), worker=worker, data=Path(), questions=Mock(), budget_s=1.0
     )
     return lambda claimed_ms: audited._audit(1, claimed_ms)
@@ -54,4 +54,4 @@ def test_calls_that_were_held_up_hide_no_time(audited_ms: Callable[[float], floa
 
 def test_calls_that_were_held_up_accuse_nobody(audited_ms: Callable[[float], float]) -> None:
     """An honest claim is not doubted because a machine is busy."""
-    assert audited_ms(CALL_MS) <= bench.DOUBTED * CALL_MS
+    assert audited_ms(CALL_MS) <= case_timer.DOUBTED * CALL_MS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warmfront.judge.compare import debug_info, mismatches
+from warmfront.judge.output_check import debug_info, mismatches
 from warmfront.problems.spec import Tolerance
 
 CLOSE = Tolerance(rtol=1e-3, atol=1e-6, why="test")

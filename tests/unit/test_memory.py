@@ -9,8 +9,8 @@ import pytest
 
 from warmfront import problems
 from warmfront.hip.toolchain import Guards
-from warmfront.judge.memory import Layout
-from warmfront.judge.rejection import Rejected
+from warmfront.judge.buffer_layout import BufferLayout
+from warmfront.judge.kernel_failure import KernelFailure
 from warmfront.problems.spec import Dtype, Scale
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ def _data(tmp_path: Path) -> Path:
     return path
 
 
-def _layout(dtype: Dtype = Dtype.FLOAT32, slots: int = 1) -> tuple[Layout, dict[str, np.ndarray]]:
+def _layout(dtype: Dtype = Dtype.FLOAT32, slots: int = 1) -> tuple[BufferLayout, dict[str, np.ndarray]]:
     problem = problems.get("leaky-relu")
     case = next(case for case in problem.cases(Scale.CPU) if case.size("n") * case.size("m") == 13)
     inputs = dict(problem.inputs(case, dtype, np.random.default_rng(1)))
-    return Layout(problem, case, dtype, GUARDS, inputs, slots=slots), inputs
+    return BufferLayout(problem, case, dtype, GUARDS, inputs, slots=slots), inputs
 
 
 @pytest.mark.parametrize("dtype", [Dtype.FLOAT32, Dtype.FLOAT16])
@@ -75,6 +75,6 @@ def test_a_file_that_was_cut_is_the_programs_fault(data: Path) -> None:
     layout.write(data, [inputs])
     with data.open("r+b") as file:
         file.truncate(10)
-    with pytest.raises(Rejected) as caught:
+    with pytest.raises(KernelFailure) as caught:
         layout.read(data, layout.regions[1])
     assert caught.value.event.code == "DATA_TAMPERED"

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from warmfront.judge.picture import MOST, error_grid
+from warmfront.judge.error_grid import MOST, error_grid
 
 
 def test_a_small_matrix_is_shown_element_by_element() -> None:

@@ -16,11 +16,11 @@ def run_listener(
     *, host: str, port: int, dead_man_s: float | None, announce: Path | None, toolchain: str | None
 ) -> int:
     """Listen; the exit code."""
-    from warmfront.listener.serve import Options, serve  # noqa: PLC0415 - a bad call needs none of it
+    from warmfront.listener.server import ListenerOptions, serve  # noqa: PLC0415 - a bad call needs none of it
 
     try:
         configured = settings.load()
-        options = Options(
+        options = ListenerOptions(
             host=host,
             port=port,
             dead_man_s=dead_man_s or configured.dead_man_s,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from warmfront.events import Event
     from warmfront.hip.toolchain import Toolchain, Translated
-    from warmfront.judge.builds import Builds
+    from warmfront.judge.compile_jobs import CompileJobs
     from warmfront.problems.spec import Problem
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
@@ -111,7 +111,7 @@ class Workbench:
 
     toolchain: Toolchain
     sandbox: Sandbox
-    builds: Builds | None  #: its compilers, at work; None where its text is not fit for one
+    builds: CompileJobs | None  #: its compilers, at work; None where its text is not fit for one
 
     def close(self) -> None:
         """End what is at work, and leave nothing behind."""
@@ -128,7 +128,7 @@ def open_workbench(request: Request, configured: Settings, submission: JudgeRequ
     with ThreadPoolExecutor(1) as pool:
         opening = pool.submit(choose_sandbox, request, configured)
         from warmfront.hip.toolchain import open_toolchain  # noqa: PLC0415 - a bad call needs none of it
-        from warmfront.judge.builds import Builds  # noqa: PLC0415 - as above
+        from warmfront.judge.compile_jobs import CompileJobs  # noqa: PLC0415 - as above
 
         try:
             toolchain = open_toolchain(request.toolchain, configured)
@@ -143,7 +143,9 @@ def open_workbench(request: Request, configured: Settings, submission: JudgeRequ
             sandbox = opening.result()
             thorough = request.bugs
             builds = (
-                Builds(translated, toolchain, sandbox, configured, thorough=thorough) if translated else None
+                CompileJobs(translated, toolchain, sandbox, configured, thorough=thorough)
+                if translated
+                else None
             )
         except BaseException:
             if opening.exception() is None:

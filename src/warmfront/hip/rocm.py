@@ -89,7 +89,7 @@ class RocmToolchain:
         """The worker with the GPU."""
         return Template(
             name="run",
-            argv=(str(self._built / "worker"), BOX),
+            argv=(str(self._built / "guest"), BOX),
             mounts=(
                 Mount(host=self._prefix, inside=str(self._prefix)),
                 Mount(host=self._built, inside=str(self._built)),
@@ -139,7 +139,7 @@ class RocmToolchain:
         (into / "compiler.txt").write_text(run_compiler([self._hipcc, "--version"]).splitlines()[0])
         flags = [f"--offload-arch={self._arch}", "-O2", "-std=c++20", "-rdynamic"]
         run_compiler(
-            [self._hipcc, *flags, "-x", "hip", GUEST_SOURCE, "-o", into / "worker", "-ldl", "-lpthread"]
+            [self._hipcc, *flags, "-x", "hip", GUEST_SOURCE, "-o", into / "guest", "-ldl", "-lpthread"]
         )
 
 

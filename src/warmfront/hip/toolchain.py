@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from warmfront.settings import Settings
 
 #: The worker's source: one for every toolchain.
-GUEST_SOURCE = Path(__file__).parent.parent / "judge" / "worker.cpp"
+GUEST_SOURCE = Path(__file__).parent.parent / "judge" / "guest.cpp"
 
 #: File names in the boxes' folders.
 SOURCE_FILE = "solution.cpp"

@@ -29,29 +29,29 @@ from warmfront.events import (
     Timing,
 )
 from warmfront.hip.toolchain import DATA_FILE, LIBRARY_FILE
-from warmfront.judge import compile as compilation
-from warmfront.judge.bugs import (
-    EVERYDAY,
+from warmfront.judge import compilation
+from warmfront.judge.bug_finder import (
     EXPLAINED,
+    QUICK,
     THOROUGH,
-    Hunt,
-    Report,
+    BugFinderRun,
+    BugReport,
     choose_cases,
     explain,
     rejection_for,
 )
-from warmfront.judge.builds import Builds
-from warmfront.judge.questions import AHEAD, Prefetch, Question, Questions, scale_for
-from warmfront.judge.rejection import Rejected
-from warmfront.judge.stop import Stop, StoppableSandbox, cancelled
-from warmfront.judge.worker import Worker
+from warmfront.judge.cancellation import CancellableSandbox, CancellationToken, cancelled_event
+from warmfront.judge.case_data import PREFETCH_COUNT, CaseData, CaseGenerator, CasePrefetcher, scale_for
+from warmfront.judge.compile_jobs import CompileJobs
+from warmfront.judge.guest import GuestProcess
+from warmfront.judge.kernel_failure import KernelFailure
 from warmfront.verdicts import Endpoint, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from warmfront.hip.toolchain import Toolchain
-    from warmfront.judge.worker import Ran
+    from warmfront.judge.guest import RunReport
     from warmfront.judge_request import JudgeRequest
     from warmfront.sandbox.base import Box, Sandbox
     from warmfront.settings import Settings
@@ -73,8 +73,8 @@ class Judge:
         *,
         thorough: bool = False,
         turn: AbstractContextManager[object] | None = None,
-        stop: Stop | None = None,
-        builds: Builds | None = None,
+        stop: CancellationToken | None = None,
+        builds: CompileJobs | None = None,
     ) -> Iterator[Event]:
         """The events of one submission, ending with its verdict; `thorough` is for the bug finder.
 
@@ -82,21 +82,21 @@ class Judge:
         may end it all by `stop`: the verdict is then CANCELLED, unless there was one before. `builds` are
         its compilers where they are at work already, in boxes that `stop` does not know.
         """
-        stop = stop or Stop()
-        sandbox = StoppableSandbox(self._sandbox, stop)
+        stop = stop or CancellationToken()
+        sandbox = CancellableSandbox(self._sandbox, stop)
         trial = _Trial(submission, self._toolchain, sandbox, self._settings, thorough=thorough, stop=stop)
         for event in self._judged(trial, trial.events(turn or nullcontext(), builds), stop):
-            yield cancelled() if isinstance(event, Failed) and stop.is_requested else event
+            yield cancelled_event() if isinstance(event, Failed) and stop.is_cancelled else event
 
-    def _judged(self, trial: _Trial, events: Iterator[Event], stop: Stop) -> Iterator[Event]:
+    def _judged(self, trial: _Trial, events: Iterator[Event], stop: CancellationToken) -> Iterator[Event]:
         try:
             yield from events
-        except Rejected as rejected:
+        except KernelFailure as rejected:
             yield trial.complete(rejected.event)
         except WarmfrontError as error:
             yield Failed.of(error)
         except Exception as error:  # the process edge of the judge: every submission gets a verdict
-            if not stop.is_requested:
+            if not stop.is_cancelled:
                 log.exception("the judge failed")
             yield Failed(
                 verdict=Verdict.ERROR,
@@ -117,16 +117,16 @@ class _Trial:
         settings: Settings,
         *,
         thorough: bool,
-        stop: Stop,
+        stop: CancellationToken,
     ) -> None:
         self._submission = submission
         self._toolchain = toolchain
         self._sandbox = sandbox
         self._stop = stop
         self._settings = settings
-        self._effort = THOROUGH if thorough else EVERYDAY
-        self._hunt: Hunt | None = None
-        self._hunted = Report()
+        self._effort = THOROUGH if thorough else QUICK
+        self._hunt: BugFinderRun | None = None
+        self._hunted = BugReport()
         self._results: list[CaseResult] = []
         self._total = 0
         self._launches: int | None = None  # None: the toolchain cannot tell
@@ -141,19 +141,19 @@ class _Trial:
             verdict=event.verdict, code=event.code, message=event.message, hint=event.hint, details=details
         )
 
-    def events(self, turn: AbstractContextManager[object], builds: Builds | None) -> Iterator[Event]:
+    def events(self, turn: AbstractContextManager[object], builds: CompileJobs | None) -> Iterator[Event]:
         toolchain, sandbox, settings = self._toolchain, self._sandbox, self._settings
         builds = builds or self._begin_builds()
         with ExitStack() as turns, ExitStack() as stack:
             stack.callback(builds.close)
             # The compiler works; meanwhile everything gets ready that can be ready before it is done.
             scale = scale_for(simulated=toolchain.simulated)
-            questions = Questions(self._submission, scale)
-            prefetch = Prefetch(questions, ahead=AHEAD[scale])
+            questions = CaseGenerator(self._submission, scale)
+            prefetch = CasePrefetcher(questions, ahead=PREFETCH_COUNT[scale])
             stack.callback(prefetch.stop)
             self._start_hunt(questions, builds, stack)
             if self._hunt:
-                self._stop.on_request(self._hunt.stop)
+                self._stop.on_cancel(self._hunt.stop)
             run_template = toolchain.run_template(settings)
             sandbox.prepare(run_template)
             yield Compiling(compiler=toolchain.compiler, toolchain=toolchain.name, sandbox=sandbox.name)
@@ -166,25 +166,25 @@ class _Trial:
             box = stack.enter_context(sandbox.take(run_template))
             (box.folder / LIBRARY_FILE).write_bytes(compiled.library)
             box.go()
-            worker = Worker(box, case_timeout_s=settings.case_timeout_s)
+            worker = GuestProcess(box, case_timeout_s=settings.case_timeout_s)
             worker.load()
             yield from self._check(prefetch, worker, box)
             self._finish_hunt()
             yield from self._conclude(questions, worker, box, compiled)
 
-    def _begin_builds(self) -> Builds:
-        self._stop.check()
+    def _begin_builds(self) -> CompileJobs:
+        self._stop.raise_if_cancelled()
         translated = compilation.translate(self._submission, self._toolchain)
         thorough = self._effort is THOROUGH
-        return Builds(translated, self._toolchain, self._sandbox, self._settings, thorough=thorough)
+        return CompileJobs(translated, self._toolchain, self._sandbox, self._settings, thorough=thorough)
 
-    def _check(self, prefetch: Prefetch, worker: Worker, box: Box) -> Iterator[Event]:
+    def _check(self, prefetch: CasePrefetcher, worker: GuestProcess, box: Box) -> Iterator[Event]:
         for question in prefetch:
             result = CaseResult(test_id=question.number, name=question.case.name, status="PASSED")
             try:
                 self._ask(question, worker, box)
-            except Rejected as rejected:
-                self._stop.check()  # a box that was taken away says nothing about the case
+            except KernelFailure as rejected:
+                self._stop.raise_if_cancelled()  # a box that was taken away says nothing about the case
                 failed = CaseResult(test_id=question.number, name=question.case.name, status="FAILED")
                 yield TestResult(result=failed, total_tests=self._total)
                 raise self._explained(rejected, question) from None
@@ -193,19 +193,19 @@ class _Trial:
             self._results.append(result)
             yield TestResult(result=result, total_tests=self._total)
         if self._launches == 0:
-            raise Rejected(
+            raise KernelFailure(
                 Verdict.RUNTIME_ERROR,
                 "NO_KERNEL_LAUNCHED",
                 "Every output is right, but computed on the host: no kernel was launched.",
                 hint="Do the work in a __global__ function, launched from solution().",
             )
 
-    def _start_hunt(self, questions: Questions, builds: Builds, stack: ExitStack) -> None:
+    def _start_hunt(self, questions: CaseGenerator, builds: CompileJobs, stack: ExitStack) -> None:
         """The bug finder gets a build of its own, beside ours."""
         wanted = self._settings.bug_finder or self._effort is THOROUGH
         if self._toolchain.checked is None or not wanted:
             return
-        self._hunt = Hunt(
+        self._hunt = BugFinderRun(
             submission=self._submission,
             build=self._toolchain.checked,
             guards=self._toolchain.guards,
@@ -225,20 +225,20 @@ class _Trial:
         if self._hunted.errors:
             raise rejection_for(self._hunted)
 
-    def _explained(self, rejected: Rejected, question: Question) -> Rejected:
+    def _explained(self, rejected: KernelFailure, question: CaseData) -> KernelFailure:
         """The rejection with what the bug finder knows about its cause."""
         if self._hunt is None or rejected.event.verdict not in EXPLAINED:
             return rejected
         self._hunt.offer(question, failed=True)
         return explain(rejected, self._hunt.finish())
 
-    def _ask(self, question: Question, worker: Worker, box: Box) -> None:
+    def _ask(self, question: CaseData, worker: GuestProcess, box: Box) -> None:
         """Put one question and refuse a wrong answer."""
-        from warmfront.judge.compare import check_call  # noqa: PLC0415 - NumPy, loaded while the compiler ran
-        from warmfront.judge.memory import Layout  # noqa: PLC0415 - as above
+        from warmfront.judge.buffer_layout import BufferLayout  # noqa: PLC0415 - as above
+        from warmfront.judge.output_check import check_call  # noqa: PLC0415 - NumPy, loaded while the compiler ran
 
         submission = self._submission
-        layout = Layout(
+        layout = BufferLayout(
             submission.problem, question.case, submission.dtype, self._toolchain.guards, question.inputs
         )
         data = box.folder / DATA_FILE
@@ -252,7 +252,7 @@ class _Trial:
         _refuse_left_threads(question, ran)
 
     def _conclude(
-        self, questions: Questions, worker: Worker, box: Box, compiled: compilation.Compiled
+        self, questions: CaseGenerator, worker: GuestProcess, box: Box, compiled: compilation.CompiledLibrary
     ) -> Iterator[Event]:
         """After the check: end here, or time the kernel as well."""
         results, simulated = tuple(self._results), self._toolchain.simulated
@@ -303,12 +303,12 @@ class _Trial:
         )
 
     def _benchmark(
-        self, questions: Questions, worker: Worker, box: Box, timings: list[Timing]
+        self, questions: CaseGenerator, worker: GuestProcess, box: Box, timings: list[Timing]
     ) -> Iterator[Event]:
-        from warmfront.judge.bench import Bench  # noqa: PLC0415 - only where something is timed
+        from warmfront.judge.case_timer import CaseTimer  # noqa: PLC0415 - only where something is timed
 
         timed = [number for number, case in enumerate(questions.cases, 1) if case.benchmark]
-        bench = Bench(
+        bench = CaseTimer(
             submission=self._submission,
             toolchain=self._toolchain,
             worker=worker,
@@ -323,7 +323,7 @@ class _Trial:
                 result=timings[-1], total_tests=len(timed), simulated=self._toolchain.simulated
             )
 
-    def _receipt(self, compiled: compilation.Compiled) -> dict[str, str | float]:
+    def _receipt(self, compiled: compilation.CompiledLibrary) -> dict[str, str | float]:
         submission = self._submission
         return {
             "warmfront": __version__,
@@ -343,9 +343,9 @@ class _Trial:
         return len(self._results)
 
 
-def _refuse_left_threads(question: Question, ran: Ran) -> None:
+def _refuse_left_threads(question: CaseData, ran: RunReport) -> None:
     if ran.left_threads > 0:
-        raise Rejected(
+        raise KernelFailure(
             Verdict.RUNTIME_ERROR,
             "THREAD_LEFT_RUNNING",
             f"{question.title}: {ran.left_threads} thread(s) still ran after solution() returned.",

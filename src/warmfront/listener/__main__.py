@@ -11,8 +11,8 @@ from pathlib import Path
 
 from warmfront import settings
 from warmfront.errors import UsageError, WarmfrontError
-from warmfront.listener.once import judge_once
-from warmfront.listener.serve import Options, serve
+from warmfront.listener.server import ListenerOptions, serve
+from warmfront.listener.single_attempt import judge_single_attempt
 
 
 def main() -> int:
@@ -28,9 +28,9 @@ def main() -> int:
     try:
         configured = settings.load(env_file=None)
         if typed.once is not None:
-            judge_once(typed.once, typed.toolchain, configured)
+            judge_single_attempt(typed.once, typed.toolchain, configured)
             return 0
-        options = Options(
+        options = ListenerOptions(
             host=typed.host,
             port=typed.port,
             dead_man_s=typed.dead_man_s or configured.dead_man_s,

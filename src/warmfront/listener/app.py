@@ -18,21 +18,20 @@ from starlette.routing import Route
 
 from warmfront import __version__
 from warmfront.errors import Conflict, NotAuthenticated, UnknownAttempt, WarmfrontError
-from warmfront.listener.protocol import Health
-from warmfront.listener.requests import MAX_BODY_BYTES, BadField, read_attempt
-from warmfront.listener.wire import ENDPOINT_HEADER
+from warmfront.listener.protocol import ENDPOINT_HEADER, ListenerHealth
+from warmfront.listener.request_parsing import MAX_BODY_BYTES, InvalidField, parse_execute_request
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from warmfront.listener.attempts import Attempts, Run
+    from warmfront.listener.attempt_registry import AttemptExecution, AttemptRegistry
 
 Handler = Callable[["Request"], Awaitable[Response]]
 
 
 @dataclass(kw_only=True)
-class Contact:
+class ControlPlaneContact:
     """When the control plane was last heard of, by the monotonic clock."""
 
     started: float = field(default_factory=time.monotonic)
@@ -41,11 +40,11 @@ class Contact:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Service:
+class ListenerService:
     """What answers requests."""
 
-    attempts: Attempts
-    contact: Contact
+    attempts: AttemptRegistry
+    contact: ControlPlaneContact
     toolchain: str
     gpu: str
     simulated: bool
@@ -60,11 +59,11 @@ class Service:
             Route("/heartbeat", self.heartbeat, methods=["POST"]),
         ]
         handlers = {WarmfrontError: _explain, HTTPException: _explain_http, Exception: _explain_bug}
-        return Guarded(Starlette(routes=routes, exception_handlers=handlers), token, self.contact)  # type: ignore[arg-type]  # each handler takes its own kind
+        return TokenAuthMiddleware(Starlette(routes=routes, exception_handlers=handlers), token, self.contact)  # type: ignore[arg-type]  # each handler takes its own kind
 
     async def execute(self, request: Request) -> Response:
         """Start an attempt, or re-attach to it; every line from the first."""
-        attempt = read_attempt(await _read_body(request))
+        attempt = parse_execute_request(await _read_body(request))
         return self._stream(self.attempts.start(attempt), after=0)
 
     async def events(self, request: Request) -> Response:
@@ -72,7 +71,7 @@ class Service:
         run = self.attempts.get(request.path_params["attempt"])
         after = request.query_params.get("after", "0")
         if not (after.isascii() and after.isdigit() and len(after) < 10) or int(after) > len(run.lines):
-            raise BadField("after", f"a line's number is expected; there are {len(run.lines)} lines.")
+            raise InvalidField("after", f"a line's number is expected; there are {len(run.lines)} lines.")
         if run.is_over and int(after) == len(run.lines):
             return Response(status_code=204)
         return self._stream(run, after=int(after))
@@ -93,7 +92,7 @@ class Service:
 
     def _health(self) -> Response:
         now, beat = time.monotonic(), self.contact.heartbeat
-        health = Health(
+        health = ListenerHealth(
             version=__version__,
             toolchain=self.toolchain,
             gpu=self.gpu,
@@ -103,7 +102,7 @@ class Service:
         )
         return JSONResponse({**asdict(health), "heartbeat_age_s": None if beat is None else now - beat})
 
-    def _stream(self, run: Run, *, after: int) -> Response:
+    def _stream(self, run: AttemptExecution, *, after: int) -> Response:
         return StreamingResponse(
             self.attempts.follow(run, after),
             media_type="application/x-ndjson",
@@ -112,10 +111,10 @@ class Service:
         )
 
 
-class Guarded:
+class TokenAuthMiddleware:
     """Lets through what has the token, and notes when that was."""
 
-    def __init__(self, app: ASGIApp, token: str, contact: Contact) -> None:
+    def __init__(self, app: ASGIApp, token: str, contact: ControlPlaneContact) -> None:
         self._app = app
         self._expected = f"Bearer {token}".encode()
         self._contact = contact
@@ -144,13 +143,13 @@ async def _read_body(request: Request) -> bytes:
 def _problem(status: int, error: WarmfrontError) -> JSONResponse:
     """An error as RFC 9457 has it, with our stable code."""
     content = {"type": "about:blank", "status": status, "code": error.code, "detail": error.message}
-    if isinstance(error, BadField):
+    if isinstance(error, InvalidField):
         content["field"] = error.field
     return JSONResponse(content, status, media_type="application/problem+json")
 
 
 async def _explain(_request: Request, error: WarmfrontError) -> Response:
-    status = {BadField: 422, UnknownAttempt: 404, Conflict: 409}.get(type(error), 503)
+    status = {InvalidField: 422, UnknownAttempt: 404, Conflict: 409}.get(type(error), 503)
     return _problem(status, error)
 
 

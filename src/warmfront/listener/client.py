@@ -14,14 +14,13 @@ from urllib.parse import quote
 import httpx
 
 from warmfront.errors import BadRequest, Conflict, UnknownAttempt, VMUnreachable
-from warmfront.listener.protocol import Health, Progress
-from warmfront.listener.wire import ENDPOINT_HEADER, SILENCE_S
+from warmfront.listener.protocol import ENDPOINT_HEADER, SILENCE_S, AttemptEvent, ListenerHealth
 from warmfront.verdicts import Endpoint, is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from warmfront.listener.protocol import Attempt
+    from warmfront.listener.protocol import ExecuteRequest
     from warmfront.vm import VMInstance
 
 CONNECT_S = 5.0
@@ -32,7 +31,7 @@ MAX_LINE_BYTES = 16 << 20
 _REFUSALS = {404: UnknownAttempt, 409: Conflict, 413: BadRequest, 422: BadRequest}
 
 
-class HttpListeners:
+class HttpListenerClient:
     """Speaks to every listener, over one pool of connections."""
 
     def __init__(self, token_of: Callable[[str], str]) -> None:
@@ -43,13 +42,13 @@ class HttpListeners:
             trust_env=False,  # a proxy of the machine's, or its .netrc, has no part in this
         )
 
-    async def execute(self, vm: VMInstance, attempt: Attempt) -> AsyncIterator[Progress]:
+    async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
         """Start the attempt, or re-attach to it; all of its events from the first."""
         async with self._request(vm, "POST", "/execute", json=asdict(attempt)) as response:
             async for progress in _progress(response, after=0):
                 yield progress
 
-    async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[Progress]:
+    async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:
         """Re-attach: the events after `after`. Raises `UnknownAttempt` if the listener never had it."""
         path = f"/execute/{quote(attempt_id, safe='')}/events"
         async with self._request(vm, "GET", path, params={"after": after}) as response:
@@ -64,11 +63,11 @@ class HttpListeners:
         except UnknownAttempt:
             return
 
-    async def health(self, vm: VMInstance) -> Health:
+    async def health(self, vm: VMInstance) -> ListenerHealth:
         """Whether it is there, and what it does."""
         return await self._health(vm, "GET", "/health")
 
-    async def heartbeat(self, vm: VMInstance) -> Health:
+    async def heartbeat(self, vm: VMInstance) -> ListenerHealth:
         """Say that we are still here: a listener that hears nothing for a while ends itself."""
         return await self._health(vm, "POST", "/heartbeat")
 
@@ -76,13 +75,13 @@ class HttpListeners:
         """Close every connection."""
         await self._http.aclose()
 
-    async def _health(self, vm: VMInstance, method: str, path: str) -> Health:
+    async def _health(self, vm: VMInstance, method: str, path: str) -> ListenerHealth:
         async with self._request(vm, method, path) as response:
             body = await response.aread()
             try:
                 told = json.loads(body)
-                fields = {name: told[name] for name in Health.__dataclass_fields__}
-                return Health(**{**fields, "running": tuple(fields["running"])})
+                fields = {name: told[name] for name in ListenerHealth.__dataclass_fields__}
+                return ListenerHealth(**{**fields, "running": tuple(fields["running"])})
             except (ValueError, KeyError, TypeError):
                 raise VMUnreachable(f"{vm.id} answers with something that is no health.") from None
 
@@ -108,7 +107,7 @@ class HttpListeners:
             raise VMUnreachable(f"{vm.id} does not answer: {type(error).__name__} {error}".strip()) from error
 
 
-async def _progress(response: httpx.Response, *, after: int) -> AsyncIterator[Progress]:
+async def _progress(response: httpx.Response, *, after: int) -> AsyncIterator[AttemptEvent]:
     """The lines of a stream; one that ends before its verdict was cut."""
     if response.status_code == httpx.codes.NO_CONTENT:
         return
@@ -119,7 +118,7 @@ async def _progress(response: httpx.Response, *, after: int) -> AsyncIterator[Pr
             after += 1
             if fields.pop("seq") != after:
                 raise VMUnreachable("The listener's stream has a gap.")
-            yield Progress(seq=after, fields=fields)
+            yield AttemptEvent(seq=after, fields=fields)
             if is_terminal(fields["status"], endpoint):
                 return
     except (ValueError, KeyError, TypeError, AttributeError) as error:

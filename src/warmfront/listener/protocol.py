@@ -14,9 +14,22 @@ if TYPE_CHECKING:
 
     from warmfront.vm import VMInstance
 
+#: Response header on every stream. Which status is terminal depends on the endpoint, so the client needs it
+#: to distinguish a stream that was cut from one that is complete.
+ENDPOINT_HEADER = "Warmfront-Endpoint"
+
+#: An idle stream gets an empty line this often, so that each side notices when the other is gone.
+KEEP_ALIVE_S = 5.0
+
+#: A client gives up a stream that is silent for this long: several keep-alive lines are missing.
+SILENCE_S = 30.0
+
+#: The environment variable with the listener's token. It is not in argv, which every user can read.
+TOKEN_VARIABLE = "WARMFRONT_LISTENER_TOKEN"  # noqa: S105 - the name, not the token
+
 
 @dataclass(frozen=True, kw_only=True)
-class Attempt:
+class ExecuteRequest:
     """One try of one submission on one VM."""
 
     id: str  #: unique; a second POST with it re-attaches
@@ -29,7 +42,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Progress:
+class AttemptEvent:
     """One line of an attempt's stream."""
 
     seq: int  #: from 1, without gap
@@ -37,7 +50,7 @@ class Progress:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Health:
+class ListenerHealth:
     """What `GET /health` says."""
 
     version: str
@@ -51,19 +64,19 @@ class Health:
 class ListenerClient(Protocol):
     """The control plane's side. A VM that cannot be reached raises `VMUnreachable`."""
 
-    def execute(self, vm: VMInstance, attempt: Attempt) -> AsyncIterator[Progress]:
+    def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
         """Start the attempt, or re-attach to it; all of its events from the first."""
 
-    def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[Progress]:
+    def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:
         """Re-attach: the events after `after`. Raises `UnknownAttempt` if the listener never had it."""
 
     async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
         """Stop it; returns when its sandbox is gone. What is unknown or finished is no error."""
 
-    async def health(self, vm: VMInstance) -> Health:
+    async def health(self, vm: VMInstance) -> ListenerHealth:
         """Whether it is there, and what it does."""
 
-    async def heartbeat(self, vm: VMInstance) -> Health:
+    async def heartbeat(self, vm: VMInstance) -> ListenerHealth:
         """Say that we are still here: a listener that hears nothing for a while ends itself."""
 
     async def close(self) -> None:

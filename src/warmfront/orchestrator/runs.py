@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import UnknownAttempt, UsageError, VMUnreachable
 from warmfront.events import VMReady
-from warmfront.listener.protocol import Attempt
+from warmfront.listener.protocol import ExecuteRequest
 from warmfront.money import meter
 from warmfront.orchestrator.verdicts import cancelled, refused
 from warmfront.store import attempts, ledger, vms
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from warmfront.clock import Clock
-    from warmfront.listener.protocol import ListenerClient, Progress
+    from warmfront.listener.protocol import AttemptEvent, ListenerClient
     from warmfront.orchestrator.fleet import Fleet
     from warmfront.orchestrator.journal import Journal
     from warmfront.orchestrator.sources import Sources
@@ -175,12 +175,12 @@ class Runs:
                 return  # the end of the VM has taken the attempt with it
             await asyncio.sleep(_RECONNECT_S)
 
-    async def _stream(self, turn: _Turn, seen: int, *, fresh: bool) -> AsyncIterator[Progress]:
+    async def _stream(self, turn: _Turn, seen: int, *, fresh: bool) -> AsyncIterator[AttemptEvent]:
         if fresh:
             return self.listeners.execute(turn.machine.vm, await self._request(turn))
         return self._again(turn, seen)
 
-    async def _again(self, turn: _Turn, seen: int) -> AsyncIterator[Progress]:
+    async def _again(self, turn: _Turn, seen: int) -> AsyncIterator[AttemptEvent]:
         """Re-attach; a listener that never heard of the attempt is told now."""
         known = True
         try:
@@ -195,10 +195,10 @@ class Runs:
         async for line in self.listeners.execute(turn.machine.vm, await self._request(turn)):
             yield line
 
-    async def _request(self, turn: _Turn) -> Attempt:
+    async def _request(self, turn: _Turn) -> ExecuteRequest:
         code, problem_def = await self.sources.of(turn.track.id)
         record = turn.track.record
-        return Attempt(
+        return ExecuteRequest(
             id=turn.attempt.id,
             source=code,
             file_name=record.file_name,
@@ -208,7 +208,7 @@ class Runs:
             problem_def=problem_def,
         )
 
-    async def _take(self, turn: _Turn, line: Progress) -> bool:
+    async def _take(self, turn: _Turn, line: AttemptEvent) -> bool:
         """Store one line; whether it was the last."""
         track, status = turn.track, str(line.fields.get("status"))
         if status == Verdict.CANCELLED and not track.cancel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warmfront.errors import BadSetting
-from warmfront.listener.client import HttpListeners
+from warmfront.listener.client import HttpListenerClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,4 +37,4 @@ def open_provider(settings: Settings, clock: Clock) -> Provider:
 def open_listeners(provider: Provider, token_of: Callable[[str], str]) -> ListenerClient:
     """What speaks to this provider's VMs: HTTP, where it has no way of its own."""
     own: Callable[[Callable[[str], str]], ListenerClient] | None = getattr(provider, "listeners", None)
-    return own(token_of) if own is not None else HttpListeners(token_of)
+    return own(token_of) if own is not None else HttpListenerClient(token_of)

@@ -21,7 +21,7 @@ TRUSTED = "none (trusted)"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Availability:
+class SandboxAvailability:
     """Whether a sandbox works on this machine."""
 
     name: str
@@ -39,9 +39,9 @@ def open_sandbox(
     by default this host's own system, and where the daemon listens.
     """
     if name == TRUSTED:
-        from warmfront.sandbox.trusted import TrustedProcess  # noqa: PLC0415  as the module says
+        from warmfront.sandbox.trusted_process import TrustedSandbox  # noqa: PLC0415  as the module says
 
-        return TrustedProcess(base=base)
+        return TrustedSandbox(base=base)
     if name == BUBBLEWRAP:
         return _open_bubblewrap(base)
     if name == DOCKER:
@@ -58,26 +58,26 @@ def open_sandbox(
             raise NoSandbox(message, hint=bubblewrap.hint) from docker
 
 
-def available(*, image: str | None = None, url: str | None = None) -> list[Availability]:
+def available(*, image: str | None = None, url: str | None = None) -> list[SandboxAvailability]:
     """What each sandbox says of this machine."""
     return [_try(BUBBLEWRAP), _try(DOCKER, image=image, url=url)]
 
 
-def _try(name: str, *, image: str | None = None, url: str | None = None) -> Availability:
+def _try(name: str, *, image: str | None = None, url: str | None = None) -> SandboxAvailability:
     try:
         sandbox = open_sandbox(name, image=image, url=url)
     except NoSandbox as error:
-        return Availability(name=name, works=False, detail=error.message, fix=error.hint)
+        return SandboxAvailability(name=name, works=False, detail=error.message, fix=error.hint)
     try:
-        return Availability(name=name, works=True, detail=sandbox.detail)
+        return SandboxAvailability(name=name, works=True, detail=sandbox.detail)
     finally:
         sandbox.close()
 
 
 def _open_bubblewrap(base: Path | None) -> Sandbox:
-    from warmfront.sandbox import bwrap  # noqa: PLC0415  as the module says
+    from warmfront.sandbox import bwrap_command  # noqa: PLC0415  as the module says
 
-    bwrap.begin_probe()  # while the rest is loaded
+    bwrap_command.begin_probe()  # while the rest is loaded
     from warmfront.sandbox.bubblewrap import Bubblewrap  # noqa: PLC0415  as the module says
 
     return Bubblewrap(base=base)

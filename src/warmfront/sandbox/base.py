@@ -22,7 +22,7 @@ BOX = "/box"
 SCRATCH = "/tmp"  # noqa: S108 - the box's
 
 
-class Reason(StrEnum):
+class ExitReason(StrEnum):
     """Why a box ended."""
 
     EXITED = "exited"  #: by itself, with an exit code
@@ -34,7 +34,7 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class SandboxLimits:
     """What a box may use. Every box has all of them."""
 
     memory_bytes: int  #: resident memory of all its processes
@@ -62,7 +62,7 @@ class Template:
     name: str  #: `compile` or `run`
     argv: tuple[str, ...]
     mounts: tuple[Mount, ...]
-    limits: Limits
+    limits: SandboxLimits
     env: Mapping[str, str] = field(default_factory=dict)
     outputs: tuple[str, ...] = ()  #: files in the folder that the program may write
     devices: tuple[str, ...] = ()  #: such as /dev/kfd
@@ -70,10 +70,10 @@ class Template:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exit:
+class BoxExit:
     """How a box ended."""
 
-    reason: Reason
+    reason: ExitReason
     code: int | None = None  #: with EXITED
     signal: int | None = None  #: with SIGNALED
     output: bytes = b""  #: stdout and stderr together, at most `output_bytes`
@@ -100,7 +100,7 @@ class Box(Protocol):
         `TimeoutError` after `timeout_s`, if that comes before the wall clock runs out.
         """
 
-    def wait(self, timeout_s: float | None = None) -> Exit:
+    def wait(self, timeout_s: float | None = None) -> BoxExit:
         """Wait for the end, at most `timeout_s` or until the wall clock runs out, and say how it ended."""
 
     def destroy(self) -> None:

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from warmfront.errors import SandboxFailed
-from warmfront.sandbox.base import Exit, Reason, Template
-from warmfront.sandbox.channel import Channel, wait_readable
-from warmfront.sandbox.output import OutputReader
+from warmfront.sandbox.base import BoxExit, ExitReason, Template
+from warmfront.sandbox.fifo_channel import FifoChannel, wait_readable
+from warmfront.sandbox.output_reader import OutputReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,10 +31,10 @@ class ChannelBox(ABC):
         for name in template.outputs:
             (folder / name).touch()
             (folder / name).chmod(0o666)
-        self._channel: Channel | None = Channel(folder)
+        self._channel: FifoChannel | None = FifoChannel(folder)
         self._deadline: float | None = None
-        self._cause: Reason | None = None
-        self._exit: Exit | None = None
+        self._cause: ExitReason | None = None
+        self._exit: BoxExit | None = None
         self._output: OutputReader
         self._failure: str | None = None  # set by a subclass if it was the sandbox that broke
         self._is_started = False
@@ -86,18 +86,18 @@ class ChannelBox(ABC):
                 raise TimeoutError
             return data
 
-    def wait(self, timeout_s: float | None = None) -> Exit:
+    def wait(self, timeout_s: float | None = None) -> BoxExit:
         """Wait for the end, at most `timeout_s` or until the wall clock runs out, and say how it ended."""
         with self._waiting:
             if self._exit is None and self._is_started:
                 if not wait_readable(self._ended_fd(), deadline=self._within(timeout_s)):
-                    self.end(Reason.TIMED_OUT)
+                    self.end(ExitReason.TIMED_OUT)
                 self._finish()
             if self._failure and self._cause is None:
                 raise SandboxFailed(self._failure)
-        return self._exit or Exit(reason=self._cause or Reason.DESTROYED)
+        return self._exit or BoxExit(reason=self._cause or ExitReason.DESTROYED)
 
-    def end(self, cause: Reason) -> None:
+    def end(self, cause: ExitReason) -> None:
         """Kill everything inside. The first cause is the one that counts."""
         self._cause = self._cause or cause
         with self._ending:  # what `_kill` uses is closed after the end
@@ -107,7 +107,7 @@ class ChannelBox(ABC):
     def destroy(self) -> None:
         """End every process inside and remove the folder. Safe to call twice, from any thread."""
         with self._starting:
-            self.end(Reason.DESTROYED)
+            self.end(ExitReason.DESTROYED)
         with self._waiting, self._sending, self._receiving:
             if self._channel is None:
                 return
@@ -129,7 +129,7 @@ class ChannelBox(ABC):
             if self._exit is None:
                 found = self._bury()
                 if self._output.is_flood:
-                    self._cause = self._cause or Reason.OUTPUT
+                    self._cause = self._cause or ExitReason.OUTPUT
                 self._exit = self._explain(found)
 
     def _read_output(self, chunks: Iterable[bytes]) -> None:
@@ -137,9 +137,11 @@ class ChannelBox(ABC):
         limit_bytes = self.template.limits.output_bytes
         self._output = OutputReader(chunks, limit_bytes=limit_bytes, on_flood=self._kill)
 
-    def _explain(self, found: Exit) -> Exit:
+    def _explain(self, found: BoxExit) -> BoxExit:
         """Put our own reason for the end in place of the signal that it took."""
-        if self._cause is None or (found.reason is Reason.MEMORY and self._cause is not Reason.DESTROYED):
+        if self._cause is None or (
+            found.reason is ExitReason.MEMORY and self._cause is not ExitReason.DESTROYED
+        ):
             return found
         return replace(found, reason=self._cause, code=None, signal=None)
 
@@ -174,7 +176,7 @@ class ChannelBox(ABC):
         """Kill every process inside, at once. May be called more than once, and from any thread."""
 
     @abstractmethod
-    def _bury(self) -> Exit:
+    def _bury(self) -> BoxExit:
         """See to it that nothing is left running, and say how it ended. Called once, after the end."""
 
     @abstractmethod

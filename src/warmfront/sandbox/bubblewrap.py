@@ -16,13 +16,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warmfront.errors import NoSandbox
-from warmfront.sandbox import bwrap, seccomp
-from warmfront.sandbox.base import Exit, Reason, Template
-from warmfront.sandbox.cgroup import Group, Hierarchy, find_hierarchy
-from warmfront.sandbox.channel import wait_readable
-from warmfront.sandbox.folders import Folders, is_open_to_all
-from warmfront.sandbox.pool import PoolSandbox
-from warmfront.sandbox.process import GRACE_S, ProcessBox, Spawner, exit_of_status, launcher
+from warmfront.sandbox import bwrap_command, seccomp
+from warmfront.sandbox.base import BoxExit, ExitReason, Template
+from warmfront.sandbox.box_folders import BoxFolders, is_open_to_all
+from warmfront.sandbox.box_pool import PooledSandbox
+from warmfront.sandbox.cgroup import CgroupHierarchy, ControlGroup, find_hierarchy
+from warmfront.sandbox.fifo_channel import wait_readable
+from warmfront.sandbox.process_box import GRACE_S, ProcessBox, Spawner, exit_of_status, launcher
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,16 +35,16 @@ OUT_OF_MEMORY = re.compile(
 )
 
 
-class Bubblewrap(PoolSandbox):
+class Bubblewrap(PooledSandbox):
     """Makes boxes with bubblewrap."""
 
     name = "bubblewrap"
 
     def __init__(self, *, base: Path | None = None, use_cgroup: bool = True) -> None:
-        found = bwrap.probe()
+        found = bwrap_command.probe()
         if not found.wrappers:
             raise NoSandbox(f"bubblewrap does not work here: {found.detail}", hint=INSTALL_HINT)
-        super().__init__(Folders(self.name, base))
+        super().__init__(BoxFolders(self.name, base))
         self._wrappers = found.wrappers
         self._spawner = Spawner()
         self._hierarchy = find_hierarchy() if use_cgroup else None
@@ -61,7 +61,7 @@ class Bubblewrap(PoolSandbox):
         wrapper = self._wrapper(template)
         return BubblewrapBox(template, self.folders.make(), self._spawner, wrapper, self._hierarchy)
 
-    def _wrapper(self, template: Template) -> bwrap.Wrapper:
+    def _wrapper(self, template: Template) -> bwrap_command.BwrapMode:
         """The best that works; bubblewrap without privilege must reach what it mounts."""
         paths = [self.folders.base, *(mount.host for mount in template.mounts)]
         if len(self._wrappers) > 1 and not all(map(is_open_to_all, paths)):
@@ -77,20 +77,20 @@ class Bubblewrap(PoolSandbox):
 
 
 class BubblewrapBox(ProcessBox):
-    """One run of bwrap."""
+    """One run of bwrap_command."""
 
     def __init__(
         self,
         template: Template,
         folder: Path,
         spawner: Spawner,
-        wrapper: bwrap.Wrapper,
-        hierarchy: Hierarchy | None,
+        wrapper: bwrap_command.BwrapMode,
+        hierarchy: CgroupHierarchy | None,
     ) -> None:
         super().__init__(template, folder, spawner)
         self._wrapper = wrapper
         self._hierarchy = hierarchy
-        self._group: Group | None = None
+        self._group: ControlGroup | None = None
         self._init_fd = -1  # the box's process 1: once it is gone, so is every other
         self._status_fd = -1
         self._status = b""
@@ -111,9 +111,9 @@ class BubblewrapBox(ProcessBox):
 
     def _command(self, status_fd: int, seccomp_fd: int) -> list[str]:
         template = self.template
-        argv = list(template.argv) if self._group else bwrap.rlimited(template.argv, template.limits)
+        argv = list(template.argv) if self._group else bwrap_command.rlimited(template.argv, template.limits)
         fds = {"status_fd": status_fd, "seccomp_fd": seccomp_fd}
-        command = bwrap.wrapped(argv, template, self.folder, self._wrapper, **fds)
+        command = bwrap_command.wrapped(argv, template, self.folder, self._wrapper, **fds)
         return launcher(command, template.limits, self._group.entrances if self._group else ())
 
     def _meet_init(self) -> None:
@@ -149,34 +149,34 @@ class BubblewrapBox(ProcessBox):
         if self._init_fd >= 0:
             wait_readable(self._init_fd, deadline=time.monotonic() + GRACE_S)
 
-    def _account(self, returncode: int, output: bytes) -> Exit:
+    def _account(self, returncode: int, output: bytes) -> BoxExit:
         while self._read_status():
             pass
         code = self._reported("exit-code")
         found = replace(exit_of_status(returncode if code is None else code), output=output)
         found = self._with_usage(found) if self._group else self._with_guess(found)
-        if code is None and found.reason is not Reason.MEMORY:
+        if code is None and found.reason is not ExitReason.MEMORY:
             # bubblewrap reports an exit code for every program that it came to start.
             self._failure = (
                 f"bubblewrap could not start the program: {output.decode(errors='replace').strip()}"
             )
         return found
 
-    def _with_usage(self, found: Exit) -> Exit:
+    def _with_usage(self, found: BoxExit) -> BoxExit:
         assert self._group is not None  # noqa: S101  for mypy: the caller looked
         return replace(
             found,
-            reason=Reason.MEMORY if self._group.oom_kills() else found.reason,
+            reason=ExitReason.MEMORY if self._group.oom_kills() else found.reason,
             peak_memory_bytes=self._group.peak_memory_bytes(),
             refused_pids=self._group.refused_pids(),
             enforced_by=f"bubblewrap, cgroup {self._group.version}",
         )
 
-    def _with_guess(self, found: Exit) -> Exit:
+    def _with_guess(self, found: BoxExit) -> BoxExit:
         """Under rlimits an allocation fails in the program, and only its last words tell."""
         has_failed = found.code != 0
         is_memory = has_failed and OUT_OF_MEMORY.search(found.output)
-        reason = Reason.MEMORY if is_memory else found.reason
+        reason = ExitReason.MEMORY if is_memory else found.reason
         return replace(found, reason=reason, enforced_by="bubblewrap, rlimits")
 
     def _release(self) -> None:

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from warmfront.sandbox.folders import PREFIX
+from warmfront.sandbox.box_folders import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from warmfront.sandbox.base import Limits
+    from warmfront.sandbox.base import SandboxLimits
 
 CPU_PERIOD_US = 100_000
 
@@ -27,7 +27,7 @@ CPU_PERIOD_US = 100_000
 REMOVAL_TRIES = 2000
 
 
-class Group(ABC):
+class ControlGroup(ABC):
     """The control group of one box."""
 
     version: str  #: `v1` or `v2`
@@ -88,7 +88,7 @@ class Group(ABC):
         return True
 
 
-class GroupV1(Group):
+class ControlGroupV1(ControlGroup):
     """A directory in each of three hierarchies."""
 
     version = "v1"
@@ -113,7 +113,7 @@ class GroupV1(Group):
         return _number(self._directories["memory"] / "memory.max_usage_in_bytes")
 
 
-class GroupV2(Group):
+class ControlGroupV2(ControlGroup):
     """One directory in the unified hierarchy."""
 
     version = "v2"
@@ -125,7 +125,7 @@ class GroupV2(Group):
         if (directory / "cgroup.kill").exists():
             _write(directory / "cgroup.kill", 1)
         else:
-            GroupV1(self._directories).kill()
+            ControlGroupV1(self._directories).kill()
 
     def oom_kills(self) -> int:
         """How many processes the kernel killed because the group was out of memory."""
@@ -136,36 +136,36 @@ class GroupV2(Group):
         return _number(self._directories["memory"] / "memory.peak")
 
 
-class Hierarchy(Protocol):
+class CgroupHierarchy(Protocol):
     """Where groups can be made."""
 
     version: str
 
-    def make(self, name: str, limits: Limits) -> Group:
+    def make(self, name: str, limits: SandboxLimits) -> ControlGroup:
         """A new, empty group under these limits."""
 
     def names(self, prefix: str) -> list[str]:
         """Groups that exist and begin with `prefix`."""
 
-    def existing(self, name: str) -> Group:
+    def existing(self, name: str) -> ControlGroup:
         """A group that another process made."""
 
 
 @dataclass(frozen=True)
-class HierarchyV1:
+class CgroupHierarchyV1:
     """Version 1: the directory of each controller under which we may make our own."""
 
     parents: Mapping[str, Path]
     version = "v1"
 
-    def make(self, name: str, limits: Limits) -> Group:
+    def make(self, name: str, limits: SandboxLimits) -> ControlGroup:
         """A new, empty group under these limits."""
         group = self.existing(name)
         with group.removed_on_failure():
             self._make(name, limits)
         return group
 
-    def _make(self, name: str, limits: Limits) -> None:
+    def _make(self, name: str, limits: SandboxLimits) -> None:
         directories = {controller: parent / name for controller, parent in self.parents.items()}
         for directory in dict.fromkeys(directories.values()):
             directory.mkdir()
@@ -181,26 +181,26 @@ class HierarchyV1:
         """Groups that exist and begin with `prefix`."""
         return sorted({path.name for parent in self.parents.values() for path in parent.glob(f"{prefix}*")})
 
-    def existing(self, name: str) -> Group:
+    def existing(self, name: str) -> ControlGroup:
         """A group that another process made."""
-        return GroupV1({controller: parent / name for controller, parent in self.parents.items()})
+        return ControlGroupV1({controller: parent / name for controller, parent in self.parents.items()})
 
 
 @dataclass(frozen=True)
-class HierarchyV2:
+class CgroupHierarchyV2:
     """Version 2: a directory that hands its controllers down and that we may write in."""
 
     parent: Path
     version = "v2"
 
-    def make(self, name: str, limits: Limits) -> Group:
+    def make(self, name: str, limits: SandboxLimits) -> ControlGroup:
         """A new, empty group under these limits."""
         group = self.existing(name)
         with group.removed_on_failure():
             self._make(self.parent / name, limits)
         return group
 
-    def _make(self, directory: Path, limits: Limits) -> None:
+    def _make(self, directory: Path, limits: SandboxLimits) -> None:
         directory.mkdir()
         _write(directory / "memory.max", limits.memory_bytes)
         if (directory / "memory.swap.max").exists():
@@ -213,12 +213,12 @@ class HierarchyV2:
         """Groups that exist and begin with `prefix`."""
         return sorted(path.name for path in self.parent.glob(f"{prefix}*"))
 
-    def existing(self, name: str) -> Group:
+    def existing(self, name: str) -> ControlGroup:
         """A group that another process made."""
-        return GroupV2(dict.fromkeys(("memory", "pids", "cpu"), self.parent / name))
+        return ControlGroupV2(dict.fromkeys(("memory", "pids", "cpu"), self.parent / name))
 
 
-def find_hierarchy(proc: Path = Path("/proc/self")) -> Hierarchy | None:
+def find_hierarchy(proc: Path = Path("/proc/self")) -> CgroupHierarchy | None:
     """Where this process may make control groups with limits, if anywhere."""
     own = _own_groups(proc / "cgroup")
     mounts = list(_cgroup_mounts(proc / "mountinfo"))
@@ -229,10 +229,10 @@ def find_hierarchy(proc: Path = Path("/proc/self")) -> Hierarchy | None:
         if controller in mount.controllers
     }
     if len(parents) == 3:
-        return HierarchyV1(parents) if all(map(_can_make_groups, parents.values())) else None
+        return CgroupHierarchyV1(parents) if all(map(_can_make_groups, parents.values())) else None
     for mount in mounts:
         if mount.is_unified and (parent := _nearest_delegated(mount.locate(own.get("", "/")), mount.point)):
-            return HierarchyV2(parent)
+            return CgroupHierarchyV2(parent)
     return None
 
 

@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import NoSandbox, SandboxFailed
 from warmfront.sandbox import seccomp
-from warmfront.sandbox.attachment import Attachment
-from warmfront.sandbox.base import BOX, Exit, Reason, Template
+from warmfront.sandbox.base import BOX, BoxExit, ExitReason, Template
 from warmfront.sandbox.box import ChannelBox
-from warmfront.sandbox.channel import wait_readable
-from warmfront.sandbox.folders import NOBODY, Folders
-from warmfront.sandbox.pool import PoolSandbox
-from warmfront.sandbox.process import GRACE_S, exit_of_status
-from warmfront.sandbox.system import System, host_system
+from warmfront.sandbox.box_folders import NOBODY, BoxFolders
+from warmfront.sandbox.box_pool import PooledSandbox
+from warmfront.sandbox.docker_output import DockerOutputStream
+from warmfront.sandbox.fifo_channel import wait_readable
+from warmfront.sandbox.host_system import HostSystem, find_host_system
+from warmfront.sandbox.process_box import GRACE_S, exit_of_status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,7 @@ BASE_LABEL = "warmfront.base"
 SHARED_MEMORY_BYTES = 16 << 20
 
 
-class Docker(PoolSandbox):
+class Docker(PooledSandbox):
     """Makes boxes with the Docker daemon.
 
     With no image given, boxes see the system of this host read-only, as they do in bubblewrap.
@@ -62,12 +62,12 @@ class Docker(PoolSandbox):
     def __init__(self, *, image: str | None = None, base: Path | None = None, url: str | None = None) -> None:
         self._api = connect(url)
         try:
-            self._system = host_system() if image is None else None
+            self._system = find_host_system() if image is None else None
             self._image = self._ensure_image(image)
             daemon = self._api.info()
             self._cpus = float(daemon["NCPU"])
             self.detail = f"{self.name} {daemon['ServerVersion']}"
-            super().__init__(Folders(self.name, base))
+            super().__init__(BoxFolders(self.name, base))
             self._remove_leftovers()
         except BaseException:
             self._api.close()
@@ -131,13 +131,13 @@ class Docker(PoolSandbox):
     def _ensure_image(self, image: str | None) -> str:
         import docker  # noqa: PLC0415  an extra, and slow
 
-        name = image or _bare_image_name(host_system())
+        name = image or _bare_image_name(find_host_system())
         try:
             self._api.inspect_image(name)
         except docker.errors.ImageNotFound as error:
             if image:
                 raise NoSandbox(f"Docker has no image {image}.", hint=f"docker pull {image}") from error
-            self._api.import_image_from_data(_links_alone(host_system()), *name.split(":"))
+            self._api.import_image_from_data(_links_alone(find_host_system()), *name.split(":"))
         return name
 
     def _remove_leftovers(self) -> None:
@@ -159,14 +159,14 @@ class DockerBox(ChannelBox):
         self._describe = describe
         self._id = ""
         self._ended = os.eventfd(0)
-        self._attachment: Attachment | None = None
+        self._attachment: DockerOutputStream | None = None
         self._waiter: threading.Thread
 
     def _start(self) -> None:
         try:
             self._id = self._api.create_container(**self._describe(self.template, self.folder))["Id"]
             # Attached before it starts, so that not a byte is missed: there is no log to read it from later.
-            self._attachment = Attachment(self._api, self._id)
+            self._attachment = DockerOutputStream(self._api, self._id)
             self._api.start(self._id)
         except _sdk_errors() as error:
             self._remove_container()
@@ -188,7 +188,7 @@ class DockerBox(ChannelBox):
         with contextlib.suppress(*_sdk_errors()):  # it has ended by itself
             self._api.kill(self._id)
 
-    def _bury(self) -> Exit:
+    def _bury(self) -> BoxExit:
         # The container's first process has taken all others with it: the pid namespace is its own.
         wait_readable(self._ended, deadline=time.monotonic() + GRACE_S)
         self._waiter.join(GRACE_S)
@@ -196,10 +196,10 @@ class DockerBox(ChannelBox):
             state = self._api.inspect_container(self._id)["State"]
         except _sdk_errors() as error:
             self._failure = f"The Docker daemon went away: {error}"
-            return Exit(reason=Reason.DESTROYED, enforced_by=Docker.name)
+            return BoxExit(reason=ExitReason.DESTROYED, enforced_by=Docker.name)
         output = self._output.finish(GRACE_S)
         found = replace(exit_of_status(state["ExitCode"]), output=output, enforced_by=Docker.name)
-        return replace(found, reason=Reason.MEMORY) if state["OOMKilled"] else found
+        return replace(found, reason=ExitReason.MEMORY) if state["OOMKilled"] else found
 
     def _release(self) -> None:
         if self._is_started:
@@ -262,12 +262,12 @@ def _remove(api: Any, container: str) -> None:  # noqa: ANN401  the SDK has no t
             api.remove_container(container, force=True, v=True)
 
 
-def _bare_image_name(system: System) -> str:
+def _bare_image_name(system: HostSystem) -> str:
     digest = hashlib.sha256(repr(sorted(system.links.items())).encode()).hexdigest()
     return f"warmfront-bare:{digest[:12]}"
 
 
-def _links_alone(system: System) -> bytes:
+def _links_alone(system: HostSystem) -> bytes:
     """A root file system of nothing but the links that a host has in its own: /bin to usr/bin, say."""
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w") as archive:

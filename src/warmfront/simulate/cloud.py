@@ -10,7 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from warmfront.errors import UnknownAttempt
-from warmfront.listener.protocol import Attempt, Health, Progress
+from warmfront.listener.protocol import AttemptEvent, ExecuteRequest, ListenerHealth
 from warmfront.providers.base import Lease, Phase
 from warmfront.verdicts import Verdict
 
@@ -70,12 +70,12 @@ class SteadyListeners:
     def __init__(self, task_s: float) -> None:
         self._task_s = task_s
 
-    async def execute(self, vm: VMInstance, attempt: Attempt) -> AsyncIterator[Progress]:  # noqa: ARG002 - all are alike
+    async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:  # noqa: ARG002 - all are alike
         """Its verdict, when the time is over."""
         await asyncio.sleep(self._task_s)
-        yield Progress(seq=1, fields=_VERDICT)
+        yield AttemptEvent(seq=1, fields=_VERDICT)
 
-    async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[Progress]:  # noqa: ARG002 - as above
+    async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:  # noqa: ARG002 - as above
         """Nobody is ever cut off."""
         raise UnknownAttempt
         yield
@@ -83,13 +83,13 @@ class SteadyListeners:
     async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
         """Nobody cancels."""
 
-    async def health(self, vm: VMInstance) -> Health:
+    async def health(self, vm: VMInstance) -> ListenerHealth:
         """It is well."""
-        return Health(
+        return ListenerHealth(
             version="simulated", toolchain="simulated", gpu=vm.gpu, simulated=True, running=(), uptime_s=0.0
         )
 
-    async def heartbeat(self, vm: VMInstance) -> Health:
+    async def heartbeat(self, vm: VMInstance) -> ListenerHealth:
         """It hears us."""
         return await self.health(vm)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import UnknownAttempt, VMUnreachable
-from warmfront.listener.protocol import Attempt, Health, Progress
+from warmfront.listener.protocol import AttemptEvent, ExecuteRequest, ListenerHealth
 from warmfront.verdicts import SUCCESS, Endpoint, Verdict
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Kernel:
 class Run:
     """One attempt, as the machine that it runs on sees it."""
 
-    attempt: Attempt
+    attempt: ExecuteRequest
     kernel: Kernel
     vm_id: str
     started_at: float
@@ -119,7 +119,7 @@ class SimulatedListeners:
         provider.on_ready = self._on_ready
         provider.on_end = self._on_end
 
-    async def execute(self, vm: VMInstance, attempt: Attempt) -> AsyncIterator[Progress]:
+    async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
         """Start the attempt, or re-attach to it; all of its lines."""
         machine = await self._reached(vm)
         if attempt.id not in machine.runs:
@@ -127,7 +127,7 @@ class SimulatedListeners:
         async for line in self._lines(machine, attempt.id, 0):
             yield line
 
-    async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[Progress]:
+    async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:
         """The lines after `after`."""
         machine = await self._reached(vm)
         if attempt_id not in machine.runs:
@@ -148,10 +148,10 @@ class SimulatedListeners:
             await machine.changed.wait()
         await self._reached(vm)
 
-    async def health(self, vm: VMInstance) -> Health:
+    async def health(self, vm: VMInstance) -> ListenerHealth:
         """Whether it is there."""
         machine = await self._reached(vm)
-        return Health(
+        return ListenerHealth(
             version="simulated",
             toolchain="simulated",
             gpu=vm.gpu,
@@ -160,7 +160,7 @@ class SimulatedListeners:
             uptime_s=self._clock.now() - machine.ready_at,
         )
 
-    async def heartbeat(self, vm: VMInstance) -> Health:
+    async def heartbeat(self, vm: VMInstance) -> ListenerHealth:
         """Keep the dead-man from acting."""
         machine = await self._reached(vm)
         machine.heard_at = self._clock.now()
@@ -183,7 +183,7 @@ class SimulatedListeners:
         raise VMUnreachable(f"{vm.id} does not answer")
 
     @staticmethod
-    async def _lines(machine: _Machine, attempt_id: str, after: int) -> AsyncIterator[Progress]:
+    async def _lines(machine: _Machine, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:
         run = machine.runs[attempt_id]
         while True:
             changed = machine.changed
@@ -192,14 +192,14 @@ class SimulatedListeners:
                     raise VMUnreachable(f"the stream from {machine.vm.id} broke off")
             else:
                 for seq, fields in list(enumerate(run.lines, 1))[after:]:
-                    yield Progress(seq=seq, fields=fields)
+                    yield AttemptEvent(seq=seq, fields=fields)
                     after = seq
                 if run.ended_at is not None and after == len(run.lines):
                     return
             if machine.changed is changed:
                 await changed.wait()
 
-    def _begin(self, machine: _Machine, attempt: Attempt) -> None:
+    def _begin(self, machine: _Machine, attempt: ExecuteRequest) -> None:
         run = Run(
             attempt=attempt,
             kernel=Kernel.read(attempt.source),

@@ -12,7 +12,7 @@ from warmfront.errors import ProviderError, VMUnreachable
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from warmfront.listener.protocol import Attempt, Health, ListenerClient, Progress
+    from warmfront.listener.protocol import AttemptEvent, ExecuteRequest, ListenerClient, ListenerHealth
     from warmfront.providers.base import Lease, Provider
     from warmfront.testing.faults import Gate
     from warmfront.vm import VMInstance
@@ -74,7 +74,7 @@ class FaultyListeners:
         self._listeners = listeners
         self._gate = gate
 
-    async def execute(self, vm: VMInstance, attempt: Attempt) -> AsyncIterator[Progress]:
+    async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
         """As the listener."""
         call, detail = "listener.execute", f"{vm.id} {attempt.id}"
         fault = await self._gate.before(call, detail, VMUnreachable)
@@ -85,7 +85,7 @@ class FaultyListeners:
                 await self._gate.after(fault, call, detail, VMUnreachable)
             yield line
 
-    async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[Progress]:
+    async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:
         """As the listener."""
         call, detail = "listener.events", f"{vm.id} {attempt_id} after {after}"
         fault = await self._gate.before(call, detail, VMUnreachable)
@@ -100,14 +100,14 @@ class FaultyListeners:
         await self._listeners.cancel(vm, attempt_id)
         await self._gate.after(fault, call, detail, VMUnreachable)
 
-    async def health(self, vm: VMInstance) -> Health:
+    async def health(self, vm: VMInstance) -> ListenerHealth:
         """As the listener."""
         fault = await self._gate.before("listener.health", vm.id, VMUnreachable)
         health = await self._listeners.health(vm)
         await self._gate.after(fault, "listener.health", vm.id, VMUnreachable)
         return health
 
-    async def heartbeat(self, vm: VMInstance) -> Health:
+    async def heartbeat(self, vm: VMInstance) -> ListenerHealth:
         """As the listener."""
         fault = await self._gate.before("listener.heartbeat", vm.id, VMUnreachable)
         health = await self._listeners.heartbeat(vm)
@@ -118,8 +118,8 @@ class FaultyListeners:
         """The machines stay."""
 
     async def _faulty(
-        self, lines: AsyncIterator[Progress], call: str, detail: str
-    ) -> AsyncIterator[Progress]:
+        self, lines: AsyncIterator[AttemptEvent], call: str, detail: str
+    ) -> AsyncIterator[AttemptEvent]:
         """The lines, some twice, until the stream breaks off, with a word or without."""
         faults = self._gate.faults
         async for line in lines:

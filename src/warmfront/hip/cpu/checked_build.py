@@ -108,7 +108,7 @@ class CheckedBuild:
         """The worker with the bug finder in it, which ends after so many steps."""
         return Template(
             name="run checked",
-            argv=(str(self.built / "worker"), BOX, str(most_steps)),
+            argv=(str(self.built / "guest"), BOX, str(most_steps)),
             mounts=self._mounts,
             limits=settings.run_limits(),
             env=cpu.RUN_ENV,

@@ -89,7 +89,7 @@ class CpuToolchain:
         """The worker and nothing else."""
         return Template(
             name="run",
-            argv=(str(self.built / "worker"), BOX),
+            argv=(str(self.built / "guest"), BOX),
             mounts=(Mount(host=self.built, inside=str(self.built)),),
             limits=settings.run_limits(),
             env=cpu.RUN_ENV,

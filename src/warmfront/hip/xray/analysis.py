@@ -16,7 +16,7 @@ from warmfront.hip.xray.device_compiler import (
     compiler_version,
     find_libraries,
 )
-from warmfront.sandbox.base import Reason
+from warmfront.sandbox.base import ExitReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +108,7 @@ def _finish(box: Box, source: str, arch: str) -> tuple[str | None, CompileFailur
     """The assembly of a source, or why there is none."""
     end = box.wait()
     assembly = box.folder / ASSEMBLY_FILE
-    if end.reason is Reason.EXITED and end.code == 0 and assembly.stat().st_size <= MAX_ASSEMBLY_BYTES:
+    if end.reason is ExitReason.EXITED and end.code == 0 and assembly.stat().st_size <= MAX_ASSEMBLY_BYTES:
         return assembly.read_text(errors="replace"), None
     from warmfront.hip.xray import compile_failures  # noqa: PLC0415 - only failures need it
 

@@ -15,12 +15,12 @@ from warmfront.hip.diagnose import MOST_ERRORS, CompileFailure, Diagnostic, rend
 from warmfront.hip.message_cleanup import clean_message
 from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.hip.xray.demangler import demangle
-from warmfront.sandbox.base import Reason
+from warmfront.sandbox.base import ExitReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from warmfront.sandbox.base import Exit
+    from warmfront.sandbox.base import BoxExit
 
 _LDS = re.compile(r"local memory \((\d+)\) exceeds limit \((\d+)\) in (?:function )?'(.*)'")
 _STACK = re.compile(r"stack frame size \((\d+)\) exceeds limit \((\d+)\) in function '(.*)'")
@@ -60,17 +60,20 @@ def explain(output: str, source: str, arch: str) -> CompileFailure:
     )
 
 
-def gave_up(end: Exit) -> CompileFailure:
+def gave_up(end: BoxExit) -> CompileFailure:
     """The compiler was stopped by a limit."""
     if end.signal == signal.SIGXFSZ:
         return too_long()
     code, what = {
-        Reason.TIMED_OUT: ("COMPILE_TIME_LIMIT", "took longer than it may (WARMFRONT_COMPILE_TIMEOUT)"),
-        Reason.MEMORY: (
+        ExitReason.TIMED_OUT: ("COMPILE_TIME_LIMIT", "took longer than it may (WARMFRONT_COMPILE_TIMEOUT)"),
+        ExitReason.MEMORY: (
             "COMPILE_MEMORY_LIMIT",
             "took more memory than it may (WARMFRONT_COMPILE_MEMORY_LIMIT)",
         ),
-        Reason.OUTPUT: ("COMPILE_OUTPUT_LIMIT", "said more than anyone can read (WARMFRONT_OUTPUT_LIMIT)"),
+        ExitReason.OUTPUT: (
+            "COMPILE_OUTPUT_LIMIT",
+            "said more than anyone can read (WARMFRONT_OUTPUT_LIMIT)",
+        ),
     }.get(end.reason, ("COMPILER_CRASHED", f"was ended by signal {end.signal}"))
     return CompileFailure(
         code,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import BadSetting, UsageError
-from warmfront.listener.signed import KEY_VARIABLE
+from warmfront.listener.signed_events import KEY_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

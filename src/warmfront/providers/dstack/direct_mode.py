@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 from warmfront import __version__
 from warmfront.errors import UnknownAttempt, VMUnreachable, WarmfrontError
 from warmfront.events import Failed
-from warmfront.judge.stop import cancelled
-from warmfront.listener.protocol import Health, Progress
-from warmfront.listener.signed import KEY_VARIABLE, Reader
+from warmfront.judge.cancellation import cancelled_event
+from warmfront.listener.protocol import AttemptEvent, ListenerHealth
+from warmfront.listener.signed_events import KEY_VARIABLE, SignedEventReader
 from warmfront.providers.base import Lease, Phase
 from warmfront.providers.dstack import listener_bundle, live_logs
 from warmfront.providers.dstack.configuration import run_name, submission_task
@@ -32,7 +32,7 @@ from warmfront.verdicts import Verdict
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
-    from warmfront.listener.protocol import Attempt
+    from warmfront.listener.protocol import ExecuteRequest
     from warmfront.providers.dstack.client import DstackClient
     from warmfront.providers.dstack.resources import DstackInstance, DstackRun
     from warmfront.settings import Settings
@@ -86,7 +86,7 @@ class DirectListeners:
     settings: Settings
     key_of: Callable[[str], str]  #: the key of an attempt, the same whenever it is asked
 
-    async def execute(self, vm: VMInstance, attempt: Attempt) -> AsyncIterator[Progress]:
+    async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
         """Submit a run for the attempt, or follow the one that it has."""
         name = run_name(attempt.id)
         with _reaching(vm):
@@ -95,7 +95,7 @@ class DirectListeners:
         async for progress in self._follow(vm, attempt.id, after=0):
             yield progress
 
-    async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[Progress]:
+    async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:
         """Follow it again: its output is read from the beginning, and the events after `after` are taken."""
         async for progress in self._follow(vm, attempt_id, after=after):
             yield progress
@@ -115,23 +115,23 @@ class DirectListeners:
                     await self.client.stop(name)
                 await asyncio.sleep(pause_s)
 
-    async def health(self, vm: VMInstance) -> Health:
+    async def health(self, vm: VMInstance) -> ListenerHealth:
         """Whether dstack has the VM, and can reach it."""
         with _reaching(vm):
             await self._instance(vm)
         uptime_s = time.time() - (vm.started_at or vm.created_at)
-        return Health(
+        return ListenerHealth(
             version=__version__, toolchain="", gpu=vm.gpu, simulated=False, running=(), uptime_s=uptime_s
         )
 
-    async def heartbeat(self, vm: VMInstance) -> Health:
+    async def heartbeat(self, vm: VMInstance) -> ListenerHealth:
         """The same: nobody there waits for a sign of ours."""
         return await self.health(vm)
 
     async def close(self) -> None:
         """The client is the provider's to close."""
 
-    async def _submit(self, vm: VMInstance, attempt: Attempt) -> None:
+    async def _submit(self, vm: VMInstance, attempt: ExecuteRequest) -> None:
         packed = await asyncio.to_thread(listener_bundle.pack, self.settings.cache_dir)
         instance = await self._free(vm)
         with tempfile.TemporaryDirectory(prefix="warmfront-attempt-") as folder:
@@ -166,10 +166,10 @@ class DirectListeners:
                 return each
         raise VMUnreachable(f"{vm.id}: dstack has no such VM, or cannot reach it.")
 
-    async def _follow(self, vm: VMInstance, attempt_id: str, *, after: int) -> AsyncIterator[Progress]:
+    async def _follow(self, vm: VMInstance, attempt_id: str, *, after: int) -> AsyncIterator[AttemptEvent]:
         """From the runner while it runs, then from dstack's record; an end without a verdict is told too."""
         name = run_name(attempt_id)
-        reader = Reader(self.key_of(attempt_id), attempt_id, after=after)
+        reader = SignedEventReader(self.key_of(attempt_id), attempt_id, after=after)
         with _reaching(vm):
             if await self._until_it_runs(name) is RunOutcome.RUNNING:
                 async for progress in self._live(name, reader):
@@ -184,7 +184,7 @@ class DirectListeners:
                 if outcome is RunOutcome.LOST and not reader.is_over:
                     raise VMUnreachable(f"{vm.id} is gone: run {name} is {outcome.value}.")
                 if outcome.is_final and not reader.is_over:
-                    yield Progress(seq=reader.seen + 1, fields=_without_verdict(outcome).fields())
+                    yield AttemptEvent(seq=reader.seen + 1, fields=_without_verdict(outcome).fields())
                     return
                 await asyncio.sleep(0.0 if reader.is_over else pause_s)
 
@@ -197,7 +197,7 @@ class DirectListeners:
             await asyncio.sleep(pause_s)
         raise AssertionError  # pauses have no end
 
-    async def _live(self, name: str, reader: Reader) -> AsyncIterator[Progress]:
+    async def _live(self, name: str, reader: SignedEventReader) -> AsyncIterator[AttemptEvent]:
         """Nothing is lost where this fails: dstack's record has it all, only later."""
         try:
             address = await self.client.attach(name, live_logs.RUNNER_PORT)
@@ -238,4 +238,4 @@ def _without_verdict(outcome: RunOutcome) -> Failed:
             code="TIME_LIMIT",
             message="The run took longer than WARMFRONT_TASK_TIMEOUT allows.",
         )
-    return cancelled()  # by nobody who owns it, so that it is tried again
+    return cancelled_event()  # by nobody who owns it, so that it is tried again

@@ -1,0 +1,108 @@
+"""Puts together what judges on this VM: one toolchain and one sandbox for all attempts, both kept warm.
+
+The X-ray was done before an attempt came here, so nothing of it is loaded.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Self
+
+from warmfront import problems
+from warmfront.errors import IsolationRequired, WarmfrontError
+from warmfront.events import Event, Failed
+from warmfront.hip.toolchain import open_toolchain
+from warmfront.judge import Judge
+from warmfront.judge.bug_finder import QUICK
+from warmfront.judge.cancellation import CancellableSandbox, cancelled_event
+from warmfront.judge.case_data import scale_for
+from warmfront.listener.request_parsing import to_judge_request
+from warmfront.listener.warm_sandbox import WarmSandbox
+from warmfront.sandbox import open_sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warmfront.hip.toolchain import Toolchain
+    from warmfront.judge.cancellation import CancellationToken
+    from warmfront.listener.protocol import ExecuteRequest
+    from warmfront.problems.spec import Problem
+    from warmfront.sandbox.base import Sandbox
+    from warmfront.settings import Settings
+
+#: What the judge loads when it first needs it: NumPy, and all that is made of it.
+LATE = ("warmfront.judge.output_check", "warmfront.judge.buffer_layout", "warmfront.judge.case_timer")
+
+
+class JudgeRuntime:
+    """The judge of this VM."""
+
+    def __init__(self, toolchain: Toolchain, sandbox: Sandbox, settings: Settings) -> None:
+        self.toolchain = toolchain
+        self._sandbox = WarmSandbox(sandbox)
+        self._judge = Judge(toolchain, self._sandbox, settings)
+        self._settings = settings
+
+    @classmethod
+    def open(cls, toolchain_name: str | None, settings: Settings) -> Self:
+        """Build and load everything that does not depend on an attempt."""
+        if not settings.isolation:
+            raise IsolationRequired(
+                "AMD_CONTAINER_ISOLATION is false, and a listener runs code of others.", hint="Unset it."
+            )
+        toolchain = open_toolchain(toolchain_name, settings)
+        if toolchain.simulated:
+            # A pool of threads only gets in the way of the kernel's own.
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        toolchain.build()
+        sandbox = open_sandbox(settings.sandbox, base=settings.box_dir, image=settings.docker_image)
+        try:
+            workshop = cls(toolchain, sandbox, settings)
+            workshop.warm_up()
+        except BaseException:
+            sandbox.close()
+            raise
+        return workshop
+
+    def warm_up(self) -> None:
+        """Have the first attempt find what the second would."""
+        self._sandbox.prepare(self.toolchain.compile_template(self._settings))
+        self._sandbox.prepare(self.toolchain.run_template(self._settings))
+        checked = self.toolchain.checked
+        if checked is not None and self._settings.bug_finder and checked.failure is None:
+            self._sandbox.prepare(checked.compile_template(self._settings))
+            self._sandbox.prepare(checked.run_template(self._settings, most_steps=QUICK.most_steps))
+        for module in LATE:
+            importlib.import_module(module)
+        problems.all_problems()
+
+    def events(
+        self, attempt: ExecuteRequest, *, turn: AbstractContextManager[None], stop: CancellationToken
+    ) -> Iterator[Event]:
+        """The events of the attempt, ending with its verdict."""
+        try:
+            with self._problem(attempt, stop) as problem:
+                yield from self._judge.judge(to_judge_request(attempt, problem), turn=turn, stop=stop)
+        except WarmfrontError as error:
+            yield cancelled_event() if stop.is_cancelled else Failed.of(error)
+        finally:
+            self._sandbox.refill()
+
+    def _problem(self, attempt: ExecuteRequest, stop: CancellationToken) -> AbstractContextManager[Problem]:
+        if attempt.problem_def is None:
+            return nullcontext(problems.get(attempt.problem))
+        from warmfront.problems.sandboxed.proxy import open_sandboxed_problem  # noqa: PLC0415 - few attempts bring one
+
+        return open_sandboxed_problem(
+            attempt.problem_def,
+            attempt.problem,
+            scale_for(simulated=self.toolchain.simulated),
+            sandbox=CancellableSandbox(self._sandbox, stop),
+            settings=self._settings,
+        )
+
+    def close(self) -> None:
+        """Destroy every box."""
+        self._sandbox.close()

@@ -1,0 +1,51 @@
+"""Judges one attempt and ends: what runs on a VM that has no resident listener.
+
+Its events go to standard output, signed; the attempt is read as warily as if it came by HTTP.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING
+
+from warmfront.errors import UsageError
+from warmfront.judge.cancellation import CancellationToken, JudgeCancelled, cancelled_event
+from warmfront.listener.judge_runtime import JudgeRuntime
+from warmfront.listener.request_parsing import parse_execute_request
+from warmfront.listener.signed_events import KEY_VARIABLE, sign_event
+from warmfront.verdicts import Endpoint, is_terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from warmfront.events import Event
+    from warmfront.listener.protocol import ExecuteRequest
+    from warmfront.settings import Settings
+
+
+def judge_single_attempt(path: Path, toolchain: str | None, settings: Settings) -> None:
+    """Judge the attempt in this file."""
+    key = os.environ.pop(KEY_VARIABLE, "")
+    if not key:
+        raise UsageError(f"{KEY_VARIABLE} is not set, and events without a signature are worth nothing.")
+    attempt = parse_execute_request(path.read_bytes())
+    stop = CancellationToken()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # In a thread: it waits for boxes to go, and the one that it interrupts may be making one.
+        signal.signal(number, lambda *_: threading.Thread(target=stop.cancel, daemon=True).start())
+    with contextlib.closing(JudgeRuntime.open(toolchain, settings)) as workshop:
+        for seq, event in enumerate(_events(workshop, attempt, stop), 1):
+            fields = event.fields()
+            is_last = is_terminal(fields["status"], Endpoint(attempt.endpoint))
+            print(sign_event(key, attempt.id, seq=seq, fields=fields, is_last=is_last), flush=True)
+
+
+def _events(workshop: JudgeRuntime, attempt: ExecuteRequest, stop: CancellationToken) -> Iterator[Event]:
+    try:
+        yield from workshop.events(attempt, turn=contextlib.nullcontext(), stop=stop)
+    except JudgeCancelled:
+        yield cancelled_event()

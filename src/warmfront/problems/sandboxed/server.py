@@ -1,0 +1,76 @@
+"""The program in the sandbox of a problem that came along: it loads the file and answers for it.
+
+It is started by the listener, in a box of its own, and trusted by nobody.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from warmfront.errors import WarmfrontError
+from warmfront.problems import registry
+from warmfront.problems.sandboxed import protocol
+from warmfront.problems.spec import Dtype, Scale
+
+if TYPE_CHECKING:
+    from warmfront.problems.spec import Case, Problem
+
+
+def main(box: Path, slug: str) -> None:
+    """Answer until nobody asks any more."""
+    with (box / "commands").open("rb") as commands, (box / "answers").open("wb") as answers:
+        problem: Problem | None = None
+        while True:
+            question, _ = protocol.unpack(commands.read, most_bytes=0)
+            try:
+                problem = problem or registry.load(box / protocol.FILE.format(slug.replace("-", "_")))
+                answer = _answer(problem, question)
+            except WarmfrontError as error:
+                answer = protocol.pack({"error": error.message})
+            except Exception as error:  # noqa: BLE001 - whatever the file does wrong, its owner should hear of it
+                answer = protocol.pack({"error": f"{type(error).__name__}: {error}"})
+            _send(answers, answer)
+
+
+def _answer(problem: Problem, question: dict[str, Any]) -> bytes:
+    scale = Scale(question["scale"])
+    if question["do"] == "describe":
+        return protocol.pack(_describe(problem, scale))
+    case = problem.cases(scale)[question["case"]]
+    inputs = problem.inputs(case, Dtype(question["dtype"]), np.random.default_rng(question["seed"]))
+    return protocol.pack({}, {"inputs": inputs, "outputs": problem.reference(case, inputs)})
+
+
+def _describe(problem: Problem, scale: Scale) -> dict[str, Any]:
+    return {
+        "title": problem.title,
+        "dtypes": list(problem.dtypes),
+        "signature": [[p.name, p.kind, p.c_type, p.dtype] for p in problem.signature],
+        "cases": [_describe_case(problem, case) for case in problem.cases(scale)],
+    }
+
+
+def _describe_case(problem: Problem, case: Case) -> dict[str, Any]:
+    tolerances = {dtype: problem.tolerance(case, dtype) for dtype in problem.dtypes}
+    return {
+        "name": case.name,
+        "values": case.values,
+        "benchmark": case.benchmark,
+        "output_shapes": problem.output_shapes(case),
+        "flops": int(problem.flops(case)),
+        "bytes_moved": {dtype: int(problem.bytes_moved(case, dtype)) for dtype in problem.dtypes},
+        "tolerance": {dtype: [float(t.rtol), float(t.atol), t.why] for dtype, t in tolerances.items()},
+    }
+
+
+def _send(answers: BinaryIO, data: bytes) -> None:
+    answers.write(data)
+    answers.flush()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2])

@@ -1,0 +1,88 @@
+"""The private channel between the judge and the program in a box: two FIFOs in the box's folder.
+
+What comes out of it is whatever hostile code chose to write, so nothing here trusts, parses, maps or
+waits for ever.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import math
+import os
+import select
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COMMANDS = "commands"
+ANSWERS = "answers"
+
+#: A larger pipe means fewer switches between judge and program for a large message.
+PIPE_BYTES = 1 << 20
+
+
+class FifoChannel:
+    """The judge's end. `ended_fd` becomes readable when the program is gone."""
+
+    def __init__(self, folder: Path) -> None:
+        for name in (COMMANDS, ANSWERS):
+            os.mkfifo(folder / name)
+            (folder / name).chmod(0o666)
+        # Open for both, so that neither side's open waits for the other's.
+        self._commands = os.open(folder / COMMANDS, os.O_RDWR | os.O_NONBLOCK)
+        self._answers = os.open(folder / ANSWERS, os.O_RDONLY | os.O_NONBLOCK)
+        for fd in (self._commands, self._answers):
+            with contextlib.suppress(OSError):  # the user's quota of pipe memory is used up: slower, no more
+                fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+
+    def send(self, data: bytes, *, ended_fd: int, deadline: float) -> None:
+        """Write all of `data`, unless the program is gone or does not read before the deadline."""
+        poller = select.poll()
+        poller.register(self._commands, select.POLLOUT)
+        poller.register(ended_fd, select.POLLIN)
+        rest = memoryview(data)
+        while rest:
+            events = dict(poller.poll(_ms_until(deadline)))
+            if ended_fd in events or self._commands not in events:
+                return
+            with contextlib.suppress(BlockingIOError):
+                rest = rest[os.write(self._commands, rest) :]
+
+    def receive(self, size: int, *, ended_fd: int, deadline: float) -> bytes:
+        """Read exactly `size` bytes; fewer if the program is gone, closed its end, or is too slow."""
+        poller = select.poll()
+        poller.register(self._answers, select.POLLIN)
+        poller.register(ended_fd, select.POLLIN)
+        data = bytearray(size)
+        filled = 0
+        has_ended = False
+        while filled < size:
+            events = dict(poller.poll(0 if has_ended else _ms_until(deadline)))
+            if events.get(self._answers, 0) & select.POLLIN:
+                filled += os.readv(self._answers, [memoryview(data)[filled:]])
+                if time.monotonic() > deadline:  # a byte at a time must not stretch it
+                    break
+            elif ended_fd in events and not has_ended:
+                has_ended = True  # it may have answered between the two looks of that poll: look once more
+            else:
+                break
+        return bytes(memoryview(data)[:filled])
+
+    def close(self) -> None:
+        """Close the judge's end. The FIFOs themselves go with the folder."""
+        for fd in (self._commands, self._answers):
+            os.close(fd)
+
+
+def wait_readable(fd: int, *, deadline: float) -> bool:
+    """Wait for `fd`, at most until the deadline; whether it became readable."""
+    poller = select.poll()
+    poller.register(fd, select.POLLIN)
+    return bool(poller.poll(_ms_until(deadline)))
+
+
+def _ms_until(deadline: float) -> int:
+    return max(0, math.ceil((deadline - time.monotonic()) * 1000))
