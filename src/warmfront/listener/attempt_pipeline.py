@@ -34,7 +34,7 @@ class AttemptPipeline:
 
     @contextmanager
     def _run_slot(self, compile_slot: ExitStack, cancellation: CancellationToken) -> Iterator[None]:
-        # Release the compile slot only once we hold the run slot: otherwise all waiting attempts would compile.
+        # Keep the compile slot until the run slot is held: otherwise every waiting attempt would compile.
         self._run_lock.acquire(cancellation)
         try:
             compile_slot.close()
