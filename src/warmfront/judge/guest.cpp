@@ -1,8 +1,9 @@
-// The program in the run sandbox: it loads solution.so, gets inputs, calls, and hands outputs back.
+// The guest: the program in the run sandbox. It loads solution.so, copies inputs to the device, calls
+// solution(), and copies outputs back.
 //
-// It decides nothing. Expected values never come here, every answer is a claim that the judge checks,
-// and whatever this process says after the submitted code ran may be that code speaking.
-// Only public HIP calls, so that one source serves ROCm and the CPU runtime alike.
+// The guest decides nothing. Expected values never enter this process. Every answer is a claim that the judge
+// verifies: once submitted code has run here, any answer may have been written by that code.
+// Only public HIP calls are used, so that one source serves ROCm and the CPU runtime.
 #include <hip/hip_runtime.h>
 
 #include <cxxabi.h>
@@ -43,34 +44,34 @@ struct Header {
 struct PlanHeader {
   uint32_t arguments;
   uint32_t slots;
-  uint64_t slot_stride;  // bytes between the same tensor of two slots, in the data file
+  uint64_t slot_stride;  // bytes between the same tensor in consecutive slots of the data file
   uint64_t front;        // guard bytes before a tensor's first element
 };
 
 struct PlanArgument {
   uint32_t kind;
   uint32_t reserved;
-  uint64_t value;   // kValue: its bits; kShape: how many size_t; kTensor: bytes of its elements
-  uint64_t bytes;   // kTensor: of the whole region, guards included
-  uint64_t offset;  // kTensor, kShape: in the data file
+  uint64_t value;   // kValue: the bits of the value; kShape: number of size_t; kTensor: size of the elements in bytes
+  uint64_t bytes;   // kTensor: size of the whole region, guard zones included
+  uint64_t offset;  // kTensor, kShape: position in the data file
 };
 
 struct RunHeader {
   uint32_t calls;
-  uint32_t protect;      // host code may not touch device memory (CPU runtime only)
-  uint64_t flush_bytes;  // written between two calls, so that no call finds its data in a cache
+  uint32_t protect;      // make device memory inaccessible to host code (CPU runtime only)
+  uint64_t flush_bytes;  // bytes to write before each call, so that no call finds its data in a cache
 };
 
 struct RunAnswer {
-  uint64_t launches;  // kernels launched by these calls; all ones where the toolchain cannot tell
-  uint32_t left_threads;  // that the calls started and that still run
+  uint64_t launches;      // kernels launched by these calls; all ones if the toolchain cannot count them
+  uint32_t left_threads;  // threads that the calls started and that still run
   int32_t error;
   char error_name[64];
 };
 
 using Call = void (*)(void* const*);
 
-std::string box;  // the folder with the channel and the files
+std::string box;  // path of the box's folder, with the FIFOs and the files
 int commands_fd;
 int answers_fd;
 uint64_t current_nonce;
@@ -80,7 +81,7 @@ void read_exactly(int fd, void* into, size_t size) {
   auto* at = static_cast<char*>(into);
   while (size > 0) {
     ssize_t got = read(fd, at, size);
-    if (got <= 0) _exit(0);  // the judge is gone, and so are we
+    if (got <= 0) _exit(0);  // the judge closed the channel
     at += got;
     size -= static_cast<size_t>(got);
   }
@@ -104,7 +105,7 @@ void answer(Kind kind, const void* payload, size_t size) {
 
 void answer_error(const std::string& text) { answer(kError, text.data(), text.size()); }
 
-// Called from a signal handler: it may only write.
+// Called from a signal handler, so only async-signal-safe calls such as write() are allowed.
 [[maybe_unused]] void on_fault(const char* json, size_t size) { answer(kFault, json, size); }
 
 uint32_t count_threads() {
@@ -116,7 +117,7 @@ uint32_t count_threads() {
   return count;
 }
 
-// A thread that was joined may be listed for a moment longer: wait for it, but not for a living one.
+// The kernel may list a joined thread for a moment longer: retry for 50 ms before counting it as running.
 uint32_t count_left_threads([[maybe_unused]] uint32_t before) {
 #if ON_CPU_RUNTIME
   uint32_t count = count_threads();
@@ -126,7 +127,7 @@ uint32_t count_left_threads([[maybe_unused]] uint32_t before) {
   }
   return count > before ? count - before : 0;
 #else
-  return 0;  // ROCm starts helpers of its own when it likes
+  return 0;  // ROCm starts helper threads of its own at any time
 #endif
 }
 
@@ -144,7 +145,7 @@ void protect_device_memory([[maybe_unused]] bool on) {
 #endif
 }
 
-// The buffers of the current case, in as many sets as there are slots.
+// The buffers of the current case: one set per slot.
 class Buffers {
  public:
   bool plan(const std::vector<char>& payload) {
@@ -157,13 +158,13 @@ class Buffers {
 
   uint32_t slots() const { return header_.slots; }
 
-  // Where each argument's data is, for messages about faults.
+  // The device address of each argument, for messages about faults.
   const std::vector<uint64_t>& addresses() const { return values_; }
 
   bool upload() { return copy(hipMemcpyHostToDevice); }
   bool download() { return copy(hipMemcpyDeviceToHost); }
 
-  // What `solution` gets in this slot: a pointer to each argument's value.
+  // The arguments of `solution` for this slot: a pointer to each argument's value.
   std::vector<void*> arguments(uint32_t slot) {
     std::vector<void*> list;
     for (size_t i = 0; i < arguments_.size(); ++i) list.push_back(&values_[slot * arguments_.size() + i]);
@@ -196,7 +197,7 @@ class Buffers {
       return true;
     }
     void* memory = nullptr;
-    if (argument.kind == kShape) {  // readable from host and device alike
+    if (argument.kind == kShape) {  // readable from host and device
       size_t bytes = argument.value * sizeof(size_t);
       if (hipHostMalloc(&memory, bytes > 0 ? bytes : 1, 0) != hipSuccess) return false;
       std::memcpy(memory, data_ + argument.offset, bytes);
@@ -244,7 +245,7 @@ class Buffers {
   size_t data_bytes_ = 0;
 };
 
-// Writes more than any cache holds, so that the next call starts from memory.
+// Writes more bytes than any cache holds, so that the next call reads from memory.
 class Flush {
  public:
   void operator()(size_t bytes) {
@@ -263,7 +264,8 @@ class Flush {
   int value_ = 0;
 };
 
-// Names that a submission may not define. Ours are bound already, so this is for clarity, not safety.
+// Names that a submission may not define. Our own references are already bound, so this check is not needed for
+// safety: it gives the author a clear message.
 const char* const kReserved[] = {
     "main",           "hipMalloc",       "hipFree",         "hipMemcpy",         "hipMemset",
     "hipEventCreate", "hipEventRecord",  "hipEventElapsedTime", "hipEventSynchronize", "hipDeviceSynchronize",
@@ -278,16 +280,16 @@ const char* const kReserved[] = {
 std::string reserved_name(void* library) {
   void* here = dlsym(library, "warmfront_call");
   Dl_info own{};
-  Dl_info found{};
+  Dl_info other{};
   if (here == nullptr || dladdr(here, &own) == 0) return "";
   for (const char* name : kReserved) {
     void* at = dlsym(library, name);
-    if (at != nullptr && dladdr(at, &found) != 0 && found.dli_fbase == own.dli_fbase) return name;
+    if (at != nullptr && dladdr(at, &other) != 0 && other.dli_fbase == own.dli_fbase) return name;
   }
   return "";
 }
 
-// "undefined symbol: _Z3foov" as its author wrote it.
+// Demangle the symbol in "undefined symbol: _Z3foov".
 std::string demangled(std::string text) {
   size_t at = text.find("undefined symbol: ");
   if (at == std::string::npos) return text;
@@ -300,7 +302,7 @@ std::string demangled(std::string text) {
 }
 
 std::string load() {
-  // RTLD_NOW: a name that nobody defines is an error now, not in the middle of a timed call.
+  // RTLD_NOW: report an undefined symbol now, not in the middle of a timed call.
   void* library = dlopen((box + "/solution.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return demangled(dlerror());
   std::string reserved = reserved_name(library);
@@ -312,7 +314,7 @@ std::string load() {
 float timed_call(hipEvent_t start, hipEvent_t stop, const std::vector<void*>& arguments) {
   (void)hipEventRecord(start, nullptr);
   call_solution(arguments.data());
-  (void)hipDeviceSynchronize();  // of the whole device: work on another stream counts too
+  (void)hipDeviceSynchronize();  // the whole device: work on other streams counts too
   (void)hipEventRecord(stop, nullptr);
   (void)hipEventSynchronize(stop);
   float ms = 0;
@@ -370,12 +372,12 @@ void serve() {
       else
         answer_error("the case's buffers do not fit into device memory");
     } else if (header.op_or_kind == kRun) {
-      RunHeader how{};
-      std::memcpy(&how, payload.data(), sizeof how);
-      run(buffers, flush, how, threads);
+      RunHeader run_header{};
+      std::memcpy(&run_header, payload.data(), sizeof run_header);
+      run(buffers, flush, run_header, threads);
     } else {
       answer(kOk, "", 0);
-      _exit(0);  // no destructor of the submitted code has anything to say now
+      _exit(0);  // skip the destructors of submitted code
     }
   }
 }
@@ -388,15 +390,15 @@ int main([[maybe_unused]] int count, char** arguments) {
 #ifdef HIPCPU_CHECKED
   hipcpu_findings_to((box + "/findings").c_str());
   if (count > 2) hipcpu_limit_steps(std::strtoull(arguments[2], nullptr, 10));
-  (void)nice(10);  // the run that decides goes first
+  (void)nice(10);  // the run that decides the verdict has priority
 #endif
 #if ON_CPU_RUNTIME
   hipcpu_on_fault(on_fault);
   hipcpu_start_workers();
 #else
-  (void)hipFree(nullptr);  // the runtime wakes up before anything is timed
+  (void)hipFree(nullptr);  // initialise the HIP runtime before anything is timed
 #endif
-  // The judge may open its end much later: a sandbox is made before its job is known.
+  // This open blocks until the judge opens its end, which may be much later: boxes are started ahead of time.
   commands_fd = open((box + "/commands").c_str(), O_RDONLY | O_CLOEXEC);
   answers_fd = open((box + "/answers").c_str(), O_WRONLY | O_CLOEXEC);
   if (commands_fd < 0 || answers_fd < 0) return 70;
