@@ -398,7 +398,7 @@ int main([[maybe_unused]] int count, char** arguments) {
 #else
   (void)hipFree(nullptr);  // initialise the HIP runtime before anything is timed
 #endif
-  // This open blocks until the judge opens its end, which may be much later: boxes are started ahead of time.
+  // The first command may arrive much later: a box is started before its job is known.
   commands_fd = open((box + "/commands").c_str(), O_RDONLY | O_CLOEXEC);
   answers_fd = open((box + "/answers").c_str(), O_WRONLY | O_CLOEXEC);
   if (commands_fd < 0 || answers_fd < 0) return 70;
