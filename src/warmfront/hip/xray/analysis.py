@@ -112,7 +112,7 @@ def _finish(box: Box, source: str, arch: str) -> tuple[str | None, CompileFailur
         return assembly.read_text(errors="replace"), None
     from warmfront.hip.xray import compile_failures  # noqa: PLC0415 - only failures need it
 
-    if end.reason is not Reason.EXITED:
+    if end.reason is not ExitReason.EXITED:
         return None, compile_failures.gave_up(end)
     if end.code != 0:
         return None, compile_failures.explain(end.output.decode(errors="replace"), source, arch)
