@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.acceptance.dstack_services import User, at_home, serving_dstack
 from tests.dstack.harness import open_stack
+from tests.support.dstack_services import User, at_home, serving_dstack
 
 if TYPE_CHECKING:
     from tests.dstack.harness import Stack

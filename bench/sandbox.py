@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.timing import print_bars
-from tests.integration.docker_daemon import private_docker
+from tests.support.docker_daemon import private_docker
 from warmfront.errors import NoSandbox
 from warmfront.sandbox import BUBBLEWRAP, DOCKER, open_sandbox
 from warmfront.sandbox.base import ExitReason, Mount, SandboxLimits, Template

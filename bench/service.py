@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import httpx
 
 from bench.timing import medians_s, print_bars
-from tests.acceptance.services import EXAMPLE, Service, serving
+from tests.support.services import EXAMPLE, Service, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

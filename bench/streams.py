@@ -12,7 +12,7 @@ import time
 from datetime import datetime
 
 from bench.service import trivial
-from tests.acceptance.services import EXAMPLE
+from tests.support.services import EXAMPLE
 
 STREAMS = 1000
 FEW = 10

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.integration.databases import bare_database, connection, database, postgres, sqlite_with_tables
-from tests.integration.docker_daemon import docker_url
+from tests.support.databases import bare_database, connection, database, postgres, sqlite_with_tables
+from tests.support.docker_daemon import docker_url
 from warmfront import sandbox, settings
 from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
 from warmfront.judge import Judge

@@ -6,8 +6,8 @@ import re
 import subprocess
 from typing import TYPE_CHECKING
 
-from tests.acceptance.services import ROOT, serving
-from tests.integration.api_lab import Lab, served
+from tests.support.api_harness import Lab, served
+from tests.support.services import ROOT, serving
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -92,7 +92,7 @@ def test_half_precision_is_chosen_by_dtype() -> None:
 
 def test_a_wrong_kernel_exits_with_1_and_shows_the_differences() -> None:
     """The table names index, expected and actual; the exit code says whose fault it was."""
-    wrong = next((ROOT / "tests" / "solutions" / "wrong").glob("leaky_relu*.hip"))
+    wrong = next((ROOT / "tests" / "corpus" / "solutions" / "wrong").glob("leaky_relu*.hip"))
     result = warmfront("run", wrong, "--problem", "leaky-relu", "--endpoint", "checker")
     assert result.returncode == 1
     for word in ("WRONG_ANSWER", "index", "expected", "actual", "difference", "→"):
@@ -193,7 +193,7 @@ def test_without_a_sandbox_nothing_is_run(tmp_path: Path) -> None:
 
 def test_a_seed_makes_a_run_reproducible() -> None:
     """Two runs of a wrong kernel with the same seed show the same differences; secret seeds do not."""
-    wrong = next((ROOT / "tests" / "solutions" / "wrong").glob("leaky_relu*.hip"))
+    wrong = next((ROOT / "tests" / "corpus" / "solutions" / "wrong").glob("leaky_relu*.hip"))
     command = (wrong, "leaky-relu", "--endpoint", "checker")
     first, second = (events(run(*command, "--seed", "7"))[-1]["debug_info"] for _ in range(2))
     secret = events(run(*command))[-1]["debug_info"]
@@ -238,7 +238,7 @@ def test_every_run_shows_what_the_real_target_makes_of_it() -> None:
 
 def test_a_verdict_says_where_the_two_compilers_disagree(tmp_path: Path) -> None:
     """A kernel that calls a host function runs on the CPU; the verdict says that the target refuses it."""
-    source = (ROOT / "tests" / "redteam" / "attacks" / "honest.hip").read_text()
+    source = (ROOT / "tests" / "corpus" / "attacks" / "honest.hip").read_text()
     calls_host = source.replace(
         "__global__", "float positive(float x) { return x > 0.0f ? x : 0.0f; }\n\n__global__", 1
     )
@@ -247,6 +247,6 @@ def test_a_verdict_says_where_the_two_compilers_disagree(tmp_path: Path) -> None
     last = events(run(kernel, "relu", "--endpoint", "checker"))[-1]
     assert last["status"] == "CHECKED"
     assert "does not compile for gfx942" in last["target"]
-    matrix = events(run(ROOT / "tests" / "redteam" / "attacks" / "gpu_only.hip", "relu"))[-1]
+    matrix = events(run(ROOT / "tests" / "corpus" / "attacks" / "gpu_only.hip", "relu"))[-1]
     assert (matrix["status"], matrix["code"]) == ("COMPILE_ERROR", "GPU_ONLY")
     assert matrix["target"] == "It does compile for gfx942."

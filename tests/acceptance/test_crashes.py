@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from tests.acceptance.services import EXAMPLE, Service, listeners_of
+from tests.support.services import EXAMPLE, Service, listeners_of
 from warmfront.money.billing import CENT, Billing
 
 if TYPE_CHECKING:

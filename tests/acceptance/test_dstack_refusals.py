@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.acceptance.dstack_services import User, at_home, serving_dstack
-from tests.acceptance.services import Service
 from tests.dstack.harness import open_stack
+from tests.support.dstack_services import User, at_home, serving_dstack
+from tests.support.services import Service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.acceptance.dstack_services import ASLEEP, DROWSY, ENDLESS, User, at_home, serving_dstack, vm_of
-from tests.acceptance.services import statuses
 from tests.dstack.harness import open_stack, until
+from tests.support.dstack_services import ASLEEP, DROWSY, ENDLESS, User, at_home, serving_dstack, vm_of
+from tests.support.services import statuses
 from warmfront.money.billing import CENT
 from warmfront.secret import FILE_NAME
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.acceptance.services import Service
     from tests.dstack.harness import Stack
+    from tests.support.services import Service
 
 PHASES = ["queued", "booting", "pulling", "starting", "ready"]
 JUDGED = ["VM_READY", "COMPILING", "CHECKING", "TEST_RESULT", "CHECKED", "BENCHMARKING", "BENCHMARK_RESULT"]

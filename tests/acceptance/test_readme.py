@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.services import serving
+from tests.support.services import serving
 
 ROOT = Path(__file__).parent.parent.parent
 LINES = [

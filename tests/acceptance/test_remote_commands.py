@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.acceptance.services import REHEARSAL, Service, serving
+from tests.support.services import REHEARSAL, Service, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

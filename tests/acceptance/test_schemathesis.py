@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.acceptance.services import Service, serving
+from tests.support.services import Service, serving
 
 #: The form cannot say that a dtype must be the problem's, so what it calls good may still be refused.
 NOT_ASKED = "positive_data_acceptance"

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.acceptance.services import Service, serving, statuses
-from tests.integration.test_writing_a_problem import block
+from tests.integration.problems.test_writing_a_problem import block
+from tests.support.services import Service, serving, statuses
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.integration.databases import PostgresServer
+    from tests.support.databases import PostgresServer
 
 COLD = [
     "IN_QUEUE",

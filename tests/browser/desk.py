@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from tests.acceptance.services import EXAMPLE
 from tests.browser.browsing import Window
+from tests.support.services import EXAMPLE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from tests.acceptance.services import EXAMPLE, REHEARSAL, ROOT, serving
 from tests.browser.history import put_history
+from tests.support.services import EXAMPLE, REHEARSAL, ROOT, serving
 from warmfront.gpus import MI300X
 from warmfront.judge.statistics import geometric_mean
 from warmfront.settings import Settings
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from tests.acceptance.services import Service
+    from tests.support.services import Service
 
 MATMUL = (ROOT / "examples" / "matmul.hip").read_text()
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, get_args
 
 from playwright.sync_api import expect
 
-from tests.acceptance.services import EXAMPLE
 from tests.browser.browsing import DESKTOP, PHONE, Theme, Window, chromium, xray_of_editor
 from tests.browser.gallery import MATMUL, Gallery, opened
+from tests.support.services import EXAMPLE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from playwright.sync_api import expect
 
-from tests.acceptance.services import ROOT
 from tests.browser.browsing import PHONE, Theme, Window, xray_of_editor
+from tests.support.services import ROOT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

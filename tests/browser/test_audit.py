@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.acceptance.services import ROOT
+from tests.support.services import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,9 +10,9 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.acceptance.services import EXAMPLE, REHEARSAL, Service, serving
 from tests.browser.browsing import Window
 from tests.browser.history import DAYS, USERS, put_history
+from tests.support.services import EXAMPLE, REHEARSAL, Service, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

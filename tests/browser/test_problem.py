@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.acceptance.services import EXAMPLE, REHEARSAL, serving
 from tests.browser.desk import ENDLESS, Desk
+from tests.support.services import EXAMPLE, REHEARSAL, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser
 
-    from tests.acceptance.services import Service
+    from tests.support.services import Service
 
 #: Wrong from the 512th element on, so that the first cases pass.
 HALF_WRONG = """#include <hip/hip_runtime.h>

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from tests.acceptance.services import EXAMPLE, REHEARSAL, serving
 from tests.browser.browsing import Window
 from tests.browser.desk import Desk
+from tests.support.services import EXAMPLE, REHEARSAL, serving
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.acceptance.services import EXAMPLE
 from tests.browser.browsing import Window, xray_of_editor
 from tests.browser.gallery import MATMUL
+from tests.support.services import EXAMPLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

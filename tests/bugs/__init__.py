@@ -1,1 +1,0 @@
-"""Kernels with one planted bug each, kernels with none, and what the bug finder makes of both."""

@@ -1,0 +1,340 @@
+"""The commands against a server, in this process, with a service whose events are given."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.stub_service import Part, StubService, events_of
+from warmfront.cli import keys, remote_lists, remote_submit
+from warmfront.cli.columns import duration
+from warmfront.cli.remote_lists import bar
+from warmfront.client import Costs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "leaky_relu.hip"
+ACCEPTED = {"simulated": True, "cost_usd": 0.0331, "avg_runtime_ms": 1.5}
+
+
+def cold_start() -> list[dict[str, Any]]:
+    """A submission for which a VM has to start."""
+    stream = events_of("IN_QUEUE", "PROVISIONING", "VM_READY", "ACCEPTED", **ACCEPTED)
+    stream[0].update(position=0, quote={"vm_state": "COLD_START", "wait_s": 60.0, "cost_usd": 0.0331})
+    stream[1].update(vm_state="COLD_START", vm_id="vm_1", phase="booting", elapsed_s=0.0, eta_s=60.0)
+    stream[2].update(vm_id="vm_1", vm_state="COLD_START", gpu="MI300X", simulated=True, attempt=1)
+    return stream
+
+
+@pytest.fixture(name="stub")
+def _stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubService]:
+    with StubService(cold_start()) as stub:
+        monkeypatch.setenv("WARMFRONT_URL", stub.url)
+        yield stub
+
+
+def submit(*, detach: bool = False, as_json: bool = False, **order: Any) -> int:
+    """`warmfront submit` of the example."""
+    typed = {
+        "file": EXAMPLE,
+        "problem": "leaky-relu",
+        "endpoint": "submit",
+        "dtype": None,
+        "gpu_type": None,
+        **order,
+    }
+    return remote_submit.submit(remote_submit.Order(**typed), detach=detach, as_json=as_json)
+
+
+def started(*arguments: str | Path, **options: Any) -> subprocess.Popen[str]:
+    """The program itself."""
+    return subprocess.Popen([sys.executable, "-m", "warmfront", *map(str, arguments)], text=True, **options)
+
+
+def test_a_cold_start_is_shown_from_the_queue_to_its_cost(
+    stub: StubService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Quote, boot, VM and cost are all said."""
+    assert submit() == 0
+    shown = capsys.readouterr().out
+    assert "a VM has to start, begins in about 60 s, costs about $0.0331" in shown
+    assert "vm_1 starts, ready in about 60 s" in shown
+    assert "new VM vm_1 (MI300X, simulated)" in shown
+    assert "ACCEPTED, 1.5 ms of simulator time, after 0.00 s, cost simulated $0.0331" in shown
+
+
+def test_a_warm_vm_is_called_warm(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+    """A reuse is told from a cold start."""
+    stub.events[2]["vm_state"] = "WARM_REUSE"
+    submit()
+    assert "warm VM vm_1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [("WRONG_ANSWER", 1), ("COMPILE_ERROR", 1), ("CANCELLED", 3), ("BUDGET_EXCEEDED", 3), ("ERROR", 3)],
+)
+def test_the_exit_code_is_the_verdicts(stub: StubService, status: str, code: int) -> None:
+    """As for `warmfront run`: 1 is the kernel's fault, 3 is nobody's here."""
+    stub.events = events_of("IN_QUEUE", status, code=status, message="because", hint="")
+    assert submit() == code
+
+
+def test_a_wrong_answer_that_is_no_number_is_shown(
+    stub: StubService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """JSON has no NaN: it comes as text, and is shown as what it is."""
+    sample = {"index": [0, 3], "expected": 1.5, "actual": "nan", "difference": "nan"}
+    info = {"max_difference": "inf", "mean_difference": "nan", "sample_differences": [sample]}
+    stub.events = events_of(
+        "WRONG_ANSWER", code="WRONG_OUTPUT", message="off", hint="look", debug_info=info, details={}
+    )
+    assert submit() == 1
+    shown = capsys.readouterr().out
+    assert "largest difference inf, mean nan" in shown
+    assert "0, 3" in shown
+
+
+def test_events_for_programs_name_their_submission(
+    stub: StubService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One event a line, nothing else on stdout."""
+    assert submit(as_json=True) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(line["submission_id"], line["id"]) for line in lines] == [("sub_1", n) for n in range(1, 5)]
+
+
+def test_detached_only_the_id_is_printed(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+    """A script can take it as it is; the stream is not asked for."""
+    assert submit(detach=True) == 0
+    assert capsys.readouterr().out == "sub_1\n"
+    assert stub.resumed_from() == []
+
+
+def test_the_file_goes_with_its_name(stub: StubService, tmp_path: Path) -> None:
+    """Characters that the service would refuse are replaced, so that any file can be submitted."""
+    odd = tmp_path / "-odd (näme).hip"
+    odd.write_text("code")
+    submit(file=odd, detach=True)
+    assert json.loads(stub.requests[0][3])["file_name"] == "_odd _n_me_.hip"
+
+
+@pytest.mark.parametrize("order", [{"endpoint": "rank"}, {"file": Path("missing.hip")}])
+def test_a_mistake_is_said_before_anything_is_sent(
+    stub: StubService, capsys: pytest.CaptureFixture[str], order: dict[str, Any]
+) -> None:
+    """Exit code 2, the next step on stderr, and no request."""
+    assert submit(**order) == 2
+    assert "→" in capsys.readouterr().err
+    assert not stub.requests
+
+
+def test_a_refusal_is_said_with_its_hint(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+    """The message and the hint of the service's error are printed."""
+    body = {"code": "BAD_REQUEST", "detail": "There is no problem 'x'.", "hint": "Did you mean y?"}
+    stub.refusals.append((422, json.dumps(body).encode()))
+    assert submit() == 2
+    assert capsys.readouterr().err == "warmfront: There is no problem 'x'.\n  → Did you mean y?\n"
+
+
+def test_ctrl_c_detaches_and_says_how_to_go_on(stub: StubService) -> None:
+    """The submission is not cancelled; the exit code is the shell's for an interrupt."""
+    stub.parts.append(Part(count=2, holds=True))
+    process = started("submit", EXAMPLE, "-p", "leaky-relu", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert any("vm_1 starts" in line for line in process.stdout)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "warmfront logs -f sub_1" in told
+    assert "Traceback" not in told
+    assert not [path for _, path, *_ in stub.requests if path.endswith("/cancel")]
+
+
+def test_the_time_to_go_is_live_on_a_terminal(stub: StubService) -> None:
+    """While a VM boots and no event comes, the bar is drawn again and again."""
+    stub.events[1]["eta_s"] = 0.5
+    stub.parts.append(Part(count=2, holds=True))
+    ours, theirs = pty.openpty()
+    process = started("submit", EXAMPLE, "-p", "leaky-relu", stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    seen = ""
+    while "any moment now" not in seen:
+        seen += os.read(ours, 4096).decode(errors="replace")
+    assert re.search(r"VM booting ░{20} about [01] s to go", seen)
+    drawn = {len(bar) for bar in re.findall(r"VM booting (█*)░*", seen)}
+    assert len(drawn) > 2
+    stub.let_go.set()
+    drain(ours)
+    assert process.wait(timeout=60) == 0
+    os.close(ours)
+
+
+def drain(terminal: int) -> None:
+    """Read what is left, so that the writer is not kept; its end is an error on Linux."""
+    try:
+        while os.read(terminal, 4096):
+            pass
+    except OSError:
+        pass
+
+
+def test_logs_end_where_the_events_do(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without -f a submission that is under way is shown so far, though its stream stays open."""
+    running = {**stub.record("sub_1"), "state": "RUNNING", "verdict": None, "last_event_id": 3}
+    stub.records = {"sub_1": running}
+    stub.parts.append(Part(count=3, holds=True))
+    assert remote_submit.logs("sub_1", follow=False, as_json=False) == 0
+    shown = capsys.readouterr()
+    assert "new VM vm_1" in shown.out
+    assert "warmfront logs -f sub_1" in shown.err
+
+
+def test_logs_followed_go_on_to_the_verdict(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+    """With -f the stream is read to its end, whatever cuts it."""
+    stub.parts.append(Part(count=2))
+    assert remote_submit.logs("sub_1", follow=True, as_json=False) == 0
+    assert "ACCEPTED" in capsys.readouterr().out
+
+
+@pytest.fixture(name="listed")
+def _listed(stub: StubService) -> StubService:
+    for name, state in (("sub_aa1", "RUNNING"), ("sub_ab2", "DONE"), ("sub_b3", "QUEUED")):
+        verdict = "ACCEPTED" if state == "DONE" else None
+        stub.records[name] = {**stub.record(name), "state": state, "verdict": verdict}
+    return stub
+
+
+def test_ps_shows_what_is_under_way(listed: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+    """Finished ones are shown with -a; ids are whole, to be copied."""
+    assert remote_lists.ps(finished=False, everyone=False, as_json=False) == 0
+    assert {line.split()[0] for line in capsys.readouterr().out.splitlines()} == {"ID", "sub_aa1", "sub_b3"}
+    assert remote_lists.ps(finished=True, everyone=False, as_json=True) == 0
+    assert len(json.loads(capsys.readouterr().out)) == 3
+
+
+def test_an_id_may_be_shortened(listed: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+    """A beginning that only one id has is enough, also without what all begin with."""
+    for beginning in ("sub_b", "b3"):
+        assert remote_submit.logs(beginning, follow=True, as_json=False) == 0
+        assert "sub_b3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("beginning", "said"), [("sub_a", "begins 2 ids"), ("zz", "no submission 'zz'")])
+def test_a_beginning_of_none_or_many_is_refused(
+    listed: StubService, capsys: pytest.CaptureFixture[str], beginning: str, said: str
+) -> None:
+    """Nothing is stopped by mistake."""
+    assert remote_lists.stop(beginning, as_json=False) == 2
+    assert said in capsys.readouterr().err
+    assert not [path for _, path, *_ in listed.requests if path.endswith("/cancel")]
+
+
+def test_errors_of_lists_are_json_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With --json a program reads even the failure from stdout."""
+    monkeypatch.setenv("WARMFRONT_URL", "http://127.0.0.1:9")
+    assert remote_lists.vms(finished=False, as_json=True) == 3
+    assert json.loads(capsys.readouterr().out)["code"] == "SERVER_UNREACHABLE"
+
+
+def test_the_cost_is_a_picture() -> None:
+    """The largest day has the full bar, half of it half of one, and a cent is still seen."""
+    told = {
+        "simulated": True,
+        "credits_usd": 1400.0,
+        "total_usd": 7.0,
+        "reserved_usd": 0.66,
+        "remaining_usd": 1393.0,
+        "by_day": [{"day": "2026-11-14", "cost_usd": 4.0}, {"day": "2026-11-15", "cost_usd": 2.0}],
+        "by_meter": [{"meter": "WORK", "cost_usd": 6.99}, {"meter": "IDLE", "cost_usd": 0.01}],
+        "by_vm": [],
+    }
+    lines = list(remote_lists.cost_lines(Costs.of(told)))
+    assert "0.5% of the credits, in simulated dollars" in lines[0]
+    bars = {line.split()[0]: line.count("█") for line in lines if "$" in line and line.startswith("  ")}
+    assert bars == {"2026-11-14": 30, "2026-11-15": 15, "WORK": 30, "IDLE": 0}
+    assert bar(Decimal("0.0001"))[0] == "▏"
+
+
+def test_the_cost_tells_where_the_provider_disagrees() -> None:
+    """A VM that the ledger and the provider's record are over a cent apart on has a line with both."""
+    apart = {"vm_id": "vm_1", "ledger_usd": 1.9, "billed_usd": 1.99}
+    told = dict.fromkeys(("credits_usd", "total_usd", "reserved_usd", "remaining_usd"), 1.0)
+    rows: dict[str, Any] = {"by_day": [], "by_meter": [], "by_vm": [], "audit": {"differences": [apart]}}
+    lines = list(remote_lists.cost_lines(Costs.of({**told, **rows, "simulated": False})))
+    assert lines[-1] == "  vm_1  $1.9900 by its provider's record, $1.9000 by the ledger"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.2, "0 s"), (42, "42 s"), (185, "3 m 5 s"), (7200, "2 h"), (7800.4, "2 h 10 m"), (349200, "4 d 1 h")],
+)
+def test_durations_have_two_units_at_most(seconds: float, words: str) -> None:
+    """As one would say them."""
+    assert duration(seconds) == words
+
+
+@pytest.fixture(name="data")
+def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("WARMFRONT_DATA_DIR", str(tmp_path))
+    monkeypatch.delenv("WARMFRONT_DATABASE_URL", raising=False)
+    return tmp_path
+
+
+def test_a_keys_secret_is_seen_once(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is on stdout when it is made, and neither in the list nor in the store."""
+    assert keys.create("ann", "operator", as_json=False) == 0
+    secret = capsys.readouterr().out.strip()
+    assert re.fullmatch(r"wf_[0-9a-f]+_[0-9a-f]{64}", secret)
+    assert keys.show_all(as_json=False) == 0
+    shown = capsys.readouterr().out
+    assert "ann" in shown
+    assert "operator" in shown
+    kept = b"".join(file.read_bytes() for file in data.iterdir() if file.is_file())
+    assert secret.rpartition("_")[2].encode() not in kept
+    assert secret.rpartition("_")[2] not in shown
+
+
+def test_a_key_is_revoked_once(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By the beginning of its id; the second time is an error that says so."""
+    keys.create("ann", "user", as_json=True)
+    made = json.loads(capsys.readouterr().out)
+    assert keys.revoke(made["id"][:5], as_json=False) == 0
+    assert keys.revoke(made["id"], as_json=False) == 2
+    assert "revoked before" in capsys.readouterr().err
+    keys.show_all(as_json=True)
+    assert json.loads(capsys.readouterr().out)[0]["revoked_at"] is not None
+
+
+@pytest.mark.parametrize(
+    ("user", "role"), [("", "user"), ("a b", "user"), ("x" * 65, "user"), ("ann", "root"), ("-x", "user")]
+)
+def test_a_key_for_nobody_is_refused(
+    data: Path, capsys: pytest.CaptureFixture[str], user: str, role: str
+) -> None:
+    """Names are such as a log and a table can show; roles are the two that there are."""
+    assert keys.create(user, role, as_json=False) == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_a_key_may_belong_to_a_team(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The list has its team; a name that is none is refused."""
+    assert keys.create("ann", "user", team="kernels", as_json=True) == 0
+    assert json.loads(capsys.readouterr().out)["team"] == "kernels"
+    assert keys.show_all(as_json=False) == 0
+    assert "kernels" in capsys.readouterr().out
+    assert keys.create("ann", "user", team="two words", as_json=False) == 2
+    assert "--team is 'two words'" in capsys.readouterr().err

@@ -1,0 +1,122 @@
+"""`warmfront xray` as a person meets it: words, JSON, assembly, and exit codes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.xray_harness import ROOT
+from warmfront.cli.xray import print_xray
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXAMPLES = ROOT / "examples"
+
+
+def run(
+    capsys: pytest.CaptureFixture[str], file: Path, *, problem: str | None = None, **options: Any
+) -> tuple[int, str, str]:
+    """X-ray a file on the command line: exit code, stdout, stderr."""
+    chosen = {"arch": "gfx942", "isa": False, "as_json": False, **options}
+    code = print_xray(file, problem=problem, **chosen)
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
+
+
+def test_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    """The figures come in words, with the limiting resource named and the next step."""
+    code, out, err = run(capsys, EXAMPLES / "matmul.hip", problem="matmul")
+    words = " ".join(out.split())
+    assert (code, err) == (0, "")
+    assert "matmul.hip on an MI300X (gfx942)" in words
+    assert "limited by vector registers" in words
+    assert "fewer vector registers" in words
+    assert "arithmetic is the limit" in words
+    assert "Nothing stands out." in words
+
+
+def test_findings_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    """A finding names its line, and what to try."""
+    code, out, _ = run(capsys, EXAMPLES / "relu.hip")
+    words = " ".join(out.split())
+    assert code == 0
+    assert "line 8: Each lane loads 4 bytes at a time" in words
+    assert "→ Let a thread take 4 neighbours at once" in words
+
+
+def test_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """JSON has the fields that the XRAY event has, and nothing else is printed."""
+    code, out, err = run(capsys, EXAMPLES / "matmul.hip", as_json=True, isa=True)
+    data = json.loads(out)
+    assert (code, err) == (0, "")
+    assert (data["file"], data["arch"], data["compiles"]) == ("matmul.hip", "gfx942", True)
+    (kernel,) = data["kernels"]
+    names = {"vgpr", "agpr", "sgpr", "lds_bytes", "scratch_bytes", "spills", "waves_per_simd", "limited_by"}
+    assert names <= set(kernel)
+    assert kernel["instructions"]["vector ALU"] > 0
+    assert kernel["isa"][0].keys() == {"line", "depth", "label", "instructions"}
+
+
+def test_assembly_beside_source(capsys: pytest.CaptureFixture[str]) -> None:
+    """With --isa each source line stands beside its instructions."""
+    code, out, _ = run(capsys, EXAMPLES / "relu.hip", isa=True)
+    (row,) = [
+        row for row in out.splitlines() if "global_load_dword " in row or row.endswith("global_load_dword")
+    ]
+    assert code == 0
+    assert "relu: source and assembly" in out
+    assert "| global_load_dword" in row
+
+
+def test_compile_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A file that does not compile for the target shows the line, and the exit code is 1."""
+    file = tmp_path / "broken.hip"
+    file.write_text("__global__ void k(float* x) {\n    x[0] = y;\n}\n")
+    code, out, _ = run(capsys, file)
+    assert code == 1
+    assert "It does not compile for gfx942." in out
+    assert "2 |     x[0] = y;" in out
+    code, out, _ = run(capsys, file, as_json=True)
+    assert code == 1
+    assert json.loads(out)["failure"]["diagnostics"][0]["line"] == 2
+
+
+@pytest.mark.parametrize(
+    ("file", "options", "words"),
+    [
+        ("nowhere.hip", {}, "does not exist"),
+        ("", {}, "is a directory"),
+        ("relu.hip", {"arch": "sm_90"}, "does not know 'sm_90'"),
+        ("relu.hip", {"problem": "no-such-problem"}, "no-such-problem"),
+    ],
+)
+def test_bad_calls(
+    capsys: pytest.CaptureFixture[str], file: str, options: dict[str, str], words: str
+) -> None:
+    """A bad call is exit code 2, on stderr for people and as JSON for programs."""
+    code, out, err = run(capsys, EXAMPLES / file, **options)
+    assert (code, out) == (2, "")
+    assert words in err
+    code, out, err = run(capsys, EXAMPLES / file, as_json=True, **options)
+    assert (code, err) == (2, "")
+    assert words in json.loads(out)["message"]
+
+
+def test_empty_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """An empty file is a bad call."""
+    file = tmp_path / "empty.hip"
+    file.touch()
+    code, _, err = run(capsys, file)
+    assert code == 2
+    assert "is empty" in err
+
+
+def test_no_compiler(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the wheel the exit code is 3, and the line to run is named."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    code, _, err = run(capsys, EXAMPLES / "relu.hip")
+    assert code == 3
+    assert "pip install ziglang" in err

@@ -1,0 +1,35 @@
+"""The headers that kernels include, from vectors to cooperative groups, on real kernels."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.support.programs import Programs
+
+FOLDER = Path(__file__).parents[3] / "corpus" / "programs"
+CASES = [
+    (path.stem, case)
+    for path in sorted(FOLDER.glob("headers_*.hip"))
+    for case in re.findall(r"^CASE\((\w+)\)", path.read_text(), re.MULTILINE)
+]
+PORTED = [path.stem for path in sorted(FOLDER.glob("ported_*.hip"))]
+
+
+@pytest.mark.parametrize(("program", "case"), CASES)
+def test_a_header_keeps_its_promise(program: str, case: str, programs: Programs) -> None:
+    """Every check of the case holds, in kernels and on the host."""
+    result = programs.run(program, case)
+    assert (result.returncode, result.stdout) == (0, ""), result.stderr
+
+
+@pytest.mark.parametrize("program", PORTED)
+def test_a_ported_program_runs_unmodified(program: str, programs: Programs) -> None:
+    """A program in the way people port CUDA to HIP verifies itself."""
+    result = programs.run(program)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "PASSED" in result.stdout

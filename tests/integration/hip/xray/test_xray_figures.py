@@ -1,0 +1,209 @@
+"""The figures of the X-ray against the compiler's own remarks, and what becomes of every source we have."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.xray_harness import EXAMPLES, FIGURES, FINDINGS, ROOT, Lab, open_lab, remarks
+from warmfront import problems
+from warmfront.hip.xray.analysis import LESS_EXACT
+from warmfront.hip.xray.device_compiler import DeviceCompiler, find_libraries
+from warmfront.hip.xray.isa import InstructionKind
+from warmfront.hip.xray.occupancy import OccupancyLimit
+from warmfront.problems.spec import Dtype
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from warmfront.hip.xray import KernelReport
+    from warmfront.sandbox.base import Sandbox
+    from warmfront.settings import Settings
+
+CORPUS = [*FIGURES, *EXAMPLES]
+
+#: Sources that the target refuses, and why: the CPU runtime is more forgiving.
+REFUSED = {
+    "layer_norm_welford": "its mask has 64 bits",
+    "matrix_vector_warp32": "its mask has 64 bits",
+    "softmax_fast_math": "its mask has 64 bits",
+    "sum_dim_block_reduce": "its mask has 64 bits",
+    "ported_attention": "its mask has 64 bits",
+    "ported_spmv": "its mask has 64 bits",
+    "ported_warp_reduce": "its mask has 64 bits",
+    "core_faults": "no matching function for call to 'recurse'",  # a host function, called by a kernel
+    "core_shared": "redeclaration of 'shared_of_t' with a different type",
+    "headers_half": "no type named 'Half' in namespace 'hipcpu'",  # the CPU's own
+    "headers_math": "no matching function for call to 'erfinv'",  # on the host
+}
+
+
+@pytest.fixture(scope="module", name="lab")
+def _lab() -> Iterator[Lab]:
+    yield from open_lab()
+
+
+def figures_of(kernel: KernelReport) -> dict[str, str]:
+    """A kernel's figures under the names of the compiler's remarks."""
+    return {
+        "TotalSGPRs": str(kernel.sgpr),
+        "VGPRs": str(kernel.vgpr),
+        "AGPRs": str(kernel.agpr),
+        "ScratchSize [bytes/lane]": str(kernel.scratch_bytes),
+        "Occupancy [waves/SIMD]": str(kernel.best_occupancy.waves_per_simd),
+        "SGPRs Spill": str(kernel.sgpr_spills),
+        "VGPRs Spill": str(kernel.vgpr_spills),
+        "LDS Size [bytes/block]": str(kernel.lds_bytes),
+    }
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx90a", "gfx950"])
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_agrees_with_the_compiler(lab: Lab, path: Path, arch: str) -> None:
+    """Registers, LDS, scratch, spills and the compiler's own occupancy are as the compiler says."""
+    report = lab.xray(path.read_text(), arch=arch)
+    said = remarks(path, arch)
+    assert report.failure is None
+    assert {kernel.symbol for kernel in report.kernels} <= set(said)
+    for kernel in report.kernels:
+        expected = {name: value for name, value in said[kernel.symbol].items() if name != "Dynamic Stack"}
+        assert figures_of(kernel) == expected, kernel.name
+
+
+def test_corpus_is_large_enough(lab: Lab) -> None:
+    """At least 30 kernels are compared, and among them are all that can go wrong in different ways."""
+    kernels = [kernel for path in CORPUS for kernel in lab.xray(path.read_text()).kernels]
+    assert len(kernels) >= 30
+    assert any(kernel.mix.count(InstructionKind.MFMA) for kernel in kernels)
+    assert any(kernel.agpr for kernel in kernels)
+    assert any(kernel.vgpr_spills for kernel in kernels)
+    assert any(kernel.scratch_bytes and not kernel.vgpr_spills for kernel in kernels)
+    assert any(kernel.launch_bound_threads for kernel in kernels)
+    assert {kernel.best_occupancy.waves_per_simd for kernel in kernels} >= {1, 2, 4, 6, 7, 8}
+    assert {kernel.occupancy.limited_by for kernel in kernels} >= {
+        OccupancyLimit.NOTHING,
+        OccupancyLimit.VGPRS,
+        OccupancyLimit.LDS,
+    }
+
+
+def test_says_what_limits_a_kernel(lab: Lab) -> None:
+    """The example of the README: which resource limits matmul, and how far the next step is."""
+    (kernel,) = lab.xray((ROOT / "examples" / "matmul.hip").read_text()).kernels
+    assert (kernel.name, kernel.line, kernel.block) == ("matmul", 11, (256, 1, 1))
+    assert kernel.launch_bound_threads == 256
+    assert kernel.occupancy.limited_by is OccupancyLimit.VGPRS
+    (step,) = kernel.steps
+    assert step.waves_per_simd == kernel.occupancy.waves_per_simd + 1
+    assert kernel.vgpr - step.change == step.reach
+    assert [(loop.line, loop.depth) for loop in kernel.loops] == [(22, 1), (23, 2), (27, 2)]
+    assert kernel.mix.count(InstructionKind.BARRIER) == 2
+    assert kernel.mix.total == sum(kernel.mix.counts.values()) == len(kernel.instructions)
+
+
+def test_sees_widths_and_matrix_instructions(lab: Lab) -> None:
+    """Loads are told apart by their width, and matrix instructions are counted by themselves."""
+    kernels = {k.name: k for path in FIGURES for k in lab.xray(path.read_text()).kernels}
+    assert kernels["one_tile"].mix.count(InstructionKind.MFMA) >= 1
+    assert set(kernels["one_tile"].mix.load_widths) == {8}
+    assert set(kernels["axpy_half"].mix.load_widths) == {2}
+    assert kernels["free_choice<200>"].vgpr_spills > 0
+    assert kernels["blocks_of_256<200>"].vgpr_spills == 0
+
+
+def test_sees_every_instruction_with_its_line(lab: Lab) -> None:
+    """Most instructions of an example have a line of the author's, and JSON has them all."""
+    for path in EXAMPLES:
+        source = path.read_text()
+        report = lab.xray(source)
+        data = report.to_dict(isa=True)
+        for kernel, plain in zip(report.kernels, data["kernels"], strict=True):
+            lines = [each.line for each in kernel.instructions]
+            assert sum(line is not None for line in lines) > 0.5 * len(lines), (path.name, kernel.name)
+            assert max(line for line in lines if line) <= source.count("\n") + 1
+            assert sum(len(piece["instructions"]) for piece in plain["isa"]) == len(lines)
+
+
+@pytest.mark.parametrize("slug", ["matmul", "leaky-relu"])
+def test_knows_the_roofline(lab: Lab, slug: str) -> None:
+    """With a problem the report says which of memory and arithmetic is the limit, and the floor."""
+    problem = problems.get(slug)
+    source = (ROOT / "examples" / f"{slug.replace('-', '_')}.hip").read_text()
+    roofline = lab.xray(source, problem=problem, dtype=Dtype.FLOAT32).roofline
+    assert roofline is not None
+    assert roofline.memory_bound == (slug == "leaky-relu")
+    assert roofline.flops_per_byte == pytest.approx(roofline.flops / roofline.bytes_moved)
+    assert roofline.floor_ms > 0
+
+
+def _sources() -> list[Path]:
+    folders = (
+        "examples",
+        "tests/corpus/solutions/ported",
+        "tests/corpus/solutions/wrong",
+        "tests/corpus/programs",
+    )
+    return [path for folder in folders for path in sorted((ROOT / folder).glob("*.hip"))]
+
+
+@pytest.mark.parametrize("path", _sources(), ids=lambda path: path.stem)
+def test_compiles_what_the_target_takes(lab: Lab, path: Path) -> None:
+    """Every source that runs on the CPU compiles for the GPU, but for those that a GPU's compiler refuses."""
+    failure = lab.xray(with_own_headers(path)).failure
+    if path.stem in REFUSED:
+        assert failure is not None
+        assert REFUSED[path.stem] in failure.message
+    else:
+        assert failure is None, failure.message
+
+
+def with_own_headers(path: Path) -> str:
+    """A source with what it includes from its own folder put in its place: a submission is one file."""
+    own = re.compile(r'^#include "(\w+\.h)"$', re.MULTILINE)
+    return own.sub(lambda found: (path.parent / found[1]).read_text(), path.read_text())
+
+
+def test_without_device_libraries(lab: Lab) -> None:
+    """Without ROCm's bitcode the whole corpus still compiles, and the report says what is less exact."""
+    compiler = DeviceCompiler(lab.settings.cache_dir, "gfx942", libraries=None)
+    for path in [*CORPUS, *FINDINGS]:
+        report = lab.xray(path.read_text(), compiler=compiler)
+        assert report.failure is None, report.failure.message
+        assert report.notes == (LESS_EXACT,)
+        assert not any(
+            kernel.mix.count(InstructionKind.CALL) for kernel in report.kernels if kernel.name != "talkative"
+        )
+
+
+def test_exact_where_no_library_is_used(lab: Lab) -> None:
+    """Where a kernel calls no library, its figures are the same with and without it."""
+    source = (ROOT / "examples" / "matmul.hip").read_text()
+    without = lab.xray(source, compiler=DeviceCompiler(lab.settings.cache_dir, "gfx942", libraries=None))
+    assert find_libraries() is not None
+    assert [figures_of(k) for k in without.kernels] == [figures_of(k) for k in lab.xray(source).kernels]
+
+
+def test_in_every_sandbox(box_maker: Sandbox, tight: Settings) -> None:
+    """The X-ray is the same in Docker and in bubblewrap."""
+    (kernel,) = Lab(box_maker, tight).xray((ROOT / "examples" / "relu.hip").read_text()).kernels
+    assert kernel.name == "relu"
+    assert kernel.occupancy.waves_per_simd == 8
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx90a", "gfx950"])
+def test_a_kernel_that_calls_through_a_pointer(lab: Lab, arch: str) -> None:
+    """Where the compiler's summary has formulas in place of numbers, there are figures still."""
+    source = (
+        "__device__ float twice(float x) { return 2 * x; }\n"
+        "__device__ float half(float x) { return x / 2; }\n"
+        "__global__ void k(float* x, int which) {\n"
+        "  float (*const functions[])(float) = {twice, half};\n"
+        "  x[threadIdx.x] = functions[which](x[threadIdx.x]);\n"
+        "}\n"
+    )
+    (kernel,) = lab.xray(f"#include <hip/hip_runtime.h>\n{source}", arch=arch).kernels
+    assert kernel.vgpr > 0
+    assert kernel.vgpr + kernel.agpr <= kernel.vgpr_total

@@ -1,0 +1,141 @@
+"""The bug finder on its corpus: every planted bug is found where it is, and no correct kernel is accused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support import bug_corpus
+from warmfront import sandbox, settings
+from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
+from warmfront.judge import Judge
+from warmfront.judge.bug_findings import KINDS
+from warmfront.judge_request import JudgeRequest
+from warmfront.verdicts import Endpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.support.bug_corpus import Specimen
+
+FAULTY, CORRECT = bug_corpus.faulty(), bug_corpus.correct()
+
+MOST_MISSED = 2
+FEWEST = 40
+FEWEST_OF_A_KIND = 3
+
+#: Found along the way, and not a kind that the corpus is about.
+INCIDENTAL = {"null-pointer", "array-bounds"}
+
+
+@dataclass
+class Tally:
+    """What became of the whole corpus."""
+
+    found: list[str] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
+    false: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module", name="judge")
+def _judge() -> Iterator[Judge]:
+    configured = settings.load({}, env_file=None)
+    maker = sandbox.open_sandbox("bubblewrap", base=configured.box_dir)
+    yield Judge(CpuToolchain(configured.cache_dir), maker, configured)
+    maker.close()
+
+
+def last_event(judge: Judge, specimen: Specimen) -> dict[str, Any]:
+    """The verdict on a kernel, as it goes on the wire."""
+    submission = JudgeRequest(
+        source=specimen.source, problem=specimen.problem, dtype=specimen.dtype, endpoint=Endpoint.CHECKER
+    )
+    # Everything for the corpus, whose cases are small; what every check does for real problems.
+    thorough = bug_corpus.HERE in specimen.path.parents
+    return list(judge.judge(submission, thorough=thorough))[-1].fields()
+
+
+def findings_in(event: dict[str, Any]) -> list[dict[str, Any]]:
+    """The findings of a verdict, good or bad."""
+    found: list[dict[str, Any]] = event.get("warnings") or event.get("details", {}).get("findings", [])
+    return found
+
+
+def is_at(finding: dict[str, Any], specimen: Specimen) -> bool:
+    """Whether a finding is about the marked lines, and no other."""
+    return {finding["line"], finding["other_line"] or finding["line"]} <= specimen.lines
+
+
+def test_planted_bugs_are_found_and_correct_kernels_left_alone(
+    judge: Judge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At most two planted bugs are missed, by kind and by line, and nothing is found that is not there."""
+    tally = Tally()
+    for specimen in FAULTY:
+        findings = findings_in(last_event(judge, specimen))
+        hits = [f for f in findings if f["kind"] == specimen.finds and is_at(f, specimen)]
+        (tally.found if hits else tally.missed).append(specimen.path.stem)
+        tally.false += [
+            f"{specimen.path.stem}: {f['kind']}, line {f['line']}" for f in findings if f not in hits
+        ]
+        assert all(f["kernel"] and f["block"] and f["thread"] for f in hits), hits
+    for specimen in CORRECT:
+        event = last_event(judge, specimen)
+        assert event["status"] == "CHECKED", (specimen.path, event)
+        tally.false += [f"{specimen.path.stem}: {f['message']}" for f in findings_in(event)]
+    with capsys.disabled():
+        print(f"\nbugs: found {len(tally.found)}, missed {len(tally.missed)}, false {len(tally.false)}")
+    assert len(tally.missed) <= MOST_MISSED, tally.missed
+    assert not tally.false
+
+
+def test_the_corpus_is_large_and_even() -> None:
+    """There are 40 kernels of either sort, and every kind of bug is planted three times or more."""
+    kinds = Counter(specimen.finds for specimen in FAULTY)
+    assert len(FAULTY) >= FEWEST
+    assert len(CORRECT) >= FEWEST
+    assert set(kinds) == set(KINDS) - INCIDENTAL
+    assert min(kinds.values()) >= FEWEST_OF_A_KIND, kinds
+
+
+@pytest.mark.parametrize("specimen", FAULTY, ids=lambda specimen: specimen.path.stem)
+def test_a_faulty_kernel_marks_its_bug(specimen: Specimen) -> None:
+    """Every faulty kernel says where its bug is."""
+    assert specimen.lines
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "words"),
+    [
+        ("host_pointer_malloc", "HOST_POINTER", "line 10, kernel `run`, block (0, 0, 0), thread (0, 0, 0)"),
+        ("misaligned_float4", "MISALIGNED_ACCESS", "a multiple of 16"),
+        ("out_of_bounds_last_block", "OUT_OF_BOUNDS", "`input[37]`, where `input` has 37 elements"),
+        ("lds_static_helper", "LDS_OUT_OF_BOUNDS", "past the end of the shared array `tile` of 1024 bytes"),
+        ("divergence_two_sides", "BARRIER_DIVERGENCE", "and thread (1, 0, 0) at line 13"),
+    ],
+)
+def test_a_certain_bug_is_a_runtime_error_although_every_answer_is_right(
+    judge: Judge, name: str, code: str, words: str
+) -> None:
+    """The verdict names the bug, its line and its thread."""
+    event = last_event(judge, bug_corpus.read(bug_corpus.HERE / "faulty" / f"{name}.hip"))
+    assert (event["status"], event["code"]) == ("RUNTIME_ERROR", code), event
+    assert words in event["message"]
+    assert event["hint"]
+
+
+def test_a_wrong_answer_says_which_bug_may_be_its_cause(judge: Judge) -> None:
+    """The hint of a WRONG_ANSWER begins with the first finding."""
+    event = last_event(judge, bug_corpus.read(bug_corpus.HERE / "faulty/race_lds_loop.hip"))
+    assert event["status"] == "WRONG_ANSWER"
+    assert event["hint"].startswith("Line 9, kernel `run`")
+
+
+def test_a_harmless_bug_is_a_warning(judge: Judge) -> None:
+    """A race that the answer survives leaves the verdict as it is."""
+    event = last_event(judge, bug_corpus.read(bug_corpus.HERE / "faulty/same_value_flag.hip"))
+    assert event["status"] == "CHECKED"
+    assert [warning["severity"] for warning in event["warnings"]] == ["warning"]

@@ -1,0 +1,96 @@
+"""Real kernels through the real judge: honest ones are accepted, wrong twins rejected for what they are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from warmfront import problems, sandbox, settings
+from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
+from warmfront.judge import Judge
+from warmfront.judge_request import JudgeRequest
+from warmfront.problems.spec import Dtype
+from warmfront.verdicts import Endpoint, is_terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = sorted((ROOT / "examples").glob("*.hip"))
+PORTED = sorted((ROOT / "tests/corpus/solutions/ported").glob("*.hip"))
+WRONG = sorted((ROOT / "tests/corpus/solutions/wrong").glob("*.hip"))
+SLUGS = [problem.slug for problem in problems.all_problems()]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A kernel, and what its first comment lines say of it."""
+
+    path: Path
+    slug: str
+    dtype: str | None
+    verdict: str
+
+
+def read(path: Path) -> Solution:
+    """A solution from its file; an example has no header, its name says which problem it solves."""
+    header = dict(re.findall(r"^// (problem|dtype|verdict): (\S+)$", path.read_text(), re.MULTILINE))
+    in_half = "float16" if path.stem.endswith("_half") else None
+    return Solution(
+        path=path,
+        slug=header.get("problem", path.stem.removesuffix("_half").replace("_", "-")),
+        dtype=header.get("dtype", in_half),
+        verdict=header.get("verdict", "CHECKED"),
+    )
+
+
+def name(path: Path) -> str:
+    """Such as `wrong/softmax_unstable`."""
+    return f"{path.parent.name}/{path.stem}"
+
+
+@pytest.fixture(scope="module", name="bubblewrap_judge")
+def _bubblewrap_judge() -> Iterator[Judge]:
+    """A judge with everyday limits."""
+    configured = settings.load({}, env_file=None)
+    maker = sandbox.open_sandbox("bubblewrap", base=configured.box_dir)
+    yield Judge(CpuToolchain(configured.cache_dir), maker, configured)
+    maker.close()
+
+
+def judged(judge: Judge, solution: Solution) -> list[dict[str, Any]]:
+    """All events of a check."""
+    problem = problems.get(solution.slug)
+    submission = JudgeRequest(
+        source=solution.path.read_text(),
+        problem=problem,
+        dtype=Dtype(solution.dtype) if solution.dtype else problem.dtypes[0],
+        endpoint=Endpoint.CHECKER,
+    )
+    return [event.fields() for event in judge.judge(submission)]
+
+
+@pytest.mark.parametrize("path", [*EXAMPLES, *PORTED, *WRONG], ids=name)
+def test_a_solution_gets_the_verdict_it_deserves(bubblewrap_judge: Judge, path: Path) -> None:
+    """Examples and ported kernels are accepted; each wrong twin gets the verdict that its header names."""
+    solution = read(path)
+    events = judged(bubblewrap_judge, solution)
+    assert events[-1]["status"] == solution.verdict, events[-1]
+    assert [is_terminal(event["status"], Endpoint.CHECKER) for event in events].count(True) == 1
+
+
+@pytest.mark.parametrize("paths", [EXAMPLES, PORTED, WRONG], ids=["examples", "ported", "wrong"])
+def test_every_problem_has_its_solutions(paths: list[Path]) -> None:
+    """No problem is without an example, a ported kernel and a wrong twin."""
+    assert {problems.get(read(path).slug).slug for path in paths} == set(SLUGS)
+
+
+@pytest.mark.parametrize("path", WRONG, ids=name)
+def test_a_wrong_twin_says_what_is_wrong_with_it(path: Path) -> None:
+    """A twin names a failure of the kernel, and its reason."""
+    assert read(path).verdict in {"WRONG_ANSWER", "RUNTIME_ERROR"}
+    assert re.search(r"^// why: .+$", path.read_text(), re.MULTILINE)

@@ -1,0 +1,386 @@
+"""The store on a real database: migrations, the lock, transactions, and many callers at once."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from typing import TYPE_CHECKING
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import inspect, text
+
+from tests.support.databases import PASSWORD
+from tests.support.store_samples import IN_QUEUE, event_ids, new, queued
+from warmfront.errors import BadRequest, BadSetting, Conflict, StoreUnavailable
+from warmfront.settings import Settings
+from warmfront.store import keys, log, marks, migrate, schema, submissions, usage
+from warmfront.store.backends import backend_of, memory_engine
+from warmfront.store.engine import SqlStore, open_store
+from warmfront.store.records import Role
+from warmfront.store.writer import MAX_BATCH
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+
+def test_migrations_make_the_tables_that_queries_name(c: Connection) -> None:
+    """A migrated database and the metadata do not differ in any table, column or index."""
+    context = MigrationContext.configure(c, opts={"compare_type": True})
+    assert compare_metadata(context, schema.metadata) == []
+
+
+def test_the_fast_path_makes_the_same_tables() -> None:
+    """A simulation's database in memory has all the tables, and rolls back as the real ones do."""
+    with memory_engine().connect() as c:
+        schema.create_all(c)
+        c.commit()
+        assert set(inspect(c).get_table_names()) == set(schema.metadata.tables)
+        queued(c)
+        c.rollback()
+        assert submissions.get(c, "s1") is None
+
+
+def test_the_newest_migration_is_the_one_that_the_code_expects(c: Connection) -> None:
+    """The head of the migrations is the schema's revision, so that an open without Alembic is right."""
+    scripts = ScriptDirectory.from_config(migrate.alembic_config(c))
+    assert scripts.get_heads() == [schema.REVISION]
+    assert migrate.revision(c) == schema.REVISION
+
+
+def test_an_unused_database_gets_its_tables(bare_database: Settings) -> None:
+    """The first open makes what is missing, directories too; the second finds what the first wrote."""
+
+    async def scenario() -> None:
+        store = await open_store(bare_database)
+        await store.write(marks.put, "seen", "yes", 1.0)
+        await store.close()
+        store = await open_store(bare_database)
+        assert await store.read(marks.get, "seen") == "yes"
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_database_of_a_newer_version_is_left_alone(database: Settings) -> None:
+    """An older Warmfront refuses it and says what to do."""
+
+    async def scenario() -> None:
+        store = await open_store(database)
+        await store.write(_set_version)
+        await store.close()
+        with pytest.raises(StoreUnavailable, match="newer") as refused:
+            await open_store(database)
+        assert refused.value.hint
+
+    asyncio.run(scenario())
+
+
+def _set_version(c: Connection) -> None:
+    c.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+
+
+def test_one_service_works_on_a_database(database: Settings) -> None:
+    """A second one is told who holds it; when the first has closed, it may."""
+
+    async def scenario() -> None:
+        first = await open_store(database)
+        with pytest.raises(StoreUnavailable, match=r"in use by warmfront, process \d+ on") as refused:
+            await open_store(database)
+        assert "stop that one" in str(refused.value.hint)
+        await first.write(marks.put, "still", "here", 1.0)
+        await first.close()
+        await (await open_store(database)).close()
+
+    asyncio.run(scenario())
+
+
+def test_a_command_works_beside_the_service(database: Settings) -> None:
+    """A key made by another process while the service runs is seen by the service at once."""
+
+    async def scenario() -> None:
+        service = await open_store(database)
+        command = await open_store(database, alone=False)
+        key, secret = await command.write(keys.create, "ada", Role.USER, 1.0)
+        assert await service.read(keys.find, secret) == key
+        await command.close()
+        await service.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_command_may_be_the_first(bare_database: Settings) -> None:
+    """`keys create` before the service ever ran makes the tables, and leaves the database free."""
+
+    async def scenario() -> None:
+        command = await open_store(bare_database, alone=False)
+        key, secret = await command.write(keys.create, "ada", Role.USER, 1.0)
+        service = await open_store(bare_database)
+        assert await service.read(keys.find, secret) == key
+        await service.close()
+        await command.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_write_is_all_or_nothing(database: Settings) -> None:
+    """A query that fails half-way leaves nothing, and its error reaches the caller."""
+
+    async def scenario(store: SqlStore) -> None:
+        with pytest.raises(ZeroDivisionError):
+            await store.write(_half)
+        assert await store.read(submissions.get, "s1") is None
+        await store.write(queued)
+        assert await store.read(event_ids) == [1, 2]
+
+    _with_store(database, scenario)
+
+
+def _half(c: Connection) -> None:
+    queued(c)
+    raise ZeroDivisionError
+
+
+def test_a_failing_write_spares_those_beside_it(database: Settings) -> None:
+    """Of many writes that share a commit, those that fail undo themselves alone."""
+
+    async def scenario(store: SqlStore) -> None:
+        await store.write(submissions.create, new("s0", idempotency_key="k"), IN_QUEUE)
+        requests = [
+            new(f"s{n}", code=f"{n}", idempotency_key="k" if n % 3 == 0 else None)
+            for n in range(1, 2 * MAX_BATCH)
+        ]
+        answers = await asyncio.gather(
+            *(store.write(submissions.create, request, IN_QUEUE) for request in requests),
+            return_exceptions=True,
+        )
+        for request, answer in zip(requests, answers, strict=True):
+            stored = await store.read(submissions.get, request.id)
+            if request.idempotency_key:
+                assert isinstance(answer, Conflict)
+                assert stored is None
+            else:
+                assert isinstance(answer, tuple)
+                assert stored == answer[0]
+
+    _with_store(database, scenario)
+
+
+def test_concurrent_events_have_no_gap(database: Settings) -> None:
+    """Many tasks that write to the same submissions at once get ids without gap or double."""
+
+    async def scenario(store: SqlStore) -> None:
+        await store.write(queued, "s1")
+        await store.write(queued, "s2")
+
+        async def append(this: str, times: int) -> list[int]:
+            events = [await store.write(log.append, this, {"status": "X"}, 1.0) for _ in range(times)]
+            return [event.id for event in events if event]
+
+        given = await asyncio.gather(*(append(f"s{1 + task % 2}", 10) for task in range(20)))
+        for this, offset in (("s1", 0), ("s2", 1)):
+            ids = sorted(number for task in given[offset::2] for number in task)
+            assert ids == list(range(3, 103))
+            assert await store.read(event_ids, this) == list(range(1, 103))
+
+    _with_store(database, scenario)
+
+
+def test_a_limit_holds_under_concurrency(database: Settings) -> None:
+    """A hundred callers in two processes' worth of stores take exactly what is allowed."""
+
+    async def scenario(store: SqlStore) -> None:
+        beside = await open_store(database, alone=False)
+        taken = await asyncio.gather(
+            *(one.write(usage.take, "ada", "submit", 0.0, 30) for one in [store, beside] * 50)
+        )
+        await beside.close()
+        assert sorted(count for count in taken if count is not None) == list(range(1, 31))
+
+    _with_store(database, scenario)
+
+
+def test_a_read_cannot_write(database: Settings) -> None:
+    """A query that writes fails when it is run as a read, and nothing is written."""
+
+    async def scenario(store: SqlStore) -> None:
+        with pytest.raises(StoreUnavailable):
+            await store.read(marks.put, "a", "b", 1.0)
+        assert await store.read(marks.get, "a") is None
+
+    _with_store(database, scenario)
+
+
+def test_a_cancelled_caller_does_not_disturb_the_rest(database: Settings) -> None:
+    """A caller that went away while its write waited changes nothing for the next."""
+
+    async def scenario(store: SqlStore) -> None:
+        waiting = asyncio.create_task(store.write(marks.put, "a", "b", 1.0))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        await store.write(marks.put, "c", "d", 1.0)
+        assert await store.read(marks.get, "c") == "d"
+
+    _with_store(database, scenario)
+
+
+def test_closing_finishes_what_waits(database: Settings) -> None:
+    """Writes given before the close are committed; those after it are refused; closing again is nothing."""
+
+    async def scenario() -> None:
+        store = await open_store(database)
+        waiting = [asyncio.create_task(store.write(marks.put, f"{n}", "x", 1.0)) for n in range(300)]
+        await asyncio.sleep(0)
+        await store.close()
+        await asyncio.gather(*waiting)
+        for late in (store.write(marks.put, "late", "x", 1.0), store.read(marks.get, "0")):
+            with pytest.raises(StoreUnavailable, match="closed"):
+                await late
+        await store.close()
+        store = await open_store(database)
+        assert await store.read(marks.get, "299") == "x"
+        assert await store.read(marks.get, "late") is None
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_text_that_no_database_holds_is_the_callers_mistake(database: Settings) -> None:
+    """Half a surrogate pair in a source is a bad request, not a fault of the service."""
+
+    async def scenario(store: SqlStore) -> None:
+        with pytest.raises(BadRequest):
+            await store.write(submissions.create, new(code="\ud800"), IN_QUEUE)
+        with pytest.raises(BadRequest):
+            await store.read(submissions.get, "\ud800")
+        await store.write(marks.put, "still", "here", 1.0)
+
+    _with_store(database, scenario)
+
+
+def test_a_name_with_a_nul_is_nobodys(database: Settings) -> None:
+    """Asked for an id with NUL in it, SQLite has none of that name and PostgreSQL refuses; neither breaks."""
+
+    async def scenario(store: SqlStore) -> None:
+        if database.database_url is None:
+            assert await store.read(submissions.get, "s\0") is None
+        else:
+            with pytest.raises(BadRequest):
+                await store.read(submissions.get, "s\0")
+        assert await store.read(submissions.get, "s") is None
+
+    _with_store(database, scenario)
+
+
+def test_a_secret_is_nowhere_in_the_database(tmp_path: Path) -> None:
+    """No file of the store holds a key's secret, or any part of it that opens something."""
+
+    async def scenario() -> str:
+        store = await open_store(Settings(data_dir=tmp_path))
+        _, secret = await store.write(keys.create, "ada", Role.USER, 1.0)
+        await store.close()
+        return secret
+
+    secret = asyncio.run(scenario()).rpartition("_")[2]
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert files
+    assert not [file for file in files if secret.encode() in file.read_bytes()]
+
+
+def test_the_database_is_its_owners_alone(tmp_path: Path) -> None:
+    """Others on the machine cannot read the file: it holds people's code."""
+    asyncio.run(_open_and_close(Settings(data_dir=tmp_path)))
+    assert (tmp_path / "warmfront.db").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql://u:{PASSWORD}@127.0.0.1:1/db",
+        f"postgresql://u@127.0.0.1:1/db?password={PASSWORD}",
+        f"postgresql://u:{PASSWORD}@host.invalid/db",
+        f"postgresql://u:{PASSWORD}@127.0.0.1:1/db?no_such_option=1",
+    ],
+)
+def test_errors_do_not_show_the_password(url: str) -> None:
+    """A database that cannot be reached is named by host, without the password."""
+    with pytest.raises(StoreUnavailable) as caught:
+        asyncio.run(_open_and_close(Settings(database_url=url)))
+    seen: BaseException | None = caught.value
+    while seen is not None:
+        assert PASSWORD not in f"{seen!r} {seen}"
+        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
+
+
+def test_a_wrong_password_is_not_shown(database: Settings) -> None:
+    """A server that refuses the password is quoted without it."""
+    if database.database_url is None:
+        asyncio.run(_open_and_close(database))  # a file has no password
+        return
+    url = database.database_url.replace(PASSWORD, "wrong-7d1e")
+    with pytest.raises(StoreUnavailable, match="authentication") as caught:
+        asyncio.run(_open_and_close(dataclasses.replace(database, database_url=url)))
+    assert "wrong-7d1e" not in caught.value.message
+
+
+@pytest.mark.parametrize("url", [f"postgresql://u:{PASSWORD}@h:port/db", "sqlite://", "sqlite:///:memory:"])
+def test_an_address_that_cannot_be_used_is_a_bad_setting(url: str) -> None:
+    """The error names the variable and not the address."""
+    with pytest.raises(BadSetting, match="WARMFRONT_DATABASE_URL") as caught:
+        backend_of(Settings(database_url=url))
+    assert PASSWORD not in caught.value.message
+
+
+def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    """A data directory below a file gives an error with its path and the variable to change."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreUnavailable, match="file") as caught:
+        asyncio.run(_open_and_close(Settings(data_dir=tmp_path / "file" / "below")))
+    assert "WARMFRONT_DATA_DIR" in str(caught.value.hint)
+
+
+async def _open_and_close(settings: Settings) -> None:
+    await (await open_store(settings)).close()
+
+
+def _with_store(settings: Settings, scenario: Callable[[SqlStore], Awaitable[None]]) -> None:
+    async def run() -> None:
+        store = await open_store(settings)
+        try:
+            await scenario(store)
+        finally:
+            await store.close()
+
+    asyncio.run(run())
+
+
+def test_keys_of_the_first_version_belong_to_no_team(bare_database: Settings) -> None:
+    """A database from before there were teams is migrated on both databases, and its keys open as before."""
+    backend = backend_of(bare_database)
+    backend.prepare()
+    engine = backend.writer()
+    with engine.begin() as connection:
+        command.upgrade(migrate.alembic_config(connection), "0001")
+        columns = {"id": "k1", "user_name": "ada", "role": "user", "secret_sha256": "x", "created_at": 1.0}
+        names = ", ".join(columns)
+        values = ", ".join(f":{name}" for name in columns)
+        connection.execute(text(f"INSERT INTO api_keys ({names}) VALUES ({values})"), columns)  # noqa: S608 - ours
+    engine.dispose()
+
+    async def scenario() -> None:
+        store = await open_store(bare_database)
+        (key,) = await store.read(keys.all_keys)
+        assert (key.user, key.team) == ("ada", None)
+        await store.write(keys.create, "bob", Role.USER, 2.0, team="kernels")
+        assert [key.team for key in await store.read(keys.all_keys)] == [None, "kernels"]
+        await store.close()
+
+    asyncio.run(scenario())

@@ -1,0 +1,287 @@
+"""What a store does when its database is full, gone, stopped, or its own process is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from sqlalchemy import Connection
+
+from tests.support.databases import KINDS, private_postgres
+from tests.support.store_samples import IN_QUEUE, event_ids, new, queued
+from warmfront.errors import StoreUnavailable
+from warmfront.settings import Settings
+from warmfront.store import log, marks, submissions
+from warmfront.store.engine import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.support.databases import PostgresServer
+
+MIB = 1024**2
+
+
+@pytest.fixture
+def small_disk() -> Iterator[Path]:
+    """A disk of 24 MiB, of which a file that nobody needs takes 6."""
+    if os.geteuid() != 0:
+        raise RuntimeError("this test mounts a small disk: run it as root")
+    # Not in pytest's own directory, which is closed to the user that PostgreSQL runs as.
+    with tempfile.TemporaryDirectory(prefix="wf-small-disk-") as directory:
+        disk = Path(directory)
+        disk.chmod(0o755)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m,mode=755", "tmpfs", disk], check=True)
+        try:
+            (disk / "ballast").write_bytes(bytes(6 * MIB))
+            yield disk
+        finally:
+            subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+@pytest.fixture(params=KINDS)
+def on_small_disk(request: pytest.FixtureRequest, small_disk: Path) -> Iterator[Settings]:
+    """Settings with a database of each kind whose data is on the small disk."""
+    if request.param == "sqlite":
+        yield Settings(data_dir=small_disk)
+        return
+    # A server of its own: one that cannot write back what it has in memory serves no database any more.
+    with private_postgres() as server:
+        location = small_disk / "tablespace"
+        location.mkdir()
+        server.own(location)
+        server.run(f"CREATE TABLESPACE small LOCATION '{location}'")
+        yield Settings(database_url=server.new_database(tables=True, tablespace="small"))
+
+
+def test_a_full_disk_loses_nothing(on_small_disk: Settings, small_disk: Path) -> None:
+    """When it is full a write fails whole, and SQLite reads on; with room again, all is as it was."""
+
+    async def scenario() -> None:
+        store = await open_store(on_small_disk)
+        stored: list[str] = []
+        refused, hint = "", ""
+        for number in range(200):
+            this = f"s{number}"
+            try:
+                await store.write(submissions.create, new(this, code=secrets.token_hex(MIB // 8)), IN_QUEUE)
+            except StoreUnavailable as error:
+                refused, hint = this, str(error.hint)
+                break
+            stored.append(this)
+        assert "Make room" in hint
+        if on_small_disk.database_url is None:  # PostgreSQL may need room to read: it writes pages back first
+            assert await store.read(event_ids, refused) == []
+
+        (small_disk / "ballast").unlink()
+        assert await store.read(submissions.get, refused) is None
+        assert await store.read(event_ids, refused) == []
+        assert [await store.read(event_ids, this) for this in stored] == [[1]] * len(stored)
+        await store.write(submissions.create, new(refused, code=secrets.token_hex(MIB // 8)), IN_QUEUE)
+        assert await store.read(event_ids, refused) == [1]
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_server_that_restarts_is_found_again(postgres: PostgresServer) -> None:
+    """While PostgreSQL is down every call says so; when it is back the same store works, lock and all."""
+    here = Settings(database_url=postgres.new_database(tables=True))
+
+    async def scenario() -> None:
+        store = await open_store(here)
+        await store.write(queued)
+        postgres.stop()
+        try:
+            for _ in range(2):
+                with pytest.raises(StoreUnavailable, match="cannot be used"):
+                    await store.write(log.append, "s1", {"status": "LOST"}, 1.0)
+                with pytest.raises(StoreUnavailable, match="cannot be used"):
+                    await store.read(submissions.get, "s1")
+        finally:
+            postgres.start()
+        event = await store.write(log.append, "s1", {"status": "KEPT"}, 1.0)
+        assert event is not None
+        assert [stored.status for stored in await store.read(log.after, "s1", 0, 10)] == [
+            "IN_QUEUE",
+            "XRAY",
+            "KEPT",
+        ]
+        with pytest.raises(StoreUnavailable, match="in use"):
+            await open_store(here)
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("happened", [True, False])
+def test_a_commit_that_was_cut_is_told_as_it_was(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch, *, happened: bool
+) -> None:
+    """A connection that breaks within the commit: what is stored is a success, what is not is an error."""
+    here = Settings(database_url=postgres.new_database(tables=True))
+    commit, cuts = Connection.commit, iter([True])
+
+    def cut(connection: Connection) -> None:
+        raw = connection.connection.driver_connection
+        if threading.current_thread().name == "warmfront-writer" and next(cuts, False):
+            pid = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+            if happened:
+                raw.commit()  # type: ignore[union-attr]  # psycopg's connection
+                raw.execute("SELECT 1")  # type: ignore[union-attr]  # so that there is something left to commit
+            postgres.run(f"SELECT pg_terminate_backend({pid})")
+        commit(connection)
+
+    async def scenario() -> None:
+        store = await open_store(here)
+        await store.write(queued)
+        monkeypatch.setattr(Connection, "commit", cut)
+        writing = store.write(log.append, "s1", {"status": "ONCE"}, 1.0)
+        if happened:
+            event = await writing
+            assert event is not None
+        else:
+            with pytest.raises(StoreUnavailable, match="middle of a commit"):
+                await writing
+        assert await store.read(event_ids) == ([1, 2, 3] if happened else [1, 2])
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_connections_cut_while_idle_are_not_noticed(postgres: PostgresServer) -> None:
+    """A server that restarted between two calls fails neither the next write nor the next read."""
+    here = Settings(database_url=postgres.new_database(tables=True))
+
+    async def scenario() -> None:
+        store = await open_store(here)
+        await store.write(queued)
+        await store.read(event_ids)
+        postgres.stop()
+        postgres.start()
+        assert await store.read(event_ids) == [1, 2]
+        assert await store.write(log.append, "s1", {"status": "X"}, 1.0) is not None
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_service_that_lost_the_database_to_another_cannot_write(postgres: PostgresServer) -> None:
+    """A cut connection takes the lock with it: if another service has it now, this one writes nothing."""
+    here = Settings(database_url=postgres.new_database(tables=True))
+
+    async def scenario() -> None:
+        first = await open_store(here)
+        await first.write(marks.put, "by", "first", 1.0)
+        await asyncio.to_thread(_cut_everyone, str(here.database_url))
+        second = await open_store(here)
+        with pytest.raises(StoreUnavailable, match="in use"):
+            await first.write(marks.put, "by", "stale", 2.0)
+        assert await second.read(marks.get, "by") == "first"
+        await second.close()
+        await first.write(marks.put, "by", "first again", 3.0)
+        await first.close()
+
+    asyncio.run(scenario())
+
+
+def _cut_everyone(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+def test_a_file_that_is_gone_is_not_written_to(tmp_path: Path) -> None:
+    """SQLite would write on into a file that was moved away; we say so, and go on when it is back."""
+
+    async def scenario() -> None:
+        store = await open_store(Settings(data_dir=tmp_path / "data"))
+        await store.write(queued)
+        (tmp_path / "data").rename(tmp_path / "away")
+        with pytest.raises(StoreUnavailable, match=r"warmfront\.db"):
+            await store.write(log.append, "s1", {"status": "LOST"}, 1.0)
+        (tmp_path / "away").rename(tmp_path / "data")
+        event = await store.write(log.append, "s1", {"status": "KEPT"}, 1.0)
+        assert event is not None
+        assert event.id == 3
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
+    """Some other file of that name is refused, and not a byte of it is changed."""
+    file = tmp_path / "warmfront.db"
+    file.write_bytes(b"a page of notes, longer than any header\n" * 50)
+    before = file.read_bytes()
+    with pytest.raises(StoreUnavailable, match="not a database"):
+        asyncio.run(_open(Settings(data_dir=tmp_path)))
+    assert file.read_bytes() == before
+
+
+async def _open(settings: Settings) -> None:
+    await (await open_store(settings)).close()
+
+
+@pytest.mark.parametrize("acknowledged", [1, 150])
+def test_what_was_acknowledged_survives_a_kill(database: Settings, acknowledged: int) -> None:
+    """After `kill -9` in the middle of writing, every write that returned is there, and whole."""
+    arguments = [str(database.data_dir), *([database.database_url] if database.database_url else [])]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.support.store_writer", *arguments],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    lines = [process.stdout.readline() for _ in range(acknowledged)]
+    process.send_signal(signal.SIGKILL)
+    rest, _ = process.communicate(timeout=60)
+    told: dict[str, int] = defaultdict(int)
+    for line in [*lines, *rest.splitlines()]:
+        this, _, number = line.strip().partition(" ")
+        if number.isdecimal():  # the last line may be cut
+            told[this] = max(told[this], int(number))
+    assert sum(told.values()) >= acknowledged
+
+    async def scenario() -> None:
+        store = await open_store(database)
+        for this, last in told.items():
+            ids = await store.read(event_ids, this)
+            assert len(ids) >= last
+        for record in await store.read(submissions.unfinished):
+            ids = await store.read(event_ids, record.id)
+            assert ids == list(range(1, record.last_event_id + 1))
+            code, _ = await store.read(submissions.source, record.id)
+            assert code == new().code
+        await store.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_copy_of_the_directory_is_a_backup(tmp_path: Path) -> None:
+    """The files as they lie while the service runs open as a whole database elsewhere."""
+
+    async def scenario() -> None:
+        store = await open_store(Settings(data_dir=tmp_path / "data"))
+        await store.write(queued)
+        shutil.copytree(tmp_path / "data", tmp_path / "copy")
+        copy = await open_store(Settings(data_dir=tmp_path / "copy"))
+        assert await copy.read(event_ids) == [1, 2]
+        await copy.close()
+        await store.close()
+
+    asyncio.run(scenario())

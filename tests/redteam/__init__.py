@@ -1,1 +1,0 @@
-"""Attacks on the judge, and the verdict that each must get."""

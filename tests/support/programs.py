@@ -1,0 +1,105 @@
+"""Builds HIP programs with the CPU runtime, so that tests run real kernels; it asserts nothing itself."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from warmfront.hip import cpu
+from warmfront.hip.source.rewrite import rewrite
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PROGRAMS = Path(__file__).parents[1] / "corpus" / "programs"
+
+
+class Programs:
+    """Compiles the programs in `programs/`, each once, and runs them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._objects = self._build_runtime()
+        self._built: dict[str, Path] = {}
+
+    def build(self, name: str) -> Path:
+        """The executable of `programs/NAME.hip`."""
+        if name not in self._built:
+            self._built[name] = self._link(name)
+        return self._built[name]
+
+    def run(self, name: str, *args: str) -> subprocess.CompletedProcess[str]:
+        """Run a program; a minute is for one that hangs, not a measure of anything."""
+        return subprocess.run(
+            [self.build(name), *args],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            env=cpu.RUN_ENV,
+        )
+
+    def fault(self, name: str, *args: str) -> dict[str, Any]:
+        """Run a program that must fault; what it said about it, with its exit code."""
+        result = self.run(name, *args)
+        lines = result.stderr.splitlines()
+        assert lines, f"no fault was told; exit code {result.returncode}, output {result.stdout!r}"
+        return {**json.loads(lines[-1]), "exit_code": result.returncode}
+
+    def compile(
+        self, text: str, *, flags: Sequence[str] = (), output: str = "/dev/null"
+    ) -> subprocess.CompletedProcess[str]:
+        """Compile HIP source to an object file."""
+        return subprocess.run(
+            [*self._compiler(), *flags, "-x", "c++", "-c", "-", "-o", output],
+            input=rewrite(text).text,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def _link(self, name: str) -> Path:
+        built = self._folder / name
+        text = f'#line 1 "{name}.hip"\n' + rewrite((PROGRAMS / f"{name}.hip").read_text()).text
+        compiled = self.compile(text, flags=cpu.WHOLE_FLAGS, output=f"{built}.o")
+        assert compiled.returncode == 0, compiled.stderr
+        subprocess.run(
+            ["g++", "-rdynamic", f"{built}.o", *self._objects, "-pthread", "-o", built], check=True
+        )
+        return built
+
+    def _compiler(self) -> list[str]:
+        header = ("-include", "hip/hip_runtime.h")
+        return [
+            "g++",
+            *cpu.SUBMISSION_FLAGS,
+            *cpu.GCC_FLAGS,
+            "-I",
+            str(self._folder / "include"),
+            "-I",
+            str(PROGRAMS),
+            *header,
+        ]
+
+    def _build_runtime(self) -> list[Path]:
+        include = self._folder / "include"
+        include.symlink_to(cpu.INCLUDE)
+        objects = [self._folder / f"{source.stem}.o" for source in cpu.RUNTIME_SOURCES]
+        commands = [
+            ["g++", *cpu.RUNTIME_FLAGS, "-I", include, "-c", source, "-o", built]
+            for source, built in zip(cpu.RUNTIME_SOURCES, objects, strict=True)
+        ]
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(lambda command: subprocess.run(command, check=True), commands))
+        return objects
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
+    """The programs of this folder, compiled when first asked for."""
+    return Programs(tmp_path_factory.mktemp("programs"))

@@ -1,0 +1,38 @@
+"""A process that writes to a store until it is killed, and says each write only when it was acknowledged.
+
+Run as `python -m tests.support.store_writer DATA_DIR [DATABASE_URL]`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import sys
+from pathlib import Path
+
+from tests.support.store_samples import IN_QUEUE, new
+from warmfront.settings import Settings
+from warmfront.store import log, submissions
+from warmfront.store.engine import SqlStore, open_store
+
+TASKS = 8
+
+
+async def main(data_dir: str, database_url: str | None = None) -> None:
+    """Write in several tasks at once, so that the end comes in the middle of something."""
+    store = await open_store(Settings(data_dir=Path(data_dir), database_url=database_url))
+    await asyncio.gather(*(_submit(store, task) for task in range(TASKS)))
+
+
+async def _submit(store: SqlStore, task: int) -> None:
+    for number in itertools.count(1):
+        this = f"s{task}-{number}"
+        await store.write(submissions.create, new(this), IN_QUEUE)
+        print(this, 1, flush=True)
+        for _ in range(5):
+            event = await store.write(log.append, this, {"status": "CHECKING"}, 1.0)
+            print(this, event.id if event else "none", flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))

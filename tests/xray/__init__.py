@@ -1,1 +1,0 @@
-"""The corpus of the X-ray: kernels whose figures must be the compiler's, and kernels with findings."""
