@@ -36,17 +36,33 @@ if TYPE_CHECKING:
     from warmfront.submission import Submission
 
 
+_FREE = Billing(rate_usd_per_h=Decimal(0))
+
+
 class OneVM:
     """A provider whose VMs are there at once and cost nothing."""
 
     name = "trivial"
     simulated = True
-    billing = Billing(rate_usd_per_h=Decimal(0))
-    typical_boot_s = 1000.0
 
     def __init__(self, slots: int) -> None:
-        self.slots = slots
+        self._slots = slots
         self._leases: dict[str, Lease] = {}
+
+    def billing(self, gpu: str) -> Billing:
+        """Return a price of zero."""
+        del gpu
+        return _FREE
+
+    def typical_boot_s(self, gpu: str) -> float:
+        """Return a time that makes a further VM never worth its boot."""
+        del gpu
+        return 1000.0
+
+    def slots(self, gpu: str) -> int:
+        """Return the number of slots given at creation."""
+        del gpu
+        return self._slots
 
     async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
         """It is ready."""

@@ -13,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warmfront import values
+from warmfront import gpus, values
 from warmfront.errors import BadSetting
 from warmfront.sandbox.base import SandboxLimits
 
@@ -93,8 +93,10 @@ class Settings:
     max_vms: int = 3
     #: AMD_DEFAULT_GPU: the GPU of a submission that names none.
     default_gpu: str = "MI300X"
-    #: AMD_MI300X_HOURLY_RATE: dollars an hour.
+    #: AMD_MI300X_HOURLY_RATE: dollars per hour of a VM with an MI300X.
     rate_usd_per_h: Decimal = Decimal("1.99")
+    #: AMD_MI325X_HOURLY_RATE: dollars per hour of a VM with an MI325X.
+    mi325x_rate_usd_per_h: Decimal = Decimal("2.25")
     #: AMD_MINIMUM_RESERVATION: what the cloud bills every VM for at least.
     minimum_reservation_s: int = 0
     #: AMD_GRANT_CREDITS_TOTAL: the hard limit, in dollars.
@@ -162,6 +164,22 @@ class Settings:
     def run_limits(self) -> SandboxLimits:
         """The limits of the sandbox that runs."""
         return self._limits(memory_bytes=self.memory_bytes, wall_s=self.run_timeout_s)
+
+    def gpu_rate_usd_per_h(self, gpu: str) -> Decimal:
+        """Return the price of a VM with this GPU type: the operator's setting, or else the list price.
+
+        Raises:
+            BadSetting: There is neither.
+        """
+        set_rates = {"MI300X": self.rate_usd_per_h, "MI325X": self.mi325x_rate_usd_per_h}
+        known = gpus.by_name(gpu)
+        rate = set_rates.get(gpu, known.list_price_usd_per_h if known else None)
+        if rate is None:
+            raise BadSetting(
+                f"There is no hourly rate for the GPU type {gpu!r}; there is one for {', '.join(set_rates)}.",
+                hint="Set AMD_GPU_TYPE and AMD_DEFAULT_GPU to GPU types that have a rate.",
+            )
+        return rate
 
     def judge_environ(self) -> dict[str, str]:
         """The variables from which `load` reads what a judge needs, and nothing else, as it is set here."""
@@ -312,6 +330,7 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "max_vms": ("AMD_VM_MAX_CONCURRENT", values.count, "a whole number from 1"),
     "default_gpu": ("AMD_DEFAULT_GPU", values.one_of("MI300X"), "MI300X"),
     "rate_usd_per_h": ("AMD_MI300X_HOURLY_RATE", values.dollars, _DOLLARS),
+    "mi325x_rate_usd_per_h": ("AMD_MI325X_HOURLY_RATE", values.dollars, _DOLLARS),
     "minimum_reservation_s": (
         "AMD_MINIMUM_RESERVATION",
         values.duration(0, 31 * 86400),

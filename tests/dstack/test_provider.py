@@ -239,5 +239,5 @@ def test_a_minimum_reservation_is_in_the_price(stack: Stack, fleet: MakeFleet, s
     provider = lead(stack, name, live, AMD_BACKEND="hotaisle", AMD_MINIMUM_RESERVATION="4h")
     billed = stack.cloud.bill()[-1]
     assert (billed.backend, billed.ended_at is not None) == ("hotaisle", True)
-    assert provider.billing.cost_usd(lived_s[0]) == pytest.approx(Decimal(str(billed.cost_usd())))
-    assert provider.billing.cost_usd(0.0) == Decimal("7.96")
+    assert provider.billing("MI300X").cost_usd(lived_s[0]) == pytest.approx(Decimal(str(billed.cost_usd())))
+    assert provider.billing("MI300X").cost_usd(0.0) == Decimal("7.96")

@@ -30,7 +30,11 @@ class Records:
     """The records of a provider, by which every VM was there for an hour, and one never started."""
 
     name = "dstack"
-    billing = Billing(rate_usd_per_h=Decimal("1.99"))
+
+    def billing(self, gpu: str) -> Billing:
+        """Return the price of an MI300X."""
+        assert gpu == "MI300X"
+        return Billing(rate_usd_per_h=Decimal("1.99"))
 
     async def describe(self, vm_id: str) -> Lease | None:
         """The VM."""

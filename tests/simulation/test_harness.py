@@ -99,7 +99,7 @@ class TestCloud:
             lease = await cloud.release("vm1")
             assert lease.started_at is not None
             assert lease.ended_at is not None
-            expected = cloud.billing.cost_usd(lease.ended_at - lease.started_at)
+            expected = cloud.billing("MI300X").cost_usd(lease.ended_at - lease.started_at)
             await asyncio.sleep(1000)
             assert cloud.bill_usd("vm1") == expected > Decimal(0)
 

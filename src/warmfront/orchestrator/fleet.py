@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from warmfront.errors import BudgetExceeded, ProviderError, VMUnreachable, WarmfrontError
@@ -22,7 +23,6 @@ from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
-    from decimal import Decimal
 
     from sqlalchemy import Connection
 
@@ -92,29 +92,31 @@ class Fleet:
     def accrued_usd(self) -> Decimal:
         """What the VMs alive have come to so far."""
         now = self._clock.now()
-        costs = (meter.accrued_usd(m.vm, self.provider.billing, now) for m in self.machines.values())
-        return sum(costs, start=self.provider.billing.rate_usd_per_h * 0)
+        costs = (
+            meter.accrued_usd(m.vm, self.provider.billing(m.vm.gpu), now) for m in self.machines.values()
+        )
+        return sum(costs, start=Decimal(0))
 
     def promised_usd(self, vm_id: str) -> Decimal:
         """The most that this VM may come to."""
         return self._book.promised_usd(vm_id)
 
     def worst_case_usd(
-        self, *, age_s: float, boots: bool, tasks: int = 1, keep_s: float | None = None
+        self, gpu: str, *, age_s: float, boots: bool, tasks: int = 1, keep_s: float | None = None
     ) -> Decimal:
         """The most that a VM of this age may come to if it takes so many more tasks and is kept so long."""
         settings = self._settings
         if keep_s is None:
             keep_s = settings.idle_timeout_s
         ahead_s = settings.task_timeout_s * tasks + keep_s + settings.stop_lag_s
-        return self.provider.billing.cost_usd(
+        return self.provider.billing(gpu).cost_usd(
             age_s + ahead_s + (settings.provision_timeout_s if boots else 0.0)
         )
 
     def one_more_usd(self, machine: Machine) -> Decimal:
         """The most that this VM may come to with one task more."""
         age_s = self.age_s(machine.vm)
-        return self.worst_case_usd(age_s=age_s, boots=False, tasks=len(machine.running) + 1)
+        return self.worst_case_usd(machine.vm.gpu, age_s=age_s, boots=False, tasks=len(machine.running) + 1)
 
     def extend_escrow(self, machine: Machine) -> None:
         """Reserve what one task more on this VM may come to, or raise `BudgetExceeded`."""
@@ -133,14 +135,14 @@ class Fleet:
         keep_s = min(max(0.0, decision.until - now), self._settings.idle_timeout_max_s)
         try:
             self._book.promise(
-                vm.id, self.worst_case_usd(age_s=self.age_s(vm), boots=False, tasks=0, keep_s=keep_s)
+                vm.id, self.worst_case_usd(vm.gpu, age_s=self.age_s(vm), boots=False, tasks=0, keep_s=keep_s)
             )
         except BudgetExceeded:  # for so long it is in the book since its last task began
             keep_s = min(keep_s, self._settings.idle_timeout_s)
         until, reason = now + keep_s, decision.reason
         if vm.started_at is not None:
             age_s = max(0.0, until - vm.started_at)
-            paid_s = self.provider.billing.free_until_s(age_s, self.estimates.stop.seconds) - age_s
+            paid_s = self.provider.billing(vm.gpu).free_until_s(age_s, self.estimates.stop.seconds) - age_s
             if paid_s >= 1:
                 until += paid_s
                 reason = f"kept until {clock_time(until)}: it is paid for until then"
@@ -190,7 +192,7 @@ class Fleet:
             self.offer(machine)
 
     def _take_in(self, vm: VMInstance) -> Machine:
-        machine = Machine(vm=vm, slots=self.provider.slots)
+        machine = Machine(vm=vm, slots=self.provider.slots(vm.gpu))
         self.machines[vm.id] = machine
         return machine
 
@@ -354,7 +356,7 @@ class Fleet:
         served = next(iter(machine.running.values()), None)
         vm, entries = meter.settle(
             vm,
-            self.provider.billing,
+            self.provider.billing(vm.gpu),
             ended_at,
             worked=served is not None,
             submission_id=served.id if served else None,

@@ -96,13 +96,14 @@ class Growth:
     def _begin(self, now: float) -> None:
         """Boot one more, for whoever waits first; `BudgetExceeded` if the credits do not cover it."""
         vm_id = self.new_id("vm")
-        worst_usd = self.fleet.worst_case_usd(age_s=0.0, boots=True)
+        gpu = self.settings.default_gpu
+        worst_usd = self.fleet.worst_case_usd(gpu, age_s=0.0, boots=True)
         self.book.promise(vm_id, worst_usd)
         self.fleet.begin(
             VMInstance(
                 id=vm_id,
                 provider=self.fleet.provider.name,
-                gpu=self.settings.default_gpu,
+                gpu=gpu,
                 state=VMState.PROVISIONING,
                 created_at=now,
                 simulated=self.fleet.provider.simulated,

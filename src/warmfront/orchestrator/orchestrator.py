@@ -133,8 +133,8 @@ class VMOrchestrator:
 
     def _new_fleet(self, provider: Provider, token_of: Callable[[str], str]) -> Fleet:
         settings = self._settings
-        estimates = Estimates.at_first(provider.typical_boot_s)
-        rate_usd_per_h = float(provider.billing.rate_usd_per_h)
+        estimates = Estimates.at_first(provider.typical_boot_s(settings.default_gpu))
+        rate_usd_per_h = float(provider.billing(settings.default_gpu).rate_usd_per_h)
         return Fleet(
             provider=provider,
             listeners=self._listeners,

@@ -62,7 +62,7 @@ class Quotes:
         position = self.queue.position(owner)
         task_s, boot_s = self.fleet.estimates.task.seconds, self.fleet.estimates.boot.seconds
         billed_s = task_s + (0.0 if ready else boot_s)
-        cost = self.fleet.provider.billing.rate_usd_per_h * Decimal(round(billed_s * 1000)) / 3_600_000
+        cost = self.fleet.provider.billing(gpu).rate_usd_per_h * Decimal(round(billed_s * 1000)) / 3_600_000
         at_once = position == 0 and any(machine.takes_more for machine in ready)
         wait_s = task_s * (position + 1) / max(1, len(machines)) + (0.0 if ready else boot_s)
         return Quote(
@@ -72,13 +72,13 @@ class Quotes:
             cost_usd=cost,
             task_s=task_s,
             warm_chance=warm_chance([machine.vm for machine in machines], self.clock.now(), boot_s),
-            refusal=self._refusal(machines),
+            refusal=self._refusal(gpu, machines),
         )
 
-    def _refusal(self, machines: list[Machine]) -> BudgetExceeded | None:
+    def _refusal(self, gpu: str, machines: list[Machine]) -> BudgetExceeded | None:
         """Why the credits would cover one task more on none of these VMs, or no VM if there are none."""
         if not machines:
-            return self.book.refusal("", self.fleet.worst_case_usd(age_s=0.0, boots=True))
+            return self.book.refusal("", self.fleet.worst_case_usd(gpu, age_s=0.0, boots=True))
         refusals = [self.book.refusal(each.vm.id, self.fleet.one_more_usd(each)) for each in machines]
         return None if None in refusals else refusals[0]
 

@@ -103,7 +103,7 @@ class Reconciler:
         vm = known or VMInstance(
             id=lease.vm_id,
             provider=fleet.provider.name,
-            gpu=self.settings.default_gpu,
+            gpu=lease.gpu or self.settings.default_gpu,
             state=VMState.IDLE,
             created_at=now,
         )
@@ -115,7 +115,7 @@ class Reconciler:
             ended_at=None,
             simulated=fleet.provider.simulated,
         )
-        vm = vm.becomes(escrow_usd=fleet.worst_case_usd(age_s=fleet.age_s(vm), boots=False))
+        vm = vm.becomes(escrow_usd=fleet.worst_case_usd(vm.gpu, age_s=fleet.age_s(vm), boots=False))
         return fleet.idled(vm, now)
 
     async def _is_gone(self, vm_id: str) -> bool:

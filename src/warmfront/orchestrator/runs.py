@@ -119,7 +119,7 @@ class Runs:
             if vm.state is not VMState.BUSY:
                 vm, entries = meter.settle(
                     vm,
-                    self.fleet.provider.billing,
+                    self.fleet.provider.billing(vm.gpu),
                     attempt.started_at,
                     worked=False,
                     submission_id=track.id,
@@ -271,7 +271,7 @@ class Runs:
         """The VM when this attempt is off it, and what the work came to."""
         vm, entries = meter.settle(
             machine.vm,
-            self.fleet.provider.billing,
+            self.fleet.provider.billing(machine.vm.gpu),
             now,
             worked=True,
             submission_id=track.id,

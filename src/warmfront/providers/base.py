@@ -1,7 +1,7 @@
-"""What a provider of VMs is: it leases, describes and ends them, each known by our id.
+"""The provider interface: lease, describe and end VMs, each identified by an id that the caller chooses.
 
-Every call may be made again after a crash or a time-out, with the same effect as once. A provider knows
-nothing of submissions and decides nothing: it does what it is asked and says what is.
+Every call is idempotent: after a crash or a timeout it can be repeated with the same effect as once. A
+provider knows nothing about submissions and makes no decisions of its own.
 """
 
 from __future__ import annotations
@@ -17,51 +17,106 @@ if TYPE_CHECKING:
 
 
 class Phase(StrEnum):
-    """How far a VM has come."""
+    """How far a VM's provisioning has got."""
 
-    QUEUED = "queued"  #: the provider knows that we want it
-    BOOTING = "booting"  #: the machine starts
-    PULLING = "pulling"  #: it loads what it needs
+    QUEUED = "queued"  #: the provider has accepted the request
+    BOOTING = "booting"  #: the machine boots
+    PULLING = "pulling"  #: the machine pulls its image
     STARTING = "starting"  #: the listener starts
     READY = "ready"  #: the listener has an address
-    ENDED = "ended"  #: it is gone, and nothing more is billed
+    ENDED = "ended"  #: the VM no longer exists and is no longer billed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lease:
-    """A VM as its provider sees it. Times are the provider's own, in seconds since 1970."""
+    """A VM according to its provider. Times are the provider's own, in seconds since 1970."""
 
     vm_id: str
     phase: Phase
-    started_at: float | None = None  #: from when it is billed
-    ended_at: float | None = None  #: until when
-    address: str | None = None  #: base URL of the listener, from READY on
-    detail: str = ""  #: in words, such as why it ended
+    gpu: str | None = None  #: GPU type of the VM; None if the provider has no record of it
+    started_at: float | None = None  #: start of the billed interval
+    ended_at: float | None = None  #: end of the billed interval
+    address: str | None = None  #: base URL of the listener; set from READY on
+    detail: str = ""  #: explanation for people, such as why the VM ended
 
 
 class Provider(Protocol):
-    """A source of VMs."""
+    """A source of VMs.
+
+    The orchestrator chooses the id of a VM, provisions it, and later releases it::
+
+        async for lease in provider.provision("vm_1a2b", "MI300X", token):
+            print(lease.phase)  # queued, booting, pulling, starting, ready
+        ...
+        lease = await provider.release("vm_1a2b")
+        billing = provider.billing("MI300X")
+        print(billing.cost_usd(lease.ended_at - lease.started_at))
+
+    Implementations: `providers/local/` and `providers/dstack/`; `warmfront.testing` has one in virtual time.
+    """
 
     name: str
-    simulated: bool  #: its VMs stand in for the GPU; what they cost is shown as simulated
-    billing: Billing
-    typical_boot_s: float  #: until boots were seen, the best guess
-    slots: int  #: attempts that a VM takes at once: 1, or 2 where the next compiles while one runs
+    simulated: bool  #: whether its VMs stand in for a GPU; their costs are then shown as simulated
+
+    def billing(self, gpu: str) -> Billing:
+        """Return how a VM with this GPU type is billed.
+
+        Raises:
+            BadSetting: There is no price for this GPU type.
+        """
+
+    def typical_boot_s(self, gpu: str) -> float:
+        """Return the expected provisioning time of a VM with this GPU type, until boots were measured."""
+
+    def slots(self, gpu: str) -> int:
+        """Return how many attempts such a VM accepts at once.
+
+        One, or two where the next attempt compiles while another one runs.
+        """
 
     def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
-        """Lease a VM, or go on with the one of this id; a lease at each change, READY last.
+        """Lease a VM, or resume waiting for the VM with this id, and yield a lease at each change.
 
-        `token` is the listener's. Raises `ProviderError` where it cannot be had or ended on the way.
+        Args:
+            vm_id: The caller's id for the VM. Repeating a call with the same id never creates a second VM.
+            gpu: The GPU type, by its name in `warmfront.gpus`.
+            token: The bearer token that the VM's listener must require.
+
+        Yields:
+            The lease after each change of phase; the last one is READY.
+
+        Raises:
+            ProviderError: The VM cannot be provisioned, or ended before it was ready.
         """
 
     async def release(self, vm_id: str) -> Lease:
-        """End it, and return when the end is confirmed; what is gone already is confirmed at once."""
+        """End the VM and return when the provider has confirmed its end.
+
+        Returns at once if the VM has ended or never existed.
+
+        Args:
+            vm_id: The id that the VM was provisioned with.
+
+        Returns:
+            The ENDED lease with the billed interval.
+
+        Raises:
+            WarmfrontError: The provider could not be reached; the VM may still exist, so call again.
+        """
 
     async def describe(self, vm_id: str) -> Lease | None:
-        """The VM of this id, also when it ended; None if the provider never had it."""
+        """Return the VM with this id, even if it has ended; None if the provider never had it.
+
+        Raises:
+            WarmfrontError: The provider could not be reached.
+        """
 
     async def leases(self) -> list[Lease]:
-        """Every VM of ours that is not ENDED."""
+        """Return all of our VMs that have not ended.
+
+        Raises:
+            WarmfrontError: The provider could not be reached.
+        """
 
     async def close(self) -> None:
-        """Let go of connections. VMs live on."""
+        """Close connections to the provider. VMs keep running."""

@@ -66,7 +66,7 @@ class BillingReconciler:
             if lease is None or lease.ended_at is None:
                 continue
             compared += 1
-            billed_usd = self._billed_usd(lease)
+            billed_usd = self._billed_usd(vm.gpu, lease)
             if abs(billed_usd - ledger_usd) > CENT:
                 found.append(BillingDifference(vm_id=vm.id, ledger_usd=ledger_usd, billed_usd=billed_usd))
         self.latest = BillingReconciliation(at=self._clock.now(), vms=compared, differences=tuple(found))
@@ -90,11 +90,11 @@ class BillingReconciler:
                 _log.info("the ledger could not be audited now: %s", error.message)
             await asyncio.sleep(INTERVAL_S)
 
-    def _billed_usd(self, lease: Lease) -> Decimal:
+    def _billed_usd(self, gpu: str, lease: Lease) -> Decimal:
         """By the provider's record; what never started costs nothing."""
         if lease.started_at is None or lease.ended_at is None:
             return Decimal(0)
-        return self._provider.billing.cost_usd(max(0.0, lease.ended_at - lease.started_at))
+        return self._provider.billing(gpu).cost_usd(max(0.0, lease.ended_at - lease.started_at))
 
 
 def _ended(c: Connection, provider: str) -> list[tuple[VMInstance, Decimal]]:

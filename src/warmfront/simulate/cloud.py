@@ -30,19 +30,30 @@ class SteadyProvider:
 
     name = "simulated"
     simulated = True
-    slots = 1
 
     def __init__(self, *, clock: Clock, billing: Billing, boot_s: float) -> None:
-        self.billing = billing
-        self.typical_boot_s = boot_s
+        self._billing = billing
+        self._boot_s = boot_s
         self._clock = clock
         self._vms: dict[str, Lease] = {}
+
+    def billing(self, gpu: str) -> Billing:  # noqa: ARG002 - every GPU has the same price
+        """Return the price of every VM."""
+        return self._billing
+
+    def typical_boot_s(self, gpu: str) -> float:  # noqa: ARG002 - every GPU boots alike
+        """Return the boot time of every VM."""
+        return self._boot_s
+
+    def slots(self, gpu: str) -> int:  # noqa: ARG002 - every GPU is alike
+        """Return one: attempts are not overlapped."""
+        return 1
 
     async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:  # noqa: ARG002 - every VM has every GPU
         """Ready, when the time is over: nobody follows how a boot goes on."""
         now = self._clock.now()
         self._vms[vm_id] = Lease(vm_id=vm_id, phase=Phase.BOOTING, started_at=now)
-        await asyncio.sleep(self.typical_boot_s)
+        await asyncio.sleep(self._boot_s)
         ready = Lease(vm_id=vm_id, phase=Phase.READY, started_at=now, address=f"http://{vm_id}.invalid")
         self._vms[vm_id] = ready
         yield ready

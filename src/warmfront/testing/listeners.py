@@ -212,7 +212,7 @@ class SimulatedListeners:
             self.overlaps.append(f"{run.kernel.key} runs twice at once: {attempt.id} beside {others}")
         machine.runs[attempt.id] = run
         self.runs.append(run)
-        if len(machine.running()) > self._provider.slots:
+        if len(machine.running()) > self._provider.slots(machine.vm.gpu):
             self.overlaps.append(f"{machine.vm.id} has more attempts than slots with {attempt.id}")
         run.task = self._provider.spawn(self._work(machine, run))
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from warmfront.listener.protocol import AttemptEvent, ExecuteRequest, ListenerClient, ListenerHealth
+    from warmfront.money.billing import Billing
     from warmfront.providers.base import Lease, Provider
     from warmfront.testing.faults import Gate
     from warmfront.vm import VMInstance
@@ -26,9 +27,18 @@ class FaultyProvider:
         self._gate = gate
         self.name = provider.name
         self.simulated = provider.simulated
-        self.billing = provider.billing
-        self.typical_boot_s = provider.typical_boot_s
-        self.slots = provider.slots
+
+    def billing(self, gpu: str) -> Billing:
+        """Return the provider's billing model; no fault is injected."""
+        return self._provider.billing(gpu)
+
+    def typical_boot_s(self, gpu: str) -> float:
+        """Return the provider's typical boot time; no fault is injected."""
+        return self._provider.typical_boot_s(gpu)
+
+    def slots(self, gpu: str) -> int:
+        """Return the provider's slots; no fault is injected."""
+        return self._provider.slots(gpu)
 
     async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
         """As the provider, with faults before the first lease and at each."""

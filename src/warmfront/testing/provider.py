@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from warmfront import gpus
 from warmfront.errors import ProviderError
 from warmfront.money.billing import Billing
 from warmfront.providers.base import Lease, Phase
@@ -29,6 +30,14 @@ _BOOT: tuple[tuple[Phase, float], ...] = (
     (Phase.PULLING, 12.0),
     (Phase.STARTING, 3.0),
 )
+
+
+#: Billing by the list price of each GPU type that has one.
+_LIST_PRICES = {
+    gpu.name: Billing(rate_usd_per_h=gpu.list_price_usd_per_h)
+    for gpu in gpus.CATALOGUE
+    if gpu.list_price_usd_per_h is not None
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +63,7 @@ class SimulatedVM:
     """A machine of the simulated cloud, as only the cloud sees it."""
 
     id: str
+    gpu: str
     token: str
     phase: Phase = Phase.QUEUED
     started_at: float | None = None
@@ -69,6 +79,7 @@ class SimulatedVM:
         return Lease(
             vm_id=self.id,
             phase=self.phase,
+            gpu=self.gpu,
             started_at=self.started_at,
             ended_at=self.ended_at,
             address=f"http://{self.id}.invalid" if self.phase is Phase.READY else None,
@@ -91,9 +102,8 @@ class SimulatedProvider:
         billing: Billing | None = None,
         slots: int = 1,
     ) -> None:
-        self.billing = billing or Billing(rate_usd_per_h=Decimal("1.99"))
-        self.typical_boot_s = sum(seconds for _, seconds in _BOOT)
-        self.slots = slots
+        self._billing = billing
+        self._slots = slots
         self.weather = weather  #: may be changed on the way
         self.vms: dict[str, SimulatedVM] = {}  #: all that ever were
         self.on_create: Callable[[SimulatedVM], None] = lambda _: None
@@ -104,9 +114,21 @@ class SimulatedProvider:
         # What the cloud does goes on when the one who asked for it dies.
         self._context = contextvars.copy_context()
 
-    async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:  # noqa: ARG002 - every VM has every GPU
+    def billing(self, gpu: str) -> Billing:
+        """Return the billing model given at creation, or the list price of the GPU type, by the second."""
+        return self._billing or _LIST_PRICES[gpu]
+
+    def typical_boot_s(self, gpu: str) -> float:  # noqa: ARG002 - all GPU types boot alike
+        """Return how long a boot takes when nothing goes wrong."""
+        return sum(seconds for _, seconds in _BOOT)
+
+    def slots(self, gpu: str) -> int:  # noqa: ARG002 - all GPU types are alike
+        """Return the number of slots given at creation."""
+        return self._slots
+
+    async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
         """Lease a VM, or go on with the one of this id."""
-        vm = self.vms.get(vm_id) or self._create(vm_id, token)
+        vm = self.vms.get(vm_id) or self._create(vm_id, gpu, token)
         while True:
             changed = vm.changed
             lease = vm.lease()
@@ -148,7 +170,7 @@ class SimulatedProvider:
 
     def plant(self, vm_id: str) -> None:
         """A VM that is ready, and that nobody asked for in this life."""
-        vm = SimulatedVM(id=vm_id, token="", started_at=self._clock.now())
+        vm = SimulatedVM(id=vm_id, gpu=gpus.MI300X.name, token="", started_at=self._clock.now())
         self.vms[vm_id] = vm
         self._enter(vm, Phase.READY)
         self.on_ready(vm)
@@ -163,7 +185,7 @@ class SimulatedProvider:
         if vm.started_at is None:
             return Decimal(0)
         until = self._clock.now() if vm.ended_at is None else vm.ended_at
-        return self.billing.cost_usd(max(0.0, until - vm.started_at))
+        return self.billing(vm.gpu).cost_usd(max(0.0, until - vm.started_at))
 
     def spent_usd(self) -> Decimal:
         """What all VMs have come to so far."""
@@ -184,10 +206,10 @@ class SimulatedProvider:
         """A task of the cloud's own."""
         return asyncio.get_running_loop().create_task(coro, context=self._context.copy())
 
-    def _create(self, vm_id: str, token: str) -> SimulatedVM:
+    def _create(self, vm_id: str, gpu: str, token: str) -> SimulatedVM:
         if self._random.random() < self.weather.no_capacity:
             raise ProviderError("no capacity")
-        vm = SimulatedVM(id=vm_id, token=token)
+        vm = SimulatedVM(id=vm_id, gpu=gpu, token=token)
         self.vms[vm_id] = vm
         self.on_create(vm)
         vm.life = self.spawn(self._boot(vm))

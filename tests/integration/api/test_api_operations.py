@@ -76,7 +76,7 @@ async def test_others_are_seen_as_nobody(lab: Lab) -> None:
     """A user sees that a VM is busy and that someone waits; who and what, only of their own."""
     ada, bob, eve = lab.user("ada"), lab.user("bob"), lab.user("eve", Role.OPERATOR)
     running = (await ada.submit(solution_code=SLOW, problem="relu")).json()["id"]
-    await asyncio.sleep(lab.provider.typical_boot_s + 30)
+    await asyncio.sleep(lab.provider.typical_boot_s("MI300X") + 30)
     waiting = (await bob.submit()).json()["id"]
     await asyncio.sleep(1)
     of_ada, of_bob, of_eve = [await _look(client) for client in (ada, bob, eve)]
@@ -128,7 +128,7 @@ async def test_a_vm_alive_burns_its_rate(lab: Lab) -> None:
     await lab.client.submit(accept="*/*")
     await asyncio.sleep(100)
     money = (await _look(lab.client))["money"]
-    assert money["burn_usd_per_h"] == float(lab.provider.billing.rate_usd_per_h)
+    assert money["burn_usd_per_h"] == float(lab.provider.billing("MI300X").rate_usd_per_h)
     assert money["burn_down"][-1]["remaining_usd"] == money["remaining_usd"]
     assert 1400 - money["remaining_usd"] == pytest.approx(float(lab.provider.spent_usd()), abs=1e-5)
 

@@ -185,9 +185,9 @@ def _account(service: ServiceContext, seen: tuple[list[float], list[float]], *, 
     """As `warmfront.simulate.outlook` wants it."""
     settings, provider = service.settings, service.provider
     came, boots_s = seen
-    money, billing = service.orchestrator.money(), provider.billing
+    money, billing = service.orchestrator.money(), provider.billing(settings.default_gpu)
     measured = not provider.simulated or settings.rehearse
-    boot_s = sum(boots_s) / len(boots_s) if boots_s else provider.typical_boot_s
+    boot_s = sum(boots_s) / len(boots_s) if boots_s else provider.typical_boot_s(settings.default_gpu)
     task_s = service.orchestrator.quote(settings.default_gpu, "").task_s
     rate_usd = billing.rate_usd_per_h if measured else settings.rate_usd_per_h
     return {

@@ -206,12 +206,13 @@ def _piece(piece: timeline.TimelineSegment, caller: Caller) -> forms.Piece:
 def _credits(service: ServiceContext, money: Money, found: dict[str, Any], now: float) -> forms.Credits:
     pool = [vm for vm in service.orchestrator.pool() if vm.started_at is not None]
     threshold = Decimal(str(service.settings.alert_threshold))
+    burn = sum((service.provider.billing(vm.gpu).rate_usd_per_h for vm in pool), start=Decimal(0))
     return forms.Credits(
         credits_usd=serialization.dollars(money.credits_usd),
         spent_usd=serialization.dollars(money.spent_usd),
         reserved_usd=serialization.dollars(money.reserved_usd),
         remaining_usd=serialization.dollars(max(Decimal(0), money.remaining_usd)),
-        burn_usd_per_h=serialization.dollars(len(pool) * service.provider.billing.rate_usd_per_h),
+        burn_usd_per_h=serialization.dollars(burn),
         alert_at_usd=serialization.dollars(money.credits_usd * (1 - threshold)),
         alerted=money.alerted,
         burn_down=_burn_down(found, money, now),

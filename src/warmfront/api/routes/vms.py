@@ -62,7 +62,7 @@ def view(
     """A VM as this caller may see it; the ledger has its intervals up to the last one that ended."""
     cost_usd = billed_usd
     if not vm.state.is_over:
-        cost_usd = meter.accrued_usd(vm, service.provider.billing, service.clock.now())
+        cost_usd = meter.accrued_usd(vm, service.provider.billing(vm.gpu), service.clock.now())
     return models.Vm(
         id=vm.id,
         provider=vm.provider,

@@ -67,11 +67,9 @@ class DstackProvider:
 
     name = "dstack"
     simulated = False
-    slots = 1
 
     def __init__(self, settings: Settings, client: DstackClient, *, clock: Clock | None = None) -> None:
-        self.billing = _billing(settings)
-        self.typical_boot_s = _TYPICAL_BOOT_S
+        _warn_about_minimum(settings)
         self.settings = settings
         self.client = client
         self._now = (clock or SystemClock()).now
@@ -79,6 +77,21 @@ class DstackProvider:
         self._tunnels = ListenerTunnels(client)
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._priced: set[str] = set()
+
+    def billing(self, gpu: str) -> Billing:
+        """Return the rate of this GPU type, by the second, with the minimum reservation that is set."""
+        return Billing(
+            rate_usd_per_h=self.settings.gpu_rate_usd_per_h(gpu),
+            minimum_s=float(self.settings.minimum_reservation_s),
+        )
+
+    def typical_boot_s(self, gpu: str) -> float:  # noqa: ARG002 - measured for the MI300X only
+        """Return the provisioning time that AMD Developer Cloud is known for."""
+        return _TYPICAL_BOOT_S
+
+    def slots(self, gpu: str) -> int:  # noqa: ARG002 - all GPU types are alike
+        """Return one: a second attempt would disturb the timing of the first."""
+        return 1
 
     async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
         """Start a worker task, or go on with the one of this id."""
@@ -262,12 +275,12 @@ class DstackProvider:
         if price is None or vm_id in self._priced:
             return
         self._priced.add(vm_id)
-        if price != self.billing.rate_usd_per_h:
+        if price != self.settings.rate_usd_per_h:
             _log.warning(
                 "VM %s costs $%s an hour and is counted at $%s: set AMD_MI300X_HOURLY_RATE=%s",
                 vm_id,
                 price,
-                self.billing.rate_usd_per_h,
+                self.settings.rate_usd_per_h,
                 price,
             )
 
@@ -296,13 +309,12 @@ _WORDS = {
 }
 
 
-def _billing(settings: Settings) -> Billing:
-    """By the second, but for what is reserved at least: dstack knows nothing of that, so that it is set."""
+def _warn_about_minimum(settings: Settings) -> None:
+    """Warn if the backend may bill a minimum that is not set: dstack does not report it."""
     if settings.backend == _RESERVES and not settings.minimum_reservation_s:
         _log.warning(
             "%s bills some VMs for hours at least: if it does yours, set AMD_MINIMUM_RESERVATION", _RESERVES
         )
-    return Billing(rate_usd_per_h=settings.rate_usd_per_h, minimum_s=float(settings.minimum_reservation_s))
 
 
 def _never(vm_id: str, now: float) -> Lease:

@@ -50,7 +50,6 @@ class LocalProvider:
     """VMs on this machine."""
 
     name = "local"
-    slots = 1
 
     def __init__(
         self,
@@ -60,10 +59,7 @@ class LocalProvider:
         clock: Clock | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        rate = settings.rate_usd_per_h if settings.rehearse else Decimal(0)
-        self.billing = Billing(rate_usd_per_h=rate)
         self.simulated = open_toolchain(None, settings).simulated
-        self.typical_boot_s = settings.rehearse_boot_s if settings.rehearse else 1.0
         self._settings = settings
         self._vms = settings.data_dir / "vms"
         self._listener = listener
@@ -71,6 +67,20 @@ class LocalProvider:
         self._sleep = sleep
         self._watchers: dict[str, asyncio.Task[None]] = {}
         self._over: set[str] = set()  # ended ones stay on disk for ever, and need no second look
+
+    def billing(self, gpu: str) -> Billing:
+        """Return a price of zero; in a rehearsal, the cloud's price of this GPU type."""
+        return Billing(
+            rate_usd_per_h=self._settings.gpu_rate_usd_per_h(gpu) if self._settings.rehearse else Decimal(0)
+        )
+
+    def typical_boot_s(self, gpu: str) -> float:  # noqa: ARG002 - all GPU types start alike
+        """Return a process's start time; in a rehearsal, the cloud's boot time."""
+        return self._settings.rehearse_boot_s if self._settings.rehearse else 1.0
+
+    def slots(self, gpu: str) -> int:  # noqa: ARG002 - all GPU types are alike
+        """Return one: attempts on this machine would disturb each other's timing."""
+        return 1
 
     async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
         """Start a VM, or go on with the one of this id."""

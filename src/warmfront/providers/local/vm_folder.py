@@ -73,6 +73,7 @@ class LocalVMRecord:
         return Lease(
             vm_id=self.vm_id,
             phase=self.phase,
+            gpu=self.gpu,
             started_at=self.started_at,
             ended_at=self.ended_at,
             address=self.address,

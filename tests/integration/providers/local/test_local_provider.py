@@ -291,7 +291,7 @@ async def test_a_local_vm_is_free_and_simulated(make: Callable[..., LocalProvide
     """On a machine without a GPU its results are simulated, and an hour of it costs nothing."""
     provider = make()
     assert provider.simulated is True
-    assert provider.billing.cost_usd(3600) == 0
+    assert provider.billing("MI300X").cost_usd(3600) == 0
 
 
 async def test_a_rehearsal_takes_a_clouds_time_and_price(make: Callable[..., LocalProvider]) -> None:
@@ -309,8 +309,8 @@ async def test_a_rehearsal_takes_a_clouds_time_and_price(make: Callable[..., Loc
         (Phase.STARTING, 1180.0, 1020.0),
         (Phase.READY, 1200.0, 1020.0),
     ]
-    assert provider.typical_boot_s == 200.0
-    assert provider.billing.cost_usd(3600) == Decimal("1.99")
+    assert provider.typical_boot_s("MI300X") == 200.0
+    assert provider.billing("MI300X").cost_usd(3600) == Decimal("1.99")
     time.time = 1500.0
     assert (await provider.release("vm-1")).ended_at == 1500.0
 
