@@ -1,6 +1,6 @@
-"""The X-ray: what an AMD GPU's compiler makes of a kernel, with no GPU and no ROCm.
+"""The X-ray: static analysis of a kernel as compiled for an AMD GPU, without a GPU and without ROCm.
 
-It compiles in a sandbox, reads the assembly, and says what it found. It runs no kernel and times none.
+It compiles the source in a sandbox and analyses the assembly. It never runs or times a kernel.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`xray`: one source to its report. It compiles in a box, and puts the parts of the reading together."""
+"""The X-ray of one source: compile it in a box, analyse the assembly and assemble the report."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Box, Sandbox
     from warmfront.settings import Settings
 
-LESS_EXACT = (
-    "Less exact: no device libraries. ROCm's bitcode is not installed, so functions such as tanhf are "
-    "stand-ins of about their cost. Run: sudo apt-get install rocm-device-libs"
+APPROXIMATE = (
+    "Approximate figures: ROCm's device libraries are not installed, so functions such as tanhf are replaced "
+    "by code of similar cost. Install them with: sudo apt-get install rocm-device-libs"
 )
 NO_KERNEL = (
-    "It compiles, and there is no kernel in it. A template becomes a kernel only when it is launched, and a "
-    "kernel is declared __global__."
+    "The source compiles but contains no kernel. A kernel is declared __global__, and a template becomes a "
+    "kernel only where it is launched."
 )
 
 
@@ -51,27 +51,39 @@ def xray(
     compiler: DeviceCompiler | None = None,
     meanwhile: Callable[[], object] = lambda: None,
 ) -> XrayReport:
-    """What the compiler for `arch` makes of `source`. For one that does not compile the report says why.
+    """Compile a source for a GPU and return the report; it says why if the source does not compile.
 
-    `problem` and `dtype` add what the problem asks of the GPU at least. `compiler` is for whoever has a
-    reason to use another than this machine's. `meanwhile` is called once, while it is at work.
+    Args:
+        source: The text of the kernel.
+        arch: The architecture to compile for.
+        gpu: The GPU that the report is about; by default the one that represents `arch` in the catalogue.
+        problem: Adds the roofline of this problem's largest GPU case.
+        dtype: The dtype for the roofline; by default the problem's first.
+        sandbox: Where the compiler runs.
+        settings: Cache folder and limits for the compiler.
+        compiler: Used instead of this machine's default compiler.
+        meanwhile: Called once, while the compiler runs.
+
+    Raises:
+        UsageError: The X-ray does not support `arch`.
+        ToolchainFailed: The compiler could not build its own headers.
     """
     started = time.perf_counter()
-    compiler = compiler or _usual_compiler(settings.cache_dir, arch)
+    compiler = compiler or _default_compiler(settings.cache_dir, arch)
     gpu = gpu or gpus.by_arch(compiler.arch)
     with sandbox.take(compiler.template(source, settings)) as box:
-        _begin(box, source)
-        # What reads the assembly is loaded while it is made.
-        from warmfront.hip.xray.kernel_launches import find_launches  # noqa: PLC0415 - as said
-        from warmfront.hip.xray.kernel_reports import read_kernels  # noqa: PLC0415 - as said
-        from warmfront.hip.xray.occupancy import COMPUTE_UNITS  # noqa: PLC0415 - as said
-        from warmfront.hip.xray.xray_findings import find_all  # noqa: PLC0415 - as said
-        from warmfront.hip.xray.xray_report import XrayReport  # noqa: PLC0415 - as said
+        _start_compiler(box, source)
+        # The analysis is imported while the compiler runs.
+        from warmfront.hip.xray.kernel_launches import find_launches  # noqa: PLC0415 - see above
+        from warmfront.hip.xray.kernel_reports import read_kernels  # noqa: PLC0415 - see above
+        from warmfront.hip.xray.occupancy import COMPUTE_UNITS  # noqa: PLC0415 - see above
+        from warmfront.hip.xray.xray_findings import find_all  # noqa: PLC0415 - see above
+        from warmfront.hip.xray.xray_report import XrayReport  # noqa: PLC0415 - see above
 
         meanwhile()
         launches = find_launches(source)
-        text, failure = _finish(box, source, compiler.arch)
-    notes = [] if compiler.libraries else [LESS_EXACT]
+        text, failure = _read_result(box, source, compiler.arch)
+    notes = [] if compiler.libraries else [APPROXIMATE]
     kernels: tuple[KernelReport, ...] = ()
     findings: tuple[XrayFinding, ...] = ()
     if text is not None:
@@ -92,31 +104,31 @@ def xray(
     )
 
 
-@functools.cache  # it knows its headers by their contents, which a service need not read for every kernel
-def _usual_compiler(cache_dir: Path, arch: str) -> DeviceCompiler:
+@functools.cache  # it hashes its headers when created, which a service should not do for every kernel
+def _default_compiler(cache_dir: Path, arch: str) -> DeviceCompiler:
     return DeviceCompiler(cache_dir, arch, libraries=find_libraries())
 
 
-def _begin(box: Box, source: str) -> None:
-    """Hand the source to the waiting compiler."""
+def _start_compiler(box: Box, source: str) -> None:
+    """Write the source into the box and start the compiler."""
     (box.folder / SOURCE_FILE).write_text(f'#line 1 "{SOURCE_NAME}"\n{source}\n')
     box.go()
     box.send(b"go\n")
 
 
-def _finish(box: Box, source: str, arch: str) -> tuple[str | None, CompileFailure | None]:
-    """The assembly of a source, or why there is none."""
+def _read_result(box: Box, source: str, arch: str) -> tuple[str | None, CompileFailure | None]:
+    """Wait for the compiler and return the assembly, or the reason why there is none."""
     end = box.wait()
     assembly = box.folder / ASSEMBLY_FILE
     if end.reason is ExitReason.EXITED and end.code == 0 and assembly.stat().st_size <= MAX_ASSEMBLY_BYTES:
         return assembly.read_text(errors="replace"), None
-    from warmfront.hip.xray import compile_failures  # noqa: PLC0415 - only failures need it
+    from warmfront.hip.xray import compile_failures  # noqa: PLC0415 - only needed for failures
 
     if end.reason is not ExitReason.EXITED:
-        return None, compile_failures.gave_up(end)
+        return None, compile_failures.limit_exceeded(end)
     if end.code != 0:
         return None, compile_failures.explain(end.output.decode(errors="replace"), source, arch)
-    return None, compile_failures.too_long()
+    return None, compile_failures.assembly_too_large()
 
 
 def _roofline(problem: Problem, dtype: Dtype | None, gpu: Gpu) -> Roofline:

@@ -1,7 +1,6 @@
-"""Reads what the compiler wrote: each kernel's instructions with their lines and loops, and its figures.
+"""Parser for the compiler's assembly: functions, instructions with source lines and loops, kernel metadata.
 
-It takes the compiler's text as it is and draws no conclusions. The author's file is the one that `#line`
-named.
+It parses only; the analysis is in other modules. The author's file is the one named by `#line`.
 """
 
 from __future__ import annotations
@@ -19,44 +18,42 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction, and where it came from."""
+    """One instruction and its position in the source and the loops."""
 
     mnemonic: str
     operands: str
-    line: int | None  #: the author's, None where the compiler knows none
-    depth: int  #: how many loops it stands in
-    loop: str | None  #: the label of the innermost of them
-    block: int  #: which basic block of its function it is in, counted from 0
+    line: int | None  #: in the author's source; None where the compiler gives none
+    depth: int  #: number of enclosing loops
+    loop: str | None  #: label of the innermost loop
+    block: int  #: index of its basic block within the function
     note: str = ""  #: the compiler's own comment
 
     @property
     def text(self) -> str:
-        """As the assembler reads it."""
+        """The instruction in assembler syntax."""
         return f"{self.mnemonic} {self.operands}".rstrip()
 
 
 @dataclass
 class AssemblyFunction:
-    """The code of one function."""
+    """One function of the assembly."""
 
     symbol: str
     instructions: list[Instruction] = field(default_factory=list)
-    labels: dict[str, int] = field(
-        default_factory=dict
-    )  #: label → index of the instruction that it stands at
-    parents: dict[str, str | None] = field(default_factory=dict)  #: loop → the loop around it
-    info: dict[str, int] = field(default_factory=dict)  #: the compiler's own summary, by its names
+    labels: dict[str, int] = field(default_factory=dict)  #: label → index of the instruction after it
+    parents: dict[str, str | None] = field(default_factory=dict)  #: loop → the enclosing loop
+    info: dict[str, int] = field(default_factory=dict)  #: the compiler's summary, under the compiler's names
 
 
 @dataclass(frozen=True)
 class Assembly:
-    """All functions of a file, and the metadata of those that are kernels."""
+    """All functions of a file, and the metadata of the kernels among them."""
 
     functions: dict[str, AssemblyFunction]
-    metadata: dict[str, dict[str, str]]  #: kernel's symbol → key without its dot → value
+    metadata: dict[str, dict[str, str]]  #: symbol of a kernel → key without its leading dot → value
 
     def kernels(self) -> Iterator[tuple[AssemblyFunction, dict[str, str]]]:
-        """Each kernel with its metadata, in the order of the file."""
+        """Yield each kernel with its metadata, in file order."""
         for symbol, function in self.functions.items():
             if symbol in self.metadata:
                 yield function, self.metadata[symbol]
@@ -74,7 +71,7 @@ _INFO = re.compile(r"^; (\w+)\s*[:=] (\d+)\b")
 
 
 def read_assembly(text: str) -> Assembly:
-    """The functions of an assembly file of LLVM's AMDGPU backend."""
+    """Parse an assembly file of LLVM's AMDGPU backend."""
     code, _, rest = text.partition("\t.amdgpu_metadata\n")
     reader = _AssemblyReader()
     for line in code.splitlines():
@@ -83,7 +80,7 @@ def read_assembly(text: str) -> Assembly:
 
 
 class _AssemblyReader:
-    """Goes through the lines once, and remembers in which function, block, loop and source line it is."""
+    """Reads the lines once and tracks the current function, block, loop and source line."""
 
     def __init__(self) -> None:
         self.functions: dict[str, AssemblyFunction] = {}
@@ -93,7 +90,7 @@ class _AssemblyReader:
         self._depth = 0
         self._loop: str | None = None
         self._label: str | None = None
-        self._around: list[str] = []  # the parents that the comments of a loop's header name
+        self._enclosing: list[str] = []  # enclosing loops, as named by the comments of a loop header
 
     def read(self, line: str) -> None:
         if begin := _BEGIN.search(line):
@@ -112,22 +109,22 @@ class _AssemblyReader:
         if line.startswith("\t.loc\t"):
             if loc := _LOC.match(line):
                 self._line = _author_line(loc[2])
-        elif line[1:2] not in {".", ";"} and (found := _INSTRUCTION.match(line)):
+        elif line[1:2] not in {".", ";"} and (parsed := _INSTRUCTION.match(line)):
             function.instructions.append(
                 Instruction(
-                    mnemonic=found[1],
-                    operands=found[2] or "",
+                    mnemonic=parsed[1],
+                    operands=parsed[2] or "",
                     line=self._line,
                     depth=self._depth,
                     loop=self._loop,
                     block=self._block,
-                    note=(found[3] or "").strip(),
+                    note=(parsed[3] or "").strip(),
                 )
             )
 
     def _read_label(self, function: AssemblyFunction, label: str | None, comment: str) -> None:
         self._block += 1
-        self._depth, self._loop, self._around = 0, None, []
+        self._depth, self._loop, self._enclosing = 0, None, []
         self._label = label and label.removeprefix(".L")
         if self._label:
             function.labels[self._label] = len(function.instructions)
@@ -143,33 +140,33 @@ class _AssemblyReader:
         if header := _HEADER.search(comment):
             if self._label:
                 self._depth, self._loop = int(header[1]), self._label
-                function.parents[self._label] = self._around[-1] if self._around else None
+                function.parents[self._label] = self._enclosing[-1] if self._enclosing else None
         elif parent := _PARENT.search(comment):
-            self._around.append(parent[1])
+            self._enclosing.append(parent[1])
         elif inside := _INSIDE.search(comment):
             self._depth, self._loop = int(inside[2]), inside[1]
 
 
 def _author_line(frames: str) -> int | None:
-    """The author's line in `file:line:col @[ caller:line:col ]`: the innermost, 0 being none."""
-    found = _FRAME.search(frames)
-    return int(found[1]) or None if found else None
+    """Return the innermost author line in `file:line:col @[ caller:line:col ]`; line 0 means none."""
+    frame = _FRAME.search(frames)
+    return int(frame[1]) or None if frame else None
 
 
 def _read_metadata(text: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """The entries under `amdhsa.kernels`: as much of YAML as the compiler writes there."""
+    """Yield the entries under `amdhsa.kernels`; parses only the subset of YAML that the compiler emits."""
     lines = deque(text.partition("amdhsa.kernels:")[2].splitlines())
     entry: dict[str, str] = {}
     for line in lines:
         if line.startswith("  - ."):
-            yield from _named(entry)
+            yield from _named_entry(entry)
             entry = {}
         elif line and not line.startswith(" "):
             break
-        if (found := re.match(r"^  [ -] \.(\w+):\s*(.*)$", line)) and found[2]:
-            entry[found[1]] = found[2].strip("'")
-    yield from _named(entry)
+        if (pair := re.match(r"^  [ -] \.(\w+):\s*(.*)$", line)) and pair[2]:
+            entry[pair[1]] = pair[2].strip("'")
+    yield from _named_entry(entry)
 
 
-def _named(entry: dict[str, str]) -> Iterable[tuple[str, dict[str, str]]]:
+def _named_entry(entry: dict[str, str]) -> Iterable[tuple[str, dict[str, str]]]:
     return [(entry["name"], entry)] if "name" in entry else []

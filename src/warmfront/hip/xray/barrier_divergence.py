@@ -1,7 +1,7 @@
-"""Finds barriers that only some threads of a block may reach, from the assembly's masks and branches.
+"""Finds barriers that only some threads of a block reach, from the masks and branches in the assembly.
 
-A condition counts only if it is known to differ with the thread's number: data that merely might differ does
-not. It reads assembly and says which instructions; words are for others.
+A condition counts only if it is known to depend on the thread's index; conditions on data, which may or may
+not differ between threads, do not. Returns instruction indexes; `xray_findings` words the findings.
 """
 
 from __future__ import annotations
@@ -16,66 +16,74 @@ if TYPE_CHECKING:
     from warmfront.hip.xray.assembly import Instruction
 
 
-#: Masks that are followed: enough for a kernel that a person wrote.
+#: Masks that are analysed; enough for any kernel written by hand.
 _MOST_MASKS = 100
 
-#: Instructions that hand masked lanes on to another register.
-_PASS_ON = ("s_mov_b64", "s_xor_b64", "s_or_b64", "s_or_saveexec", "s_andn2_saveexec")
+#: Instructions that copy masked lanes to another register.
+_MASK_COPIES = ("s_mov_b64", "s_xor_b64", "s_or_b64", "s_or_saveexec", "s_andn2_saveexec")
 
 
 def divergent_barriers(
     instructions: Sequence[Instruction], labels: Mapping[str, int], masking: Collection[int]
 ) -> list[int]:
-    """Indexes of the barriers that are reached with lanes masked off by one of `masking`."""
-    barriers = {i for i, each in enumerate(instructions) if kind_of(each.mnemonic) is InstructionKind.BARRIER}
+    """Return the indexes of the barriers that are reached while one of `masking` has lanes masked off."""
+    barriers = {
+        i
+        for i, instruction in enumerate(instructions)
+        if kind_of(instruction.mnemonic) is InstructionKind.BARRIER
+    }
     if not barriers or not masking:
         return []
-    flow = _Flow(instructions, labels)
-    found: set[int] = set()
+    flow = _ControlFlow(instructions, labels)
+    divergent: set[int] = set()
     for start in sorted(masking)[:_MOST_MASKS]:
-        found |= barriers & flow.masked_from(start)
-    return sorted(found)
+        divergent |= barriers & flow.masked_from(start)
+    return sorted(divergent)
 
 
-class _Flow:
-    """The ways through a kernel's code."""
+class _ControlFlow:
+    """The control flow of a kernel's instructions."""
 
     def __init__(self, instructions: Sequence[Instruction], labels: Mapping[str, int]) -> None:
         self._instructions = instructions
         self._labels = labels
-        self._operands = [[part.strip() for part in each.operands.split(",")] for each in instructions]
-        #: The few instructions that can hand masked lanes on.
-        self._passing = [i for i, each in enumerate(instructions) if each.mnemonic.startswith(_PASS_ON)]
+        self._operands = [
+            [part.strip() for part in instruction.operands.split(",")] for instruction in instructions
+        ]
+        #: The few instructions that can copy masked lanes.
+        self._copies = [
+            i for i, instruction in enumerate(instructions) if instruction.mnemonic.startswith(_MASK_COPIES)
+        ]
 
     def masked_from(self, start: int) -> set[int]:
-        """The instructions that run before the lanes masked off at `start` are back."""
+        """Return the instructions that can run before the lanes masked off at `start` are restored."""
         saved = self._holders(start)
-        seen: set[int] = set()
-        waiting = [start + 1]
-        while waiting:
-            index = waiting.pop()
-            if index in seen or index >= len(self._instructions):
+        reached: set[int] = set()
+        pending = [start + 1]
+        while pending:
+            index = pending.pop()
+            if index in reached or index >= len(self._instructions):
                 continue
-            seen.add(index)
-            if not self._gives_back(index, saved):
-                waiting += self._next(index)
-        return seen
+            reached.add(index)
+            if not self._restores(index, saved):
+                pending += self._successors(index)
+        return reached
 
     def _holders(self, start: int) -> set[str]:
-        """The registers that hold the lanes masked off at `start`: copies, and what is left for an else."""
+        """Return the registers that hold the lanes masked off at `start`: copies, and masks for an else."""
         holders = {self._operands[start][0]}
-        for index in self._passing:
+        for index in self._copies:
             target, *sources = self._operands[index]
             if index > start and target != "exec" and not holders.isdisjoint(sources):
                 holders.add(target)
         return holders
 
-    def _gives_back(self, index: int, saved: set[str]) -> bool:
-        """Whether lanes that are held back run again after this."""
+    def _restores(self, index: int, saved: set[str]) -> bool:
+        """Return whether this instruction restores the masked lanes."""
         target, *sources = self._operands[index]
         return target == "exec" and (not saved.isdisjoint(sources) or "exec" in saved)
 
-    def _next(self, index: int) -> Iterator[int]:
+    def _successors(self, index: int) -> Iterator[int]:
         mnemonic = self._instructions[index].mnemonic
         if mnemonic.startswith(("s_branch", "s_cbranch")):
             target = self._labels.get(self._operands[index][0].removeprefix(".L"))

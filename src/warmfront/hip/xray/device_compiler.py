@@ -1,7 +1,8 @@
-"""The compiler of the X-ray: clang from PyPI's `ziglang`, our headers, ROCm's device libraries if installed.
+"""The X-ray's compiler: clang from PyPI's `ziglang`, our headers, and ROCm's device libraries if installed.
 
-What does not depend on the author's text (headers, precompiled headers, generated bitcode) is built once,
-outside any sandbox, and cached. The author's text is compiled in a box only; here is its template.
+What does not depend on the author's source (headers, precompiled headers, generated bitcode) is built once,
+outside the sandbox, and cached. The author's source is compiled only in a box; this module builds its
+template.
 """
 
 from __future__ import annotations
@@ -28,17 +29,17 @@ if TYPE_CHECKING:
 
 INCLUDE = Path(__file__).parent / "include"
 
-#: File names in the box's folder.
+#: File names in the folder of the box.
 SOURCE_FILE = "solution.hip"
 ASSEMBLY_FILE = "kernels.s"
 
-#: Assembly beyond this is an attack on whoever reads it.
+#: Larger assembly is rejected unread, so that a hostile source cannot exhaust the analysis.
 MAX_ASSEMBLY_BYTES = 8 * 1024**2
 
-#: What `__oclc_ISA_version` says for each target: major * 1000 + minor * 100 + stepping.
+#: `__oclc_ISA_version` of each target: major * 1000 + minor * 100 + stepping.
 ISA_VERSIONS = {"gfx942": 9402, "gfx90a": 9010, "gfx950": 9500}
 
-#: ROCm's device libraries as hipcc links them: IEEE arithmetic, denormals kept, wavefronts of 64.
+#: ROCm's device libraries, as hipcc links them: IEEE arithmetic, denormals kept, wavefronts of 64.
 LIBRARIES = (
     "ocml",
     "ockl",
@@ -50,11 +51,11 @@ LIBRARIES = (
     "oclc_abi_version_500",
 )
 
-#: Host code means the same on every machine: the wheel's headers, of one processor and one glibc.
+#: The wheel's headers for one processor and one glibc, so that host code compiles the same on every machine.
 _HOST_PROCESSOR = "x86"
 _HOST_MACROS = ("__GLIBC_MINOR__=36", *LIBCXX_MACROS)
 
-#: As hipcc does: everything is inlined, and a line table says which line an instruction came from.
+#: As in hipcc, everything is inlined. -g1 adds the line table that maps instructions to source lines.
 _CODE_FLAGS = (
     "-O3",
     "-g1",
@@ -70,10 +71,10 @@ _CODE_FLAGS = (
 
 
 class PrecompiledHeaders(StrEnum):
-    """How much of C++ is precompiled. More takes longer to load, and parsing takes longer still."""
+    """Sets of precompiled headers. A larger set takes longer to load, but parsing takes longer still."""
 
-    HIP = "hip"  #: HIP's own runtime header
-    ALGORITHM = "algorithm"  #: and what ROCm's brings along
+    HIP = "hip"  #: HIP's runtime header
+    ALGORITHM = "algorithm"  #: and what ROCm's runtime header includes
     EVERYTHING = "everything"  #: and what host code commonly includes
 
 
@@ -92,20 +93,22 @@ _INCLUDES = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([a-z_]+)>", re.MULTILINE)
 
 
 class DeviceCompiler:
-    """Clang for one GPU architecture. `libraries` is where ROCm's bitcode is; None does without."""
+    """Clang for one GPU architecture.
+
+    `libraries` is the folder with ROCm's bitcode; None compiles without it.
+    """
 
     def __init__(self, cache_dir: Path, arch: str, *, libraries: Path | None) -> None:
         if arch not in ISA_VERSIONS:
             raise UsageError(
-                f"The X-ray does not know {arch!r}.",
-                hint=f"Use --arch with one of: {', '.join(ISA_VERSIONS)}.",
+                f"The X-ray does not support the architecture {arch!r}; supported: {', '.join(ISA_VERSIONS)}."
             )
         self.arch = arch
         self.libraries = libraries
         self._cache_dir = cache_dir
 
     def template(self, source: str, settings: Settings) -> Template:
-        """The box that compiles SOURCE_FILE to ASSEMBLY_FILE, for sources that include what this one does."""
+        """Return the template of a box that compiles SOURCE_FILE to ASSEMBLY_FILE, given a source like it."""
         precompiled = self.precompiled(choose_headers(source))
         command = " ".join(self.command(f"/box/{SOURCE_FILE}", precompiled))
         limits = settings.compile_limits()
@@ -128,9 +131,9 @@ class DeviceCompiler:
         )
 
     def command(self, source: str, precompiled: Path) -> list[str]:
-        """The compiler's argv for a source file, but for where the assembly goes."""
+        """Return the compiler's argv for a source file, without the output option."""
         return [
-            *self._front(),
+            *self._front_end(),
             *("-Xclang", "-include-pch", "-Xclang", str(precompiled / "headers.pch")),
             *("-Xclang", "-fno-validate-pch"),
             *self._linked_libraries(),
@@ -139,17 +142,17 @@ class DeviceCompiler:
         ]
 
     def precompiled(self, headers: PrecompiledHeaders) -> Path:
-        """The cache entry with these headers precompiled; built if it is not there."""
-        key = cache.digest([str(self._headers), *self._front(), *_PRECOMPILED[headers]])
+        """Return the cache entry with these headers precompiled; build it if missing."""
+        key = cache.digest([str(self._headers), *self._front_end(), *_PRECOMPILED[headers]])
         build = functools.partial(self._precompile, headers=headers)
         return cache.get_or_build(self._cache_dir, f"xray-{self.arch}-{headers}-{key}", build)
 
     def _precompile(self, into: Path, *, headers: PrecompiledHeaders) -> None:
         emit = ["-fsyntax-only", "-Xclang", "-emit-pch", str(self._headers / f"{headers}.h"), "-o", "-"]
-        (into / "headers.pch").write_bytes(_build([*self._front(), *emit]))
+        (into / "headers.pch").write_bytes(_build([*self._front_end(), *emit]))
 
-    def _front(self) -> list[str]:
-        """The compiler and every flag that a precompiled header is bound to."""
+    def _front_end(self) -> list[str]:
+        """Return the compiler and all flags that a precompiled header depends on."""
         includes = [
             self._headers / "include",
             self._headers / "cpu",
@@ -175,9 +178,10 @@ class DeviceCompiler:
 
     @functools.cached_property
     def _headers(self) -> Path:
-        """The cache entry with our headers, those of the CPU runtime that they build on, and the bitcode.
+        """The cache entry with our headers, the CPU runtime's headers that they include, and the bitcode.
 
-        Copies, because a precompiled header is bound to its sources, and the box reads them as nobody.
+        The files are copies, because a precompiled header depends on its sources, and because the box reads
+        them as an unprivileged user.
         """
         files = [
             path for root in (INCLUDE, cpu.INCLUDE) for path in sorted(root.rglob("*")) if path.is_file()
@@ -187,15 +191,15 @@ class DeviceCompiler:
             [
                 cache.file_identity(str(self._wheel / "zig")),
                 self.arch,
-                Path(__file__),  # which decides what is gathered
+                Path(__file__),  # this code decides what is copied
                 *(path.name for path in files),
                 *files,
                 *(cache.file_identity(str(path)) for path in bitcode),
             ]
         )
-        return cache.get_or_build(self._cache_dir, f"xray-{self.arch}-headers-{key}", self._gather)
+        return cache.get_or_build(self._cache_dir, f"xray-{self.arch}-headers-{key}", self._copy_files)
 
-    def _gather(self, into: Path) -> None:
+    def _copy_files(self, into: Path) -> None:
         shutil.copytree(INCLUDE, into / "include", copy_function=shutil.copyfile)
         shutil.copytree(cpu.INCLUDE, into / "cpu", copy_function=shutil.copyfile)
         for headers, names in _PRECOMPILED.items():
@@ -211,7 +215,7 @@ class DeviceCompiler:
             self._generate_isa_version(isa_version)
 
     def _bitcode(self) -> list[Path]:
-        """Those of the libraries that there are."""
+        """Return the bitcode files that are installed."""
         if self.libraries is None:
             return []
         files = [self.libraries / f"{name}.bc" for name in (*LIBRARIES, self._isa_library)]
@@ -222,7 +226,7 @@ class DeviceCompiler:
         return f"oclc_isa_version_{self.arch.removeprefix('gfx')}"
 
     def _generate_isa_version(self, file: Path) -> None:
-        """What Debian's libraries lack for newer targets: a constant that says which target it is."""
+        """Compile the constant with the ISA version, which Debian's libraries lack for newer targets."""
         source = file.with_suffix(".ll")
         source.write_text(
             'target triple = "amdgcn-amd-amdhsa"\n'
@@ -235,12 +239,12 @@ class DeviceCompiler:
 
     @functools.cached_property
     def _wheel(self) -> Path:
-        """The wheel as a box may read it."""
+        """The unpacked wheel, readable from a box."""
         return open_wheel(require_wheel("The X-ray's"), self._cache_dir, _HOST_PROCESSOR)
 
 
 def choose_headers(source: str) -> PrecompiledHeaders:
-    """As few precompiled headers as this source needs; names that it never included should not be found."""
+    """Return the smallest sufficient set, so that names that the source does not include stay undeclared."""
     included = set(_INCLUDES.findall(source))
     if included & set(_PRECOMPILED[PrecompiledHeaders.EVERYTHING]) - {
         "algorithm",
@@ -255,20 +259,20 @@ def choose_headers(source: str) -> PrecompiledHeaders:
 
 
 def find_libraries() -> Path | None:
-    """ROCm's device libraries, where Debian and ROCm install them."""
+    """Return the folder of ROCm's device libraries, as installed by Debian or ROCm, or None."""
     candidates = [*sorted(Path("/usr/lib").glob("*/amdgcn/bitcode")), Path("/opt/rocm/amdgcn/bitcode")]
     return next((path for path in candidates if (path / "ocml.bc").exists()), None)
 
 
 def compiler_version() -> str:
-    """What compiles, for people."""
+    """Return the name and version of the compiler, for display."""
     return wheel_version(require_wheel("The X-ray's"))
 
 
 def _build(argv: Sequence[str]) -> bytes:
-    """Run the compiler on our own text; what it says on failure is ours to mend."""
+    """Run the compiler on our own files and return its output; a failure is a bug in this package."""
     done = subprocess.run(argv, capture_output=True, check=False)
     if done.returncode != 0:
-        said = done.stderr.decode(errors="replace")[-4000:]
-        raise ToolchainFailed(f"The X-ray's compiler could not build its own parts:\n{said}")
+        errors = done.stderr.decode(errors="replace")[-4000:]
+        raise ToolchainFailed(f"The X-ray's compiler could not build its own headers or libraries:\n{errors}")
     return done.stdout

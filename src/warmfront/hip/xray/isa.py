@@ -1,6 +1,6 @@
-"""Knows the instruction set: what kind an instruction is, and how many bytes a lane moves with it.
+"""Instruction set: the kind of each instruction, and the bytes that it moves per lane.
 
-One table of mnemonics for CDNA2, CDNA3 and CDNA4; nothing here knows of kernels or source lines.
+One table of mnemonics covers CDNA2, CDNA3 and CDNA4.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class InstructionKind(StrEnum):
-    """What an instruction does, as an author thinks of it."""
+    """Kinds of instructions, in an author's terms."""
 
     VALU = "vector ALU"
     MFMA = "matrix (MFMA)"
@@ -24,7 +24,7 @@ class InstructionKind(StrEnum):
     LDS_WRITE = "LDS write"
     LDS_ATOMIC = "LDS atomic"
     SHUFFLE = "shuffle"  #: between lanes, through the LDS crossbar
-    SCRATCH = "scratch"  #: a thread's own memory, which is global memory in disguise
+    SCRATCH = "scratch"  #: private memory of a thread, which is located in global memory
     BRANCH = "branch"
     CALL = "call"
     WAIT = "wait"
@@ -32,7 +32,7 @@ class InstructionKind(StrEnum):
     OTHER = "other"
 
 
-#: The first that matches decides.
+#: The first match decides.
 _KINDS = (
     (r"v_mfma_|v_smfmac_", InstructionKind.MFMA),
     (r"v_", InstructionKind.VALU),
@@ -58,7 +58,7 @@ _KINDS = (
 )
 _PATTERN = re.compile("|".join(f"(?P<k{i}>{names})" for i, (names, _) in enumerate(_KINDS)))
 
-#: gfx90a reaches scratch through a buffer whose descriptor is always the first four scalar registers.
+#: gfx90a accesses scratch through a buffer whose descriptor is always in the first four scalar registers.
 _SCRATCH_BUFFER = re.compile(r"\bs\[0:3\]")
 
 _WIDTHS = (
@@ -71,22 +71,22 @@ _WIDTHS = (
 
 
 def kind_of(mnemonic: str, operands: str = "") -> InstructionKind:
-    """What an instruction does."""
-    kind = _usual_kind(mnemonic)
+    """Return the kind of an instruction."""
+    kind = _kind_by_mnemonic(mnemonic)
     if mnemonic.startswith("buffer_") and kind in {InstructionKind.GLOBAL_LOAD, InstructionKind.GLOBAL_STORE}:
         return InstructionKind.SCRATCH if _SCRATCH_BUFFER.search(operands) else kind
     return kind
 
 
-@functools.cache  # there are a few hundred mnemonics, and a kernel uses some of them thousands of times
-def _usual_kind(mnemonic: str) -> InstructionKind:
-    found = _PATTERN.match(mnemonic)
-    return _KINDS[int((found.lastgroup or "k0")[1:])][1] if found else InstructionKind.OTHER
+@functools.cache  # a few hundred mnemonics exist, and a kernel uses some of them thousands of times
+def _kind_by_mnemonic(mnemonic: str) -> InstructionKind:
+    match = _PATTERN.match(mnemonic)
+    return _KINDS[int((match.lastgroup or "k0")[1:])][1] if match else InstructionKind.OTHER
 
 
 @functools.cache
 def width_of(mnemonic: str) -> int:
-    """Bytes that one lane moves with a load or a store."""
+    """Return the bytes that a load or store moves per lane."""
     if "2_b64" in mnemonic or "2st64_b64" in mnemonic:
         return 16
     return next((width for pattern, width in _WIDTHS if pattern.search(mnemonic)), 4)

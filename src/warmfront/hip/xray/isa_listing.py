@@ -1,6 +1,6 @@
-"""A kernel's assembly beside the source lines that it came from, in the order in which it runs.
+"""Listing of a kernel's assembly next to its source lines, in the order of the code.
 
-Plain text and plain data; colours and columns of a terminal are for whoever shows it.
+Plain text and data; colours are added by the code that displays it.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ListingBlock:
-    """Neighbouring instructions of one source line."""
+    """Consecutive instructions of one source line."""
 
-    line: int | None  #: None where the compiler knows no line of the author's
-    depth: int  #: how many loops they stand in
-    label: str | None  #: what a branch to the first of them names
+    line: int | None  #: None where the compiler gives no line of the author's source
+    depth: int  #: number of enclosing loops
+    label: str | None  #: branch target at the first instruction
     instructions: tuple[str, ...]
 
 
 def listing_blocks(instructions: Sequence[Instruction], labels: Mapping[str, int]) -> list[ListingBlock]:
-    """The assembly, cut wherever the source line or the loop changes, and where a branch leads."""
+    """Split the assembly where the source line or the loop depth changes, and at branch targets."""
     targets = {index: label for label, index in labels.items()}
-    found: list[ListingBlock] = []
+    blocks: list[ListingBlock] = []
     begin = 0
     for end in range(1, len(instructions) + 1):
         first = instructions[begin]
@@ -35,26 +35,26 @@ def listing_blocks(instructions: Sequence[Instruction], labels: Mapping[str, int
             after = instructions[end]
             if (after.line, after.depth) == (first.line, first.depth):
                 continue
-        texts = tuple(each.text for each in instructions[begin:end])
-        found.append(
+        texts = tuple(instruction.text for instruction in instructions[begin:end])
+        blocks.append(
             ListingBlock(line=first.line, depth=first.depth, label=targets.get(begin), instructions=texts)
         )
         begin = end
-    return found
+    return blocks
 
 
-def side_by_side(found: Sequence[ListingBlock], source: str, width: int) -> Iterator[str]:
-    """One row an instruction: its source line on the left where it begins, a bar for each loop around it."""
+def side_by_side(blocks: Sequence[ListingBlock], source: str, width: int) -> Iterator[str]:
+    """Yield one row per instruction: the source line at the left where it begins, and one bar per loop."""
     lines = source.split("\n")
     number_width = len(str(len(lines)))
     text_width = max(min(max((len(line) for line in lines), default=0), width // 2 - number_width - 3), 20)
     left_width = number_width + 1 + text_width
-    for piece in found:
-        text = lines[piece.line - 1].replace("\t", "    ") if piece.line else ""
-        number = str(piece.line) if piece.line else ""
+    for block in blocks:
+        text = lines[block.line - 1].replace("\t", "    ") if block.line else ""
+        number = str(block.line) if block.line else ""
         left = f"{number:>{number_width}} {text[:text_width]}"
-        if piece.label:
-            yield f"{'':{left_width}}  .L{piece.label}:"
-        for instruction in piece.instructions:
-            yield f"{left:{left_width}}  {'| ' * piece.depth}{instruction}"
+        if block.label:
+            yield f"{'':{left_width}}  .L{block.label}:"
+        for instruction in block.instructions:
+            yield f"{left:{left_width}}  {'| ' * block.depth}{instruction}"
             left = ""

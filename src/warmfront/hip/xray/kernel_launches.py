@@ -1,6 +1,6 @@
-"""Finds where each kernel is declared, and with how many threads it is launched, if the text says so plainly.
+"""Finds declarations and launches of kernels in a source, with constant launch configurations.
 
-What is not plain is not known, and not guessed. Time is linear in the source.
+A configuration that is not constant is unknown; nothing is guessed. Runs in linear time.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
     from warmfront.hip.source.lexer import Token
 
-#: More launches than anyone writes by hand.
+#: More launches than any source written by hand has.
 _MOST_LAUNCHES = 1000
 _ATTRIBUTES = frozenset({"__launch_bounds__", "__attribute__", "alignas", "__align__"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class KernelLaunch:
-    """One launch, as far as it is known."""
+    """One launch; what is not constant is None."""
 
     kernel: str  #: without namespaces and template arguments
     line: int
     grid: tuple[int, int, int] | None
     block: tuple[int, int, int] | None
-    lds_bytes: int | None  #: asked for at the launch; 0 where nothing was
+    lds_bytes: int | None  #: dynamic LDS; 0 where the launch gives none
 
 
 def find_launches(source: str) -> list[KernelLaunch]:
-    """Every `kernel<<<grid, block, …>>>` of a source."""
+    """Return every `kernel<<<grid, block, …>>>` of a source."""
     try:
         tokens = tokenize(source)
     except LexError:
@@ -43,11 +43,11 @@ def find_launches(source: str) -> list[KernelLaunch]:
     code = tokens.code
     constants = SourceConstants(tokens)
     lines = LineIndex(source)
-    launches = (index for index, token in enumerate(code) if token.text == "<<<")
-    found = []
-    for index in islice(launches, _MOST_LAUNCHES):
+    positions = (index for index, token in enumerate(code) if token.text == "<<<")
+    launches = []
+    for index in islice(positions, _MOST_LAUNCHES):
         arguments = split(_between(code, index))
-        found.append(
+        launches.append(
             KernelLaunch(
                 kernel=_launched_name(code, index),
                 line=lines.position(code[index].start)[0],
@@ -56,45 +56,45 @@ def find_launches(source: str) -> list[KernelLaunch]:
                 lds_bytes=constants.number(arguments[2]) if len(arguments) > 2 else 0,
             )
         )
-    return found
+    return launches
 
 
 def block_of(launches: Sequence[KernelLaunch], kernel: str) -> tuple[int, int, int] | None:
-    """The block that a kernel is launched with, if every launch of it uses the same known one."""
+    """Return the block size of a kernel if all its launches use the same known one."""
     blocks = {launch.block for launch in launches if launch.kernel == kernel}
     return blocks.pop() if len(blocks) == 1 else None
 
 
 def is_one_block(launches: Sequence[KernelLaunch], kernel: str) -> bool:
-    """Whether a kernel is launched, and never with more than one block."""
+    """Return whether all launches of a kernel, and at least one, have a single block."""
     return {launch.grid for launch in launches if launch.kernel == kernel} == {(1, 1, 1)}
 
 
 def dynamic_lds_of(launches: Sequence[KernelLaunch], kernel: str) -> Mapping[int, int]:
-    """The bytes of LDS that launches of a kernel ask for, by line, where they are known and not 0."""
+    """Return the dynamic LDS bytes of a kernel's launches, by line, where known and not 0."""
     return {
         launch.line: launch.lds_bytes for launch in launches if launch.kernel == kernel and launch.lds_bytes
     }
 
 
 def kernel_lines(source: str) -> dict[str, int]:
-    """Where each kernel is declared first."""
+    """Return the line of each kernel's first declaration, by name."""
     try:
         code = tokenize(source).code
     except LexError:
         return {}
     partner = match_brackets(code).partner
     lines = LineIndex(source)
-    found: dict[str, int] = {}
+    declared: dict[str, int] = {}
     for index, token in enumerate(code):
         name = _declared_name(code, index + 1, partner) if token.text == "__global__" else None
         if name is not None:
-            found.setdefault(name.text, lines.position(name.start)[0])
-    return found
+            declared.setdefault(name.text, lines.position(name.start)[0])
+    return declared
 
 
 def _declared_name(code: Sequence[Token], index: int, partner: Mapping[int, int]) -> Token | None:
-    """The name of the function whose declaration goes on at `index`, past attributes and their brackets."""
+    """Return the name of the function whose declaration continues at `index`, skipping attributes."""
     for _ in range(MOST_TOKENS):
         if index + 1 >= len(code) or code[index].text in {";", "{", "}"}:
             return None
@@ -106,7 +106,7 @@ def _declared_name(code: Sequence[Token], index: int, partner: Mapping[int, int]
 
 
 def _launched_name(code: Sequence[Token], launch: int) -> str:
-    """The name before `<<<`, behind template arguments."""
+    """Return the name before `<<<` and its template arguments."""
     depth = 0
     for index in range(launch - 1, max(launch - MOST_TOKENS, -1), -1):
         text = code[index].text
@@ -117,11 +117,11 @@ def _launched_name(code: Sequence[Token], launch: int) -> str:
 
 
 def _between(code: Sequence[Token], launch: int) -> Sequence[Token]:
-    """The tokens between `<<<` and `>>>`."""
+    """Return the tokens between `<<<` and `>>>`."""
     depth = 0
     for end in range(launch + 1, min(launch + MOST_TOKENS, len(code))):
         text = code[end].text
-        if depth == 0 and [each.text for each in code[end : end + 3]] == [">", ">", ">"]:
+        if depth == 0 and [token.text for token in code[end : end + 3]] == [">", ">", ">"]:
             return code[launch + 1 : end]
         depth += (text in {"(", "[", "{"}) - (text in {")", "]", "}"})
     return ()

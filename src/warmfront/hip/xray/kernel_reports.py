@@ -1,7 +1,4 @@
-"""Reads the kernels of an assembly file: what each resources, what it is made of, and what that comes to.
-
-It knows the compiler's output and the author's text; it compiles nothing.
-"""
+"""Builds the report of each kernel from the compiler's assembly and the author's source."""
 
 from __future__ import annotations
 
@@ -22,14 +19,14 @@ if TYPE_CHECKING:
     from warmfront.hip.xray.kernel_launches import KernelLaunch
     from warmfront.hip.xray.occupancy import ComputeUnit
 
-#: Block sizes that the table of occupancies shows.
+#: Block sizes in the occupancy table.
 BLOCK_SIZES = (64, 128, 256, 512, 1024)
 
 
 def read_kernels(
     text: str, source: str, launches: Sequence[KernelLaunch], unit: ComputeUnit
 ) -> tuple[KernelReport, ...]:
-    """Every kernel of an assembly file, which came from `source`."""
+    """Return the reports of all kernels in the assembly of `source`."""
     lines = kernel_lines(source)
     return tuple(
         _kernel(function, metadata, lines, launches, unit)
@@ -60,7 +57,7 @@ def _kernel(
         name=name,
         symbol=function.symbol,
         line=lines.get(bare),
-        # The summary has no number for a kernel that calls through a pointer; the metadata has the sum.
+        # The summary has formulas for a kernel that calls through a pointer; the metadata has the sum.
         vgpr=function.info.get("NumVgprs", resources.vgprs - agprs),
         agpr=function.info.get("NumAgprs", agprs),
         vgpr_total=resources.vgprs,
@@ -84,7 +81,7 @@ def _kernel(
 
 
 def _block_threads(block: tuple[int, int, int] | None, bound: int, unit: ComputeUnit) -> int | None:
-    """Threads of a block, by the launch or by the launch bounds; None where neither says so."""
+    """Return the threads per block from the launch or the launch bounds; None if neither is known."""
     launched = block[0] * block[1] * block[2] if block else 0
     if 0 < launched <= unit.most_block_threads:
         return launched
@@ -95,13 +92,13 @@ def _mix(instructions: Sequence[Instruction]) -> InstructionMix:
     counts: Counter[str] = Counter()
     loads: Counter[int] = Counter()
     stores: Counter[int] = Counter()
-    for each in instructions:
-        kind = kind_of(each.mnemonic, each.operands)
+    for instruction in instructions:
+        kind = kind_of(instruction.mnemonic, instruction.operands)
         counts[kind.value] += 1
         if kind is InstructionKind.GLOBAL_LOAD:
-            loads[width_of(each.mnemonic)] += 1
+            loads[width_of(instruction.mnemonic)] += 1
         elif kind is InstructionKind.GLOBAL_STORE:
-            stores[width_of(each.mnemonic)] += 1
+            stores[width_of(instruction.mnemonic)] += 1
     return InstructionMix(
         counts=dict(counts.most_common()),
         load_widths=dict(sorted(loads.items(), reverse=True)),
@@ -110,19 +107,23 @@ def _mix(instructions: Sequence[Instruction]) -> InstructionMix:
 
 
 def _loops(function: AssemblyFunction) -> list[Loop]:
-    """The loops of a kernel, in the order of its code."""
+    """Return the loops of a kernel, in code order."""
     bodies: dict[str, list[Instruction]] = {label: [] for label in function.parents}
-    for each in function.instructions:
-        if each.loop in bodies:
-            bodies[each.loop].append(each)
+    for instruction in function.instructions:
+        if instruction.loop in bodies:
+            bodies[instruction.loop].append(instruction)
     return [_loop(label, body) for label, body in bodies.items() if body]
 
 
 def _loop(label: str, body: Sequence[Instruction]) -> Loop:
-    """A loop's line is that of the branch back to its head, if that has one."""
-    counts = Counter(kind_of(each.mnemonic, each.operands).value for each in body)
-    back = [each.line for each in body if each.operands.endswith(f".L{label}") and each.line]
-    lines = back or [each.line for each in body if each.line]
+    """Return one loop; its line is that of the branch back to its header, if known."""
+    counts = Counter(kind_of(instruction.mnemonic, instruction.operands).value for instruction in body)
+    back = [
+        instruction.line
+        for instruction in body
+        if instruction.operands.endswith(f".L{label}") and instruction.line
+    ]
+    lines = back or [instruction.line for instruction in body if instruction.line]
     return Loop(
         line=min(lines, default=None),
         depth=body[0].depth,

@@ -1,7 +1,7 @@
-"""Follows through a kernel's assembly what each lane of a wave holds, if the thread's number decides it.
+"""Abstract interpretation of a kernel's vector registers: values that depend only on the thread's index.
 
-A value is known as one number for each lane, up to something that is the same in all of them (a pointer, the
-block's number). Everything else is not known, and nothing is guessed. Code is read once, from top to bottom.
+A known value is one number per lane, plus an unknown offset that is the same in all lanes (a pointer, the
+block index). All other values are unknown. The code is read once, from top to bottom.
 """
 
 from __future__ import annotations
@@ -22,48 +22,48 @@ LANES = 64
 
 @dataclass(frozen=True)
 class LaneValue:
-    """What the lanes hold: `lanes[i]`, plus one unknown number for all where it is not `exact`."""
+    """One number per lane; if not `exact`, plus an unknown number that is the same in all lanes."""
 
     lanes: tuple[int, ...]
     exact: bool
 
     @property
     def uniform(self) -> bool:
-        """Whether all lanes hold the same."""
+        """Whether all lanes hold the same value."""
         return self.lanes.count(self.lanes[0]) == LANES
 
 
-#: Something that is the same in all lanes.
+#: An unknown value that is the same in all lanes.
 UNIFORM = LaneValue((0,) * LANES, exact=False)
 
 
 @dataclass(frozen=True)
 class MemoryAccess:
-    """A load or store through memory or LDS, with the address of each lane."""
+    """A load from or store to global memory or LDS, with the address of each lane."""
 
-    index: int  #: of its instruction
+    index: int  #: index of the instruction
     address: LaneValue
 
 
 @dataclass(frozen=True)
 class LaneTrace:
-    """What is known of one kernel."""
+    """What the analysis knows about one kernel."""
 
     accesses: tuple[MemoryAccess, ...]
-    #: Indexes of instructions that mask lanes off by a condition that differs with the thread's number.
+    #: Indexes of instructions that mask off lanes by a condition that depends on the thread's index.
     divergent: frozenset[int]
 
 
 def trace_lanes(instructions: Sequence[Instruction], block: tuple[int, int, int] | None) -> LaneTrace:
-    """What the lanes of a block's first wave hold; a block of unknown size is taken for a row of threads."""
-    walk = _Walk(block)
-    for index, each in enumerate(instructions):
-        walk.step(index, each)
-    return LaneTrace(tuple(walk.accesses), frozenset(walk.divergent))
+    """Trace the first wave of a block; a block of unknown size is treated as one row of threads."""
+    interpreter = _Interpreter(block)
+    for index, instruction in enumerate(instructions):
+        interpreter.step(index, instruction)
+    return LaneTrace(tuple(interpreter.accesses), frozenset(interpreter.divergent))
 
 
 def _thread_numbers(block: tuple[int, int, int] | None) -> LaneValue:
-    """The first vector register at the start: x, y and z of the thread, ten bits each."""
+    """Return the initial value of v0: the x, y and z of the thread, ten bits each."""
     width, height, _ = block or (1024, 1, 1)
     packed = (
         lane % width | lane // width % height << 10 | lane // (width * height) << 20 for lane in range(LANES)
@@ -76,21 +76,20 @@ _NUMBER = re.compile(r"^-?(?:0x[0-9a-f]+|\d+)$")
 _SUFFIX = re.compile(r"_(?:e32|e64|sdwa|dpp|e64_dpp)$")
 
 
-class _Walk:
-    """The state on the way from top to bottom."""
+class _Interpreter:
+    """The state of the registers while the code is read."""
 
     def __init__(self, block: tuple[int, int, int] | None) -> None:
         self.accesses: list[MemoryAccess] = []
         self.divergent: set[int] = set()
         self._values: dict[int, LaneValue] = {0: _thread_numbers(block)}
-        self._conditions: dict[
-            str, bool
-        ] = {}  # scalar registers that hold a mask: does it differ with the thread?
+        #: Scalar registers that hold a mask → whether the mask depends on the thread's index.
+        self._conditions: dict[str, bool] = {}
 
-    def step(self, index: int, each: Instruction) -> None:
-        name = _SUFFIX.sub("", each.mnemonic)
-        operands = _operands(each.operands)
-        kind = kind_of(each.mnemonic, each.operands)
+    def step(self, index: int, instruction: Instruction) -> None:
+        name = _SUFFIX.sub("", instruction.mnemonic)
+        operands = _operands(instruction.operands)
+        kind = kind_of(instruction.mnemonic, instruction.operands)
         if kind in _ACCESSES:
             self._access(index, kind, operands)
             if (
@@ -122,7 +121,7 @@ class _Walk:
     def _compute(self, name: str, operands: list[str]) -> None:
         operation = _OPERATIONS.get(name)
         inputs = operands[1:]
-        if name in _WITH_CARRY:  # the second operand takes the carry
+        if name in _WITH_CARRY:  # the second operand receives the carry
             inputs = operands[2:]
         result = None
         if operation is not None:
@@ -139,7 +138,7 @@ class _Walk:
         self._forget(target)
         if value is not None:
             self._values[register] = value
-            if ":" in target:  # the upper half of an address says nothing about lanes
+            if ":" in target:  # the upper half of an address is the same in all lanes
                 self._values[register + 1] = UNIFORM
 
     def _forget(self, target: str) -> None:
@@ -163,7 +162,7 @@ class _Walk:
         return value is not None and not value.uniform
 
     def _mask(self, index: int, name: str, operands: list[str]) -> None:
-        """Conditions are joined in scalar registers before they mask lanes."""
+        """Track conditions that are combined in scalar registers before they mask lanes."""
         differs = any(self._conditions.get(operand, False) for operand in operands[1:])
         if "saveexec" in name or (operands and operands[0] == "exec" and name.startswith(("s_and", "s_mov"))):
             if differs:
@@ -190,19 +189,19 @@ _WITH_CARRY = frozenset({"v_add_co_u32", "v_sub_co_u32", "v_mad_u64_u32", "v_mad
 
 
 def _operands(text: str) -> list[str]:
-    """The operands before the modifiers: `v1, v[2:3], off offset:16` → `v1`, `v[2:3]`, `off`."""
-    found = [part.strip() for part in text.split(",")]
-    if found and " " in found[-1]:
-        found[-1] = found[-1].split(" ")[0]
-    return [part for part in found if part]
+    """Return the operands before the modifiers: `v1, v[2:3], off offset:16` → `v1`, `v[2:3]`, `off`."""
+    parts = [part.strip() for part in text.split(",")]
+    if parts and " " in parts[-1]:
+        parts[-1] = parts[-1].split(" ")[0]
+    return [part for part in parts if part]
 
 
 def _register(operand: str) -> int | None:
-    found = _REGISTER.match(operand)
-    return int(found[1] or found[2]) if found else None
+    match = _REGISTER.match(operand)
+    return int(match[1] or match[2]) if match else None
 
 
-# Operations on known values. Each gives None where the result is not known.
+# Operations on known values. Each returns None where the result is unknown.
 
 
 def _add(values: Sequence[LaneValue]) -> LaneValue | None:
@@ -220,9 +219,7 @@ def _multiply(values: Sequence[LaneValue]) -> LaneValue | None:
     a, b = values[:2]
     if not a.exact and not b.exact:
         return UNIFORM if a.uniform and b.uniform else None
-    if not (
-        a.exact and b.exact
-    ):  # an unknown number times a known one is the same in all lanes only if both are
+    if not (a.exact and b.exact):  # the product with an unknown offset is known only for a uniform factor
         known, unknown = (a, b) if a.exact else (b, a)
         if not known.uniform:
             return None
@@ -256,25 +253,25 @@ _shift_right = _bitwise(lambda by, x: x >> (by & 31))
 
 
 def _or(values: Sequence[LaneValue]) -> LaneValue | None:
-    """With something that is the same in all lanes, the compiler writes `or` for `+` where no bits meet."""
+    """Treat `or` with a uniform value as `+`: the compiler emits it for sums whose bits do not overlap."""
     if all(value.exact for value in values):
         return _bitwise(lambda x, y: x | y)(values)
     return _add(values) if any(value.uniform for value in values) else None
 
 
 def _extract(values: Sequence[LaneValue]) -> LaneValue | None:
-    value, offset, width = values
-    if not all(each.exact for each in values):
+    field, offset, width = values
+    if not (field.exact and offset.exact and width.exact):
         return None
     mask = (1 << width.lanes[0]) - 1
-    return LaneValue(tuple((x & _WORD) >> offset.lanes[0] & mask for x in value.lanes), exact=True)
+    return LaneValue(tuple((x & _WORD) >> offset.lanes[0] & mask for x in field.lanes), exact=True)
 
 
 def _then(
     first: Callable[[Sequence[LaneValue]], LaneValue | None],
     second: Callable[[Sequence[LaneValue]], LaneValue | None],
 ) -> Callable[[Sequence[LaneValue]], LaneValue | None]:
-    """`second(first(a, b), c)`."""
+    """Return the operation `second(first(a, b), c)`."""
 
     def apply(values: Sequence[LaneValue]) -> LaneValue | None:
         result = first(values[:2])

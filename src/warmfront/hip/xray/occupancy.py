@@ -1,6 +1,6 @@
-"""How many waves of a kernel a compute unit holds at once, and which resource ends it.
+"""Occupancy: how many waves of a kernel fit on a compute unit, and which resource is the limit.
 
-Pure arithmetic over the published sizes of the compute unit; nothing here compiles or reads a file.
+Pure arithmetic on the published sizes of the compute units.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 @dataclass(frozen=True, kw_only=True)
 class ComputeUnit:
-    """What one compute unit of an architecture has."""
+    """The resources of one compute unit of an architecture."""
 
     arch: str
     lds_bytes: int
@@ -19,24 +19,24 @@ class ComputeUnit:
     simds: int = 4
     wave_lanes: int = 64
     most_waves_per_simd: int = 8
-    vgprs_per_lane: int = 512  #: of one SIMD; accumulation registers come out of the same file
+    vgprs_per_lane: int = 512  #: of one SIMD; accumulation registers are in the same file
     vgpr_granule: int = 8
     most_block_threads: int = 1024
-    most_blocks: int = 16  #: of more than one wave: each takes one of the barriers
+    most_blocks: int = 16  #: for blocks of more than one wave, each of which uses a barrier
 
     @property
     def wave_slots(self) -> int:
-        """Waves that a compute unit holds at most."""
+        """The most waves that a compute unit can hold."""
         return self.simds * self.most_waves_per_simd
 
 
 # Sources.
 # Register files, LDS and wavefront: "AMD GPU specifications" (rocm.docs.amd.com, reference/gpu-specs). A
-# compute unit of MI250X, MI300X and MI355X has 512 KiB of VGPRs, which is 4 SIMDs x 512 registers x 64 lanes
+# compute unit of MI210, MI300X and MI355X has 512 KiB of VGPRs, which is 4 SIMDs x 512 registers x 64 lanes
 # x 4 bytes, 12.5 KiB of SGPRs, which is 4 x 800 x 4 bytes, and 64, 64 and 160 KiB of LDS.
-# Eight waves a SIMD, allocation in steps of 8 registers, one file for VGPRs and AGPRs, and 256 of either at
-# most: AMD's ISA references for CDNA2, CDNA3 and CDNA4, chapter 3, and LLVM's "User Guide for AMDGPU
-# Backend", which also gives the steps in which LDS is allocated: 512 bytes, and 1280 on gfx950.
+# Eight waves per SIMD, allocation in steps of 8 registers, one file for VGPRs and AGPRs, and at most 256 of
+# each: AMD's ISA references for CDNA2, CDNA3 and CDNA4, chapter 3, and LLVM's "User Guide for AMDGPU
+# Backend", which also has the granularity of LDS allocation: 512 bytes, and 1280 bytes on gfx950.
 COMPUTE_UNITS = {
     unit.arch: unit
     for unit in (
@@ -48,9 +48,9 @@ COMPUTE_UNITS = {
 
 
 class OccupancyLimit(StrEnum):
-    """What keeps more waves away."""
+    """The resource that limits the occupancy."""
 
-    NOTHING = "nothing"  #: every slot can be filled
+    NOTHING = "nothing"  #: every wave slot can be filled
     VGPRS = "vector registers"
     SGPRS = "scalar registers"
     LDS = "LDS"
@@ -59,18 +59,18 @@ class OccupancyLimit(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class KernelResources:
-    """What a kernel takes."""
+    """The resources that a kernel uses."""
 
-    vgprs: int  #: of a lane, accumulation registers included
-    sgprs: int  #: of a wave
-    lds_bytes: int  #: of a block
+    vgprs: int  #: per lane, accumulation registers included
+    sgprs: int  #: per wave
+    lds_bytes: int  #: per block
 
 
 @dataclass(frozen=True, kw_only=True)
 class Occupancy:
-    """How full a compute unit gets with blocks of one size."""
+    """The waves and blocks on a compute unit for one block size."""
 
-    waves_per_simd: int  #: of the fullest SIMD
+    waves_per_simd: int  #: on the fullest SIMD
     waves_per_cu: int
     blocks_per_cu: int
     limited_by: OccupancyLimit
@@ -78,32 +78,32 @@ class Occupancy:
 
 @dataclass(frozen=True, kw_only=True)
 class OccupancyStep:
-    """The smallest change of one resource that lets more waves in."""
+    """The smallest change of one resource that increases the occupancy."""
 
     resource: OccupancyLimit
-    change: int  #: registers, bytes or threads fewer (or more, for a block)
-    reach: int  #: what is then used of the resource
+    change: int  #: registers or bytes to save, or threads to add to a block (negative: to remove)
+    reach: int  #: use of the resource after the change
     waves_per_simd: int  #: after the change
 
 
 def waves_by_vgprs(vgprs: int, unit: ComputeUnit) -> int:
-    """Waves of a SIMD that its vector registers are enough for."""
+    """Return the waves per SIMD that its vector registers allow."""
     granules = _round_up(max(vgprs, 1), unit.vgpr_granule)
     return min(unit.most_waves_per_simd, unit.vgprs_per_lane // granules)
 
 
 def waves_by_sgprs(sgprs: int, unit: ComputeUnit) -> int:
-    """Waves of a SIMD that its 800 scalar registers are enough for, as LLVM counts them."""
+    """Return the waves per SIMD that its 800 scalar registers allow, as LLVM counts them."""
     return unit.most_waves_per_simd if sgprs <= 100 else unit.most_waves_per_simd - 1
 
 
 def waves_of_block(threads: int, unit: ComputeUnit) -> int:
-    """Waves that a block of so many threads takes."""
+    """Return the number of waves of a block."""
     return -(-threads // unit.wave_lanes)
 
 
 def occupancy(resources: KernelResources, block_threads: int, unit: ComputeUnit) -> Occupancy:
-    """How full a compute unit gets with blocks of `block_threads`."""
+    """Return the occupancy with blocks of `block_threads`."""
     waves = waves_of_block(block_threads, unit)
     blocks = _blocks(resources, waves, unit)
     fewest = min(blocks.values())
@@ -119,30 +119,30 @@ def occupancy(resources: KernelResources, block_threads: int, unit: ComputeUnit)
 
 
 def best_occupancy(resources: KernelResources, most_threads: int, unit: ComputeUnit) -> Occupancy:
-    """The fullest that a compute unit gets with blocks of any size up to `most_threads`.
+    """Return the best occupancy with any block size up to `most_threads`.
 
-    This is the figure that the compiler prints: it does not know how a kernel will be launched.
+    This is the figure that the compiler prints, because it does not know the launch configuration.
     """
     waves = range(1, waves_of_block(most_threads, unit) + 1)
-    found = [occupancy(resources, each * unit.wave_lanes, unit) for each in waves]
-    return max(found, key=lambda each: (each.waves_per_simd, each.waves_per_cu))
+    candidates = [occupancy(resources, count * unit.wave_lanes, unit) for count in waves]
+    return max(candidates, key=lambda candidate: (candidate.waves_per_simd, candidate.waves_per_cu))
 
 
 def next_steps(resources: KernelResources, block_threads: int, unit: ComputeUnit) -> list[OccupancyStep]:
-    """For each resource that alone can do it, the smallest change that lets more waves in."""
+    """Return, for each resource that suffices alone, the smallest change that increases the occupancy."""
     now = occupancy(resources, block_threads, unit)
     if now.limited_by is OccupancyLimit.NOTHING:
         return []
-    found = [
+    steps = [
         _fewer_vgprs(resources, block_threads, unit, now),
         _less_lds(resources, block_threads, unit, now),
         _other_block(resources, block_threads, unit, now),
     ]
-    return [step for step in found if step is not None]
+    return [step for step in steps if step is not None]
 
 
 def _blocks(resources: KernelResources, waves: int, unit: ComputeUnit) -> dict[OccupancyLimit, int]:
-    """Blocks of so many waves that fit, by each resource; the one to name first where several are equal."""
+    """Return the blocks of `waves` waves that each resource allows; where equal, the first is reported."""
     by_vgprs = waves_by_vgprs(resources.vgprs, unit) * unit.simds // waves
     by_sgprs = waves_by_sgprs(resources.sgprs, unit) * unit.simds // waves
     most = unit.wave_slots // waves
@@ -191,7 +191,7 @@ def _less_lds(
 def _other_block(
     resources: KernelResources, threads: int, unit: ComputeUnit, now: Occupancy
 ) -> OccupancyStep | None:
-    """The block size nearest to this one that does better with the same registers and LDS."""
+    """Return the nearest block size with a better occupancy for the same registers and LDS."""
     sizes = range(unit.wave_lanes, unit.most_block_threads + 1, unit.wave_lanes)
     for size in sorted(sizes, key=lambda size: abs(size - threads)):
         then = occupancy(resources, size, unit)

@@ -1,6 +1,6 @@
-"""What the named constants of a source are worth, as far as names, numbers and the four operations go.
+"""Values of the named constants of a source, evaluated from its tokens.
 
-Whatever else an expression is made of is not known here, and not guessed. Time is linear in the source.
+Supports integers, names and `+ - * / %`. Any other expression has no known value. Runs in linear time.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
     from warmfront.hip.source.lexer import Source, Token
 
-#: How far a constant may be defined by other constants.
+#: Limit for chains of constants that are defined by other constants.
 _MOST_STEPS = 8
-#: Tokens of an expression that is read at all.
+#: Longer expressions are not evaluated.
 MOST_TOKENS = 200
 
-#: `size_t(256)` is 256: the name goes, the brackets stay.
+#: Casts are ignored, so that `size_t(256)` is read as `(256)`.
 _CASTS = frozenset({"size_t", "int", "unsigned", "std", "::", "uint32_t", "static_cast"})
-#: Names before a name that do not declare it.
+#: Keywords that can precede a name without declaring it.
 _KEYWORDS = frozenset(
     {"return", "else", "case", "goto", "new", "delete", "throw", "typename", "class", "struct"}
 )
 
 
 class SourceConstants:
-    """What names stand for: `constexpr int N = 256;`, `#define N 256`, `const dim3 block(16, 16);`."""
+    """The constants of a source: `constexpr int N = 256;`, `#define N 256`, `const dim3 block(16, 16);`."""
 
     def __init__(self, tokens: Source) -> None:
         self._values: dict[str, list[Token] | None] = {}
@@ -36,20 +36,20 @@ class SourceConstants:
         self._numbers: dict[str, int | None] = {}
         for directive in tokens.directives:
             if directive.name == "define" and directive.tokens:
-                _keep(self._values, directive.tokens[0].text, directive.tokens[1 : MOST_TOKENS + 1])
+                _define(self._values, directive.tokens[0].text, directive.tokens[1 : MOST_TOKENS + 1])
         self._read(tokens.code)
 
     def number(self, expression: Sequence[Token], steps: int = 0) -> int | None:
-        """The value of an expression."""
+        """Return the value of an expression, or None if it is not known."""
         if len(expression) > MOST_TOKENS:
             return None
         try:
-            return _Expression(self._spelled(expression, steps)).value()
+            return _Expression(self._substituted(expression, steps)).value()
         except (ValueError, IndexError, ZeroDivisionError):
             return None
 
     def extent(self, expression: Sequence[Token]) -> tuple[int, int, int] | None:
-        """The three extents that an expression for a block gives."""
+        """Return the three extents of a grid or block expression, or None if they are not known."""
         texts = [token.text for token in expression[:3]]
         parts: list[list[Token]] | None = [list(expression)]
         if texts[:1] == ["dim3"] and len(texts) == 3:
@@ -71,38 +71,38 @@ class SourceConstants:
             if name.kind is not Kind.NAME or before.kind is not Kind.NAME or before.text in _KEYWORDS:
                 continue
             if after == "=" and _is_constant(code, index):
-                _keep(self._values, name.text, _initialiser(code, index + 2))
-            elif after in {"=", ",", ")", ";", ">"}:  # a variable or a parameter of that name
+                _define(self._values, name.text, _initializer(code, index + 2))
+            elif after in {"=", ",", ")", ";", ">"}:  # a variable or a parameter with this name
                 self._values[name.text] = None
             elif before.text == "dim3" and after in {"(", "{"}:
-                _keep(self._extents, name.text, split(_initialiser(code, index + 2)))
+                _define(self._extents, name.text, split(_initializer(code, index + 2)))
 
-    def _spelled(self, expression: Sequence[Token], steps: int) -> list[str]:
-        """The expression with numbers for names."""
+    def _substituted(self, expression: Sequence[Token], steps: int) -> list[str]:
+        """Return the expression's tokens with the values of constants in place of their names."""
         if steps > _MOST_STEPS:
-            raise ValueError("defined in a circle")
-        spelled = []
+            raise ValueError("circular definition")
+        substituted = []
         for token in expression:
             if token.text in _CASTS:
                 continue
             if token.kind is not Kind.NAME:
-                spelled.append(token.text)
+                substituted.append(token.text)
                 continue
-            value = self._named(token.text, steps)
+            value = self._constant(token.text, steps)
             if value is None:
                 raise ValueError(token.text)
-            spelled.append(str(value))
-        return spelled
+            substituted.append(str(value))
+        return substituted
 
-    def _named(self, name: str, steps: int) -> int | None:
+    def _constant(self, name: str, steps: int) -> int | None:
         if name not in self._numbers:
-            meaning = self._values.get(name)
-            self._numbers[name] = self.number(meaning, steps + 1) if meaning else None
+            definition = self._values.get(name)
+            self._numbers[name] = self.number(definition, steps + 1) if definition else None
         return self._numbers[name]
 
 
-def _keep(table: dict[str, Any], name: str, value: object) -> None:
-    """A name that means two things means nothing."""
+def _define(table: dict[str, Any], name: str, value: object) -> None:
+    """Store a definition; a name with two different definitions gets None."""
     known = table.get(name, value)
     same = known is not None and _spelling(known) == _spelling(value)
     table[name] = value if same else None
@@ -110,12 +110,12 @@ def _keep(table: dict[str, Any], name: str, value: object) -> None:
 
 def _spelling(value: object) -> str:
     if isinstance(value, list):
-        return " ".join(_spelling(each) for each in value)
+        return " ".join(_spelling(item) for item in value)
     return getattr(value, "text", "")
 
 
 def _is_constant(code: Sequence[Token], name: int) -> bool:
-    """Whether the declaration that `name` ends says const or constexpr."""
+    """Return whether the declaration that ends with `name` is const or constexpr."""
     for index in range(name - 1, max(name - 9, -1), -1):
         if code[index].kind is not Kind.NAME and code[index].text != "::":
             return False
@@ -124,8 +124,8 @@ def _is_constant(code: Sequence[Token], name: int) -> bool:
     return False
 
 
-def _initialiser(code: Sequence[Token], start: int) -> list[Token]:
-    """The tokens up to the end of a declaration, or to the bracket that closes it."""
+def _initializer(code: Sequence[Token], start: int) -> list[Token]:
+    """Return the tokens up to the end of the declaration or its closing bracket."""
     depth = 0
     for end in range(start, min(start + MOST_TOKENS, len(code))):
         text = code[end].text
@@ -136,53 +136,53 @@ def _initialiser(code: Sequence[Token], start: int) -> list[Token]:
 
 
 def split(tokens: Sequence[Token]) -> list[list[Token]]:
-    """The expressions between commas."""
-    found: list[list[Token]] = [[]]
+    """Split tokens at the top-level commas."""
+    parts: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
         depth += (token.text in {"(", "[", "{"}) - (token.text in {")", "]", "}"})
         if token.text == "," and depth == 0:
-            found.append([])
+            parts.append([])
         else:
-            found[-1].append(token)
-    return found
+            parts[-1].append(token)
+    return parts
 
 
 class _Expression:
-    """Evaluates whole numbers with + - * / % and brackets."""
+    """Recursive-descent evaluator for integers with + - * / % and parentheses."""
 
     def __init__(self, texts: list[str]) -> None:
         self._texts = [*texts, ""]
-        self._at = 0
+        self._position = 0
 
     def value(self) -> int:
         result = self._sum()
-        if self._texts[self._at]:
-            raise ValueError(self._texts[self._at])
+        if self._texts[self._position]:
+            raise ValueError(self._texts[self._position])
         return result
 
     def _sum(self) -> int:
         result = self._product()
-        while (operator := self._texts[self._at]) in {"+", "-"}:
-            self._at += 1
+        while (operator := self._texts[self._position]) in {"+", "-"}:
+            self._position += 1
             result += self._product() if operator == "+" else -self._product()
         return result
 
     def _product(self) -> int:
         result = self._atom()
-        while (operator := self._texts[self._at]) in {"*", "/", "%"}:
-            self._at += 1
+        while (operator := self._texts[self._position]) in {"*", "/", "%"}:
+            self._position += 1
             right = self._atom()
             result = {"*": int.__mul__, "/": int.__floordiv__, "%": int.__mod__}[operator](result, right)
         return result
 
     def _atom(self) -> int:
-        text = self._texts[self._at]
-        self._at += 1
+        text = self._texts[self._position]
+        self._position += 1
         if text != "(":
             return int(text.rstrip("uUlLzZ").replace("'", ""), 0)
         result = self._sum()
-        if self._texts[self._at] != ")":
+        if self._texts[self._position] != ")":
             raise ValueError(text)
-        self._at += 1
+        self._position += 1
         return result

@@ -1,6 +1,6 @@
-"""What an expert would point at in a kernel: where, why it matters, and what to try.
+"""The X-ray's findings about a kernel: where, why it matters, and what to try.
 
-Few and true. Each rule looks for evidence in the assembly or the text, and keeps silent where it has none.
+Each rule needs evidence in the assembly or the source; without it there is no finding.
 """
 
 from __future__ import annotations
@@ -28,55 +28,58 @@ if TYPE_CHECKING:
     from warmfront.hip.xray.occupancy import ComputeUnit
     from warmfront.hip.xray.xray_report import KernelReport
 
-#: Nobody reads more, and no attack on the reader shall last.
+#: Limit per file. No one reads more, and hostile input must not make the report grow without bound.
 _MOST_FINDINGS = 50
-#: Instructions of a kernel whose lanes are followed: beyond, it takes longer than compiling.
-_MOST_FOLLOWED = 20_000
+#: Larger kernels get no lane analysis, because it would take longer than compiling.
+_MOST_TRACED_INSTRUCTIONS = 20_000
 
-#: LaneTrace that want the same bank at once before it is worth a word.
-_WORST_CONFLICT = 4
+#: Smaller bank conflicts are not reported.
+_MIN_REPORTED_WAYS = 4
 
-#: Arithmetic for each load above which a loop is not about memory.
+#: With more arithmetic instructions per load, memory is not what limits a loop.
 _MOST_VALU_PER_LOAD = 16
 
 
 def find_all(
     source: str, kernels: Sequence[KernelReport], launches: Sequence[KernelLaunch], unit: ComputeUnit
 ) -> tuple[XrayFinding, ...]:
-    """Every finding about a file, by kernel and line, each said once."""
+    """Return all findings about a file, by kernel and line, without duplicates."""
     lines = source.split("\n")
-    found: list[XrayFinding] = []
+    findings: list[XrayFinding] = []
     for kernel in kernels:
-        found += _scratch(kernel)
-        found += _too_much_lds(kernel, launches, unit)
-        found += _double_math(kernel, lines)
-        if len(kernel.instructions) <= _MOST_FOLLOWED:
+        findings += _scratch(kernel)
+        findings += _too_much_lds(kernel, launches, unit)
+        findings += _double_math(kernel, lines)
+        if len(kernel.instructions) <= _MOST_TRACED_INSTRUCTIONS:
             lanes = trace_lanes(kernel.instructions, kernel.block)
-            if not is_one_block(launches, bare_name(kernel.name)):  # one block fills no memory bus
-                found += _narrow_loads(kernel, lanes)
-            found += _bank_conflicts(kernel, lanes, unit)
-            found += _barriers(kernel, lanes)
-    found += _waves_of_32(source, kernels)
-    seen: dict[tuple[Rule, int | None, str], XrayFinding] = {}
-    for finding in found:
-        seen.setdefault((finding.rule, finding.line, finding.message), finding)
-    return tuple(seen.values())[:_MOST_FINDINGS]
+            # A single block cannot saturate memory, however wide its loads are.
+            if not is_one_block(launches, bare_name(kernel.name)):
+                findings += _narrow_loads(kernel, lanes)
+            findings += _bank_conflicts(kernel, lanes, unit)
+            findings += _barriers(kernel, lanes)
+    findings += _waves_of_32(source, kernels)
+    unique: dict[tuple[Rule, int | None, str], XrayFinding] = {}
+    for finding in findings:
+        unique.setdefault((finding.rule, finding.line, finding.message), finding)
+    return tuple(unique.values())[:_MOST_FINDINGS]
 
 
 def _scratch(kernel: KernelReport) -> Iterator[XrayFinding]:
-    """Memory that stands in for registers."""
-    touched = [each for each in kernel.instructions if _kind(each) is InstructionKind.SCRATCH]
+    """Find spilled registers and private arrays, both of which use scratch memory."""
+    touched = [
+        instruction for instruction in kernel.instructions if _kind(instruction) is InstructionKind.SCRATCH
+    ]
     if not touched:
         return
     if kernel.vgpr_spills:
-        spilled = [each for each in touched if "Folded" in each.note] or touched
+        spilled = [instruction for instruction in touched if "Folded" in instruction.note] or touched
         yield XrayFinding(
             rule=Rule.SPILLS,
             kernel=kernel.name,
             line=_hottest_line(spilled),
             message=(
-                f"The registers do not suffice: {kernel.vgpr_spills} values are kept in scratch memory, "
-                f"{kernel.scratch_bytes} bytes a thread, and every use of one is a trip to memory."
+                f"There are too few registers: {kernel.vgpr_spills} values are spilled to scratch memory, "
+                f"{kernel.scratch_bytes} bytes per thread, and each use of one accesses memory."
             ),
             advice=_more_registers(kernel),
         )
@@ -86,10 +89,10 @@ def _scratch(kernel: KernelReport) -> Iterator[XrayFinding]:
             kernel=kernel.name,
             line=_hottest_line(touched),
             message=(
-                f"An array of each thread, {kernel.scratch_bytes} bytes, is indexed by a number known only "
-                "at run time. Registers cannot be indexed, so it lives in scratch memory."
+                f"A private array ({kernel.scratch_bytes} bytes per thread) is indexed by a value known "
+                "only at run time. Registers cannot be indexed, so the array is in scratch memory."
             ),
-            advice="Index it with constants (unroll the loop that does), or put it in __shared__ memory.",
+            advice="Index it with constants (unroll the loop around it), or move it to __shared__ memory.",
         )
 
 
@@ -98,52 +101,58 @@ def _more_registers(kernel: KernelReport) -> str:
     bound = kernel.launch_bound_threads
     if bound is None and threads and threads < 1024:
         return (
-            f"Say __launch_bounds__({threads}): without it the compiler prepares for blocks of 1024 threads, "
-            "which leaves a thread 128 registers."
+            f"Add __launch_bounds__({threads}): without it the compiler assumes blocks of 1024 threads, "
+            "which leaves 128 registers per thread."
         )
     if bound is None:
-        return "Launch smaller blocks and say so with __launch_bounds__, or keep fewer values alive at once."
-    return (
-        "Keep fewer values alive at once: smaller tiles for a thread, or less unrolling (#pragma unroll 1)."
-    )
+        return "Launch smaller blocks and declare them with __launch_bounds__, or keep fewer values live."
+    return "Keep fewer values live at once: smaller tiles per thread, or less unrolling (#pragma unroll 1)."
 
 
 def _too_much_lds(
     kernel: KernelReport, launches: Sequence[KernelLaunch], unit: ComputeUnit
 ) -> Iterator[XrayFinding]:
-    """A launch that asks for more LDS than there is. What the compiler knows of, it refuses by itself."""
+    """Find launches that request more LDS than exists; for static LDS alone the compiler reports an error."""
     for line, extra in dynamic_lds_of(launches, bare_name(kernel.name)).items():
-        wanted = kernel.lds_bytes + extra
-        if wanted > unit.lds_bytes:
+        needed = kernel.lds_bytes + extra
+        if needed > unit.lds_bytes:
             yield XrayFinding(
                 rule=Rule.LDS_OVER_LIMIT,
                 kernel=kernel.name,
                 line=line,
                 message=(
-                    f"The launch wants {wanted:,} bytes of LDS for a block; a compute unit has "
-                    f"{unit.lds_bytes:,}. It will fail with an error that only hipGetLastError tells."
+                    f"The launch requests {needed:,} bytes of LDS per block; a compute unit has "
+                    f"{unit.lds_bytes:,}. It will fail with an error that only hipGetLastError returns."
                 ),
-                advice="Work on smaller tiles, or keep them in a narrower type.",
+                advice="Use smaller tiles or a narrower type.",
             )
 
 
 def _narrow_loads(kernel: KernelReport, lanes: LaneTrace) -> Iterator[XrayFinding]:
-    """Neighbouring lanes copy neighbouring elements, a few bytes each, with little else to do."""
-    loads = [each for each in kernel.instructions if _kind(each) is InstructionKind.GLOBAL_LOAD]
-    if not loads or max(width_of(each.mnemonic) for each in loads) > 4 or _shares(kernel):
+    """Find loops that only move consecutive elements, a few bytes per lane, with little arithmetic."""
+    loads = [
+        instruction
+        for instruction in kernel.instructions
+        if _kind(instruction) is InstructionKind.GLOBAL_LOAD
+    ]
+    if not loads or max(width_of(instruction.mnemonic) for instruction in loads) > 4 or _shares(kernel):
         return
-    depth = max(each.depth for each in loads)
-    hot = [(i, each) for i, each in enumerate(kernel.instructions) if each.depth == depth]
-    loading = [(i, each) for i, each in hot if _kind(each) is InstructionKind.GLOBAL_LOAD]
-    storing = [(i, each) for i, each in hot if _kind(each) is InstructionKind.GLOBAL_STORE]
-    widest = max(width_of(each.mnemonic) for _, each in loading)
-    if (
-        widest == 4 and depth == 0
-    ):  # a thread with one element each: wider means fewer threads, which may not pay
+    depth = max(instruction.depth for instruction in loads)
+    hot = [
+        (i, instruction) for i, instruction in enumerate(kernel.instructions) if instruction.depth == depth
+    ]
+    loading = [
+        (i, instruction) for i, instruction in hot if _kind(instruction) is InstructionKind.GLOBAL_LOAD
+    ]
+    storing = [
+        (i, instruction) for i, instruction in hot if _kind(instruction) is InstructionKind.GLOBAL_STORE
+    ]
+    widest = max(width_of(instruction.mnemonic) for _, instruction in loading)
+    if widest == 4 and depth == 0:  # one element per thread: wider loads would mean fewer threads
         return
-    valu = sum(_kind(each) is InstructionKind.VALU for _, each in hot)
+    valu = sum(_kind(instruction) is InstructionKind.VALU for _, instruction in hot)
     stride = {access.index: _stride(access.address.lanes) for access in lanes.accesses}
-    in_a_row = all(stride.get(i) == width_of(each.mnemonic) for i, each in loading + storing)
+    in_a_row = all(stride.get(i) == width_of(instruction.mnemonic) for i, instruction in loading + storing)
     if storing and in_a_row and valu <= _MOST_VALU_PER_LOAD * len(loading):
         yield XrayFinding(
             rule=Rule.NARROW_LOADS,
@@ -151,7 +160,7 @@ def _narrow_loads(kernel: KernelReport, lanes: LaneTrace) -> Iterator[XrayFindin
             line=loading[0][1].line,
             message=(
                 f"Each lane loads {widest} {'byte' if widest == 1 else 'bytes'} at a time, and there is "
-                "little to compute: it waits for memory. A lane can load 16 bytes with one instruction."
+                "little arithmetic, so memory is the limit. A lane can load 16 bytes with one instruction."
             ),
             advice=_wider(widest),
         )
@@ -159,8 +168,10 @@ def _narrow_loads(kernel: KernelReport, lanes: LaneTrace) -> Iterator[XrayFindin
 
 def _wider(width: int) -> str:
     if width == 4:
-        return "Let a thread take 4 neighbours at once through a float4 pointer, and the rest one by one."
-    return f"Let a thread take {16 // width} neighbours at once, through a pointer to a struct of 16 bytes."
+        return (
+            "Let a thread process 4 consecutive elements through a float4 pointer, and the rest one by one."
+        )
+    return f"Let a thread process {16 // width} consecutive elements through a pointer to a 16-byte struct."
 
 
 def _shares(kernel: KernelReport) -> bool:
@@ -176,43 +187,43 @@ def _shares(kernel: KernelReport) -> bool:
 
 
 def _stride(addresses: Sequence[int]) -> int | None:
-    """The distance between neighbouring lanes, if it is the same for all."""
+    """Return the distance between the addresses of adjacent lanes, if it is the same for all."""
     steps = {after - before for before, after in itertools.pairwise(addresses)}
     return steps.pop() if len(steps) == 1 else None
 
 
 def _bank_conflicts(kernel: KernelReport, lanes: LaneTrace, unit: ComputeUnit) -> Iterator[XrayFinding]:
-    """LaneTrace whose addresses in LDS are a fixed distance apart that puts them in the same bank."""
-    # 4 bytes wide each; 32 of them, 64 on CDNA4: "Understanding AMD GPU LDS and Bank Conflicts", Composable
-    # KernelReport's documentation, which also says how many lanes go at once for each width.
+    """Find LDS accesses whose lanes use different words of the same bank."""
+    # 32 banks of 4 bytes, and 64 banks on CDNA4: "Understanding AMD GPU LDS and Bank Conflicts" in Composable
+    # Kernel's documentation, which also lists how many lanes are served together for each width.
     banks = 64 if unit.arch == "gfx950" else 32
     worst: dict[int | None, tuple[int, bool]] = {}
     for access in lanes.accesses:
-        each = kernel.instructions[access.index]
-        if _kind(each) not in {InstructionKind.LDS_READ, InstructionKind.LDS_WRITE}:
+        instruction = kernel.instructions[access.index]
+        if _kind(instruction) not in {InstructionKind.LDS_READ, InstructionKind.LDS_WRITE}:
             continue
-        ways = conflict_ways(access.address.lanes, _single_width(each.mnemonic), banks)
-        if ways >= _WORST_CONFLICT and ways > worst.get(each.line, (0, False))[0]:
-            worst[each.line] = (ways, _kind(each) is InstructionKind.LDS_READ)
+        ways = conflict_ways(access.address.lanes, _single_width(instruction.mnemonic), banks)
+        if ways >= _MIN_REPORTED_WAYS and ways > worst.get(instruction.line, (0, False))[0]:
+            worst[instruction.line] = (ways, _kind(instruction) is InstructionKind.LDS_READ)
     for line, (ways, reads) in worst.items():
         yield XrayFinding(
             rule=Rule.BANK_CONFLICT,
             kernel=kernel.name,
             line=line,
             message=(
-                f"{ways} lanes at a time {'read from' if reads else 'write to'} the same bank of LDS, "
+                f"{ways} lanes at once {'read from' if reads else 'write to'} the same bank of LDS, "
                 f"so the access takes {ways} times as long."
             ),
             advice=(
-                "Make the rows of the array one element longer ([N][N + 1]), so that a column runs over "
-                "all banks."
+                "Pad the rows of the array by one element ([N][N + 1]), so that a column is spread over all "
+                "banks."
             ),
         )
 
 
-@functools.lru_cache(maxsize=1024)  # a loop that is unrolled repeats itself
+@functools.lru_cache(maxsize=1024)  # an unrolled loop repeats the same accesses
 def conflict_ways(addresses: tuple[int, ...], width_bytes: int, banks: int) -> int:
-    """How many different words of one bank the lanes that go together want at most."""
+    """Return the most distinct words of one bank that lanes served together access."""
     together = max(banks * 4 // max(width_bytes, 4), 1)
     worst = 1
     for first in range(0, LANES, together):
@@ -221,39 +232,39 @@ def conflict_ways(addresses: tuple[int, ...], width_bytes: int, banks: int) -> i
             for byte in range(0, max(width_bytes, 4), 4):
                 word = (address + byte) // 4
                 words.setdefault(word % banks, set()).add(word)
-        worst = max(worst, *(len(wanted) for wanted in words.values()))
+        worst = max(worst, *(len(distinct) for distinct in words.values()))
     return worst
 
 
 def _single_width(mnemonic: str) -> int:
-    """The bytes of one of the accesses that an instruction makes: `ds_read2_b32` makes two of 4."""
+    """Return the bytes of a single access of an instruction: `ds_read2_b32` makes two of 4 bytes."""
     return width_of(mnemonic) // 2 if re.match(r"ds_(?:read|write)2", mnemonic) else width_of(mnemonic)
 
 
 _DOUBLE_ARITHMETIC = re.compile(r"v_(?:add|mul|fma|div_\w+|rcp|rsq|sqrt|min|max|ldexp|floor|trunc|rndne)_f64")
-#: A literal with a point or an exponent and no f behind it.
+#: A literal with a decimal point or an exponent and without the suffix f.
 _DOUBLE_LITERAL = re.compile(r"(?<![\w.])(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?(?![\w.])")
 
 
 def _double_math(kernel: KernelReport, lines: Sequence[str]) -> Iterator[XrayFinding]:
-    """A line that makes doubles of floats, computes, and makes floats of them again, for a constant."""
+    """Find lines that convert floats to doubles and back only because of a literal without the suffix f."""
     by_line: dict[int, list[str]] = {}
-    for each in kernel.instructions:
-        if each.line and "f64" in each.mnemonic:
-            by_line.setdefault(each.line, []).append(_double_kind(each.mnemonic))
+    for instruction in kernel.instructions:
+        if instruction.line and "f64" in instruction.mnemonic:
+            by_line.setdefault(instruction.line, []).append(_double_kind(instruction.mnemonic))
     for line, kinds in sorted(by_line.items()):
         text = lines[line - 1].partition("//")[0] if line <= len(lines) else ""
         computed = kinds.count("compute")
-        there_and_back = kinds[0] == "widen" and kinds[-1] == "narrow" and computed
+        round_trip = kinds[0] == "widen" and kinds[-1] == "narrow" and computed
         literal = _DOUBLE_LITERAL.search(text)
-        if there_and_back and literal and "double" not in text:
+        if round_trip and literal and "double" not in text:
             yield XrayFinding(
                 rule=Rule.DOUBLE_MATH,
                 kernel=kernel.name,
                 line=line,
                 message=(
                     f"{literal[0]} is a double, so the line is computed in double precision "
-                    f"({computed} instructions of half the speed) and rounded to float again."
+                    f"({computed} instructions at half the speed) and rounded to float."
                 ),
                 advice=f"Write {literal[0]}f.",
             )
@@ -268,18 +279,18 @@ def _double_kind(mnemonic: str) -> str:
 
 
 def _barriers(kernel: KernelReport, lanes: LaneTrace) -> Iterator[XrayFinding]:
-    """Barriers that some threads of the block may not reach."""
+    """Find barriers that some threads of the block may not reach."""
     for index in divergent_barriers(kernel.instructions, kernel.labels, lanes.divergent):
         yield XrayFinding(
             rule=Rule.DIVERGENT_BARRIER,
             kernel=kernel.name,
             line=kernel.instructions[index].line,
             message=(
-                "Threads of a block can part before this barrier, and those that took the other way "
+                "Threads of a block can diverge before this barrier, and those that took the other branch "
                 "never reach it."
             ),
             advice=(
-                "Let every thread come to the barrier: put the condition around the work, not around "
+                "Let every thread reach the barrier: put the condition around the work, not around "
                 "__syncthreads()."
             ),
         )
@@ -297,18 +308,22 @@ def _waves_of_32(source: str, kernels: Sequence[KernelReport]) -> Iterator[XrayF
 
 
 def _kernel_at(line: int, kernels: Sequence[KernelReport]) -> str:
-    """A kernel that has code of this line, through helpers too."""
-    return next((k.name for k in kernels if any(each.line == line for each in k.instructions)), "")
+    """Return the name of a kernel that contains code of this line, helper functions included."""
+    return next(
+        (k.name for k in kernels if any(instruction.line == line for instruction in k.instructions)), ""
+    )
 
 
 def _hottest_line(instructions: Sequence[Instruction]) -> int | None:
-    """The line with the most of them, in the innermost loop."""
-    depth = max(each.depth for each in instructions)
-    lines = Counter(each.line for each in instructions if each.depth == depth and each.line)
-    anywhere = Counter(each.line for each in instructions if each.line)
+    """Return the line with the most of these instructions, in the innermost loop."""
+    depth = max(instruction.depth for instruction in instructions)
+    lines = Counter(
+        instruction.line for instruction in instructions if instruction.depth == depth and instruction.line
+    )
+    anywhere = Counter(instruction.line for instruction in instructions if instruction.line)
     best = (lines or anywhere).most_common(1)
     return best[0][0] if best else None
 
 
-def _kind(each: Instruction) -> InstructionKind:
-    return kind_of(each.mnemonic, each.operands)
+def _kind(instruction: Instruction) -> InstructionKind:
+    return kind_of(instruction.mnemonic, instruction.operands)

@@ -1,6 +1,6 @@
-"""What the X-ray says of a file: figures of each kernel, findings, and the assembly by source line.
+"""The X-ray's report on a file: figures of each kernel, findings, and the assembly by source line.
 
-Plain data, made once and never changed; `to_dict` is its form as JSON. Nothing here computes.
+Immutable data; `to_dict` returns the JSON form.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 
 class Rule(StrEnum):
-    """What a finding can be about."""
+    """The rules that produce findings."""
 
-    SPILLS = "spills"  #: registers ran out, and values go through memory
-    PRIVATE_ARRAY = "private-array"  #: an array is indexed at run time, so it lives in memory
-    LDS_OVER_LIMIT = "lds-over-limit"  #: a block wants more LDS than a compute unit has
-    NARROW_LOADS = "narrow-loads"  #: lanes load less at a time than they could
-    BANK_CONFLICT = "bank-conflict"  #: lanes of a wave want the same bank of LDS at once
-    DOUBLE_MATH = "double-math"  #: double precision crept into float code
-    DIVERGENT_BARRIER = "divergent-barrier"  #: not all threads of a block may reach a barrier
-    WAVE_OF_32 = "wave-of-32"  #: code that takes a wavefront of 64 for one of 32
+    SPILLS = "spills"  #: too few registers, so values are kept in memory
+    PRIVATE_ARRAY = "private-array"  #: an array is indexed at run time, so it is kept in memory
+    LDS_OVER_LIMIT = "lds-over-limit"  #: a block needs more LDS than a compute unit has
+    NARROW_LOADS = "narrow-loads"  #: lanes load fewer bytes per instruction than they could
+    BANK_CONFLICT = "bank-conflict"  #: lanes of a wave access the same LDS bank at once
+    DOUBLE_MATH = "double-math"  #: unintended double precision in float code
+    DIVERGENT_BARRIER = "divergent-barrier"  #: some threads of a block may not reach a barrier
+    WAVE_OF_32 = "wave-of-32"  #: code that assumes waves of 32 lanes
 
 
 @dataclass(frozen=True, kw_only=True)
 class XrayFinding:
-    """Something worth a change, where it is, and what to try."""
+    """A problem in a kernel: where it is, why it matters, and what to try."""
 
     rule: Rule
     kernel: str
@@ -45,35 +45,35 @@ class XrayFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class InstructionMix:
-    """How many instructions of each kind stand in a kernel's code; how often each runs is not known."""
+    """Static counts of a kernel's instructions by kind; how often each one runs is unknown."""
 
     counts: Mapping[str, int]  #: by `isa.InstructionKind`
-    load_widths: Mapping[int, int]  #: bytes of a lane → global loads of that width
-    store_widths: Mapping[int, int]  #: the same for global stores
+    load_widths: Mapping[int, int]  #: bytes per lane → global loads of that width
+    store_widths: Mapping[int, int]  #: bytes per lane → global stores of that width
 
     @property
     def total(self) -> int:
-        """All instructions."""
+        """The number of all instructions."""
         return sum(self.counts.values())
 
     def count(self, kind: str) -> int:
-        """The instructions of one kind."""
+        """Return the number of instructions of one kind."""
         return self.counts.get(kind, 0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Loop:
-    """A loop that is left in the code: the compiler unrolls others away."""
+    """A loop that remains in the code after unrolling."""
 
     line: int | None
     depth: int  #: 1 is outermost
-    instructions: int  #: of its body, inner loops not counted
+    instructions: int  #: in its body, without inner loops
     counts: Mapping[str, int]  #: by `isa.InstructionKind`
 
 
 @dataclass(frozen=True, kw_only=True)
 class Roofline:
-    """What the problem asks of the GPU at least, for its largest case."""
+    """The least work and time on a GPU for the problem's largest case."""
 
     gpu: str
     case: str
@@ -81,9 +81,9 @@ class Roofline:
     flops: int
     bytes_moved: int
     flops_per_byte: float
-    ridge_flops_per_byte: float  #: above it arithmetic is the limit, below it memory
+    ridge_flops_per_byte: float  #: above it arithmetic is the limit, below it memory bandwidth
     memory_bound: bool
-    floor_ms: float  #: no kernel that does the work is faster
+    floor_ms: float  #: the least possible time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,33 +93,33 @@ class KernelReport:
     name: str
     symbol: str
     line: int | None
-    vgpr: int  #: vector registers of a lane, accumulation registers not counted
+    vgpr: int  #: vector registers per lane, without accumulation registers
     agpr: int
-    vgpr_total: int  #: what is taken from the register file: both, rounded as the target wants it
+    vgpr_total: int  #: both kinds together, with the target's alignment between them
     sgpr: int
-    lds_bytes: int  #: known to the compiler; what a launch adds is not in it
-    scratch_bytes: int  #: of a lane
+    lds_bytes: int  #: static LDS; dynamic LDS of a launch is not included
+    scratch_bytes: int  #: per lane
     vgpr_spills: int
     sgpr_spills: int
     code_bytes: int
     launch_bound_threads: int | None  #: from __launch_bounds__
-    block: tuple[int, int, int] | None  #: how the file launches it, where that can be read off
-    occupancy: Occupancy  #: for that block, else the launch bounds, else the best block
-    best_occupancy: Occupancy  #: for the best block that the launch bounds allow, as the compiler counts
-    by_block: Mapping[int, Occupancy]  #: threads of a block → how full a compute unit gets
-    steps: tuple[OccupancyStep, ...]  #: what would let more waves in
+    block: tuple[int, int, int] | None  #: block size of its launches, if constant
+    occupancy: Occupancy  #: for that block, or else the launch bounds, or else the best block
+    best_occupancy: Occupancy  #: for the best block that the launch bounds allow; the compiler's figure
+    by_block: Mapping[int, Occupancy]  #: threads per block → occupancy
+    steps: tuple[OccupancyStep, ...]  #: changes that would increase the occupancy
     mix: InstructionMix
     loops: tuple[Loop, ...]
     instructions: tuple[Instruction, ...] = field(repr=False)
-    labels: Mapping[str, int] = field(repr=False)  #: label → index of the instruction that it stands at
+    labels: Mapping[str, int] = field(repr=False)  #: label → index of the instruction after it
 
     @property
     def spills(self) -> int:
-        """Registers that were moved to memory for want of room."""
+        """The number of spilled registers, vector and scalar."""
         return self.vgpr_spills + self.sgpr_spills
 
     def to_dict(self, *, isa: bool) -> dict[str, Any]:
-        """As JSON; with `isa` the assembly too."""
+        """Return the JSON form; with `isa`, including the assembly."""
         data: dict[str, Any] = {
             name: getattr(self, name)
             for name in (
@@ -141,14 +141,14 @@ class KernelReport:
         data["limited_by"] = self.occupancy.limited_by.value
         data["occupancy"] = asdict(self.occupancy)
         data["best_occupancy"] = asdict(self.best_occupancy)
-        data["by_block"] = {str(size): asdict(each) for size, each in self.by_block.items()}
+        data["by_block"] = {str(size): asdict(occupancy) for size, occupancy in self.by_block.items()}
         data["next_steps"] = [asdict(step) for step in self.steps]
         data["instructions"] = dict(self.mix.counts)
         data["load_widths"] = {str(width): count for width, count in self.mix.load_widths.items()}
         data["store_widths"] = {str(width): count for width, count in self.mix.store_widths.items()}
         data["loops"] = [asdict(loop) for loop in self.loops]
         if isa:
-            data["isa"] = [asdict(piece) for piece in listing_blocks(self.instructions, self.labels)]
+            data["isa"] = [asdict(block) for block in listing_blocks(self.instructions, self.labels)]
         return data
 
 
@@ -157,22 +157,22 @@ class XrayReport:
     """The X-ray of one file."""
 
     arch: str
-    gpu: str  #: a GPU of that architecture
+    gpu: str  #: name of the GPU, or the architecture if the catalogue has no GPU for it
     compiler: str
-    seconds: float  #: from the text to this report
+    seconds: float  #: to compile and analyse the source
     kernels: tuple[KernelReport, ...] = ()
     findings: tuple[XrayFinding, ...] = ()
     roofline: Roofline | None = None
-    failure: CompileFailure | None = None  #: why it does not compile for this target
-    notes: tuple[str, ...] = ()  #: what makes the figures less exact, or why there are none
+    failure: CompileFailure | None = None  #: why the source does not compile for this target
+    notes: tuple[str, ...] = ()  #: limits of the figures, or why there are none
 
     @property
     def compiles(self) -> bool:
-        """Whether the target takes it."""
+        """Whether the source compiles for the target."""
         return self.failure is None
 
     def to_dict(self, *, isa: bool = False) -> dict[str, Any]:
-        """As JSON; with `isa` the assembly of every kernel too."""
+        """Return the JSON form; with `isa`, including the assembly of every kernel."""
         return {
             "arch": self.arch,
             "gpu": self.gpu,

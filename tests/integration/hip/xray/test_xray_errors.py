@@ -1,4 +1,4 @@
-"""Bad input to the X-ray: a clear word in the author's lines, never a traceback, never a hang."""
+"""Invalid input to the X-ray: clear errors in the author's lines, no traceback and no hang."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _lab() -> Iterator[Lab]:
 
 
 def failure_of(lab: Lab, source: str, **options: object) -> CompileFailure:
-    """Why a source does not compile."""
+    """X-ray a source that does not compile and return the failure."""
     report = lab.xray(source, **options)
     assert report.failure is not None
     assert report.kernels == ()
@@ -69,7 +69,7 @@ def failure_of(lab: Lab, source: str, **options: object) -> CompileFailure:
     ],
 )
 def test_errors_in_the_authors_lines(lab: Lab, source: str, line: int, words: str) -> None:
-    """An error names the author's line in the compiler's own words, and no path of this machine."""
+    """An error has the compiler's message and the author's line, but no path of this machine."""
     failure = failure_of(lab, source)
     assert failure.code == "COMPILE_ERROR"
     assert words in failure.message
@@ -79,50 +79,50 @@ def test_errors_in_the_authors_lines(lab: Lab, source: str, line: int, words: st
 
 
 def test_column_counts_characters(lab: Lab) -> None:
-    """A column counts what the author sees, though the compiler counts bytes."""
+    """Columns count characters, although the compiler counts bytes."""
     failure = failure_of(lab, "__global__ void k(float* x) { /* é */ x[0] = y; }\n")
     assert failure.diagnostics[0].column == 46
 
 
 def test_too_much_lds(lab: Lab) -> None:
-    """A block that wants more LDS than there is says how much of what, and fits on the GPU that has it."""
+    """A block that needs too much LDS is an error with both sizes; it compiles for a GPU with more LDS."""
     source = (
         "__global__ void greedy(float* x) {\n  __shared__ float tile[20000];\n"
         "  tile[threadIdx.x] = *x;\n  __syncthreads();\n  *x = tile[19999 - threadIdx.x];\n}\n"
     )
     failure = failure_of(lab, source)
     assert failure.code == "LDS_OVER_LIMIT"
-    assert "kernel 'greedy' wants 80,000 bytes of LDS" in failure.message
+    assert "kernel 'greedy' needs 80,000 bytes of LDS" in failure.message
     assert "gfx942 has 65,536" in failure.message
     (kernel,) = lab.xray(source, arch="gfx950").kernels
     assert kernel.lds_bytes == 80000
 
 
-def test_too_much_of_a_threads_own_memory(lab: Lab) -> None:
-    """An array that no thread can have is an error at the kernel's line, with both sizes."""
+def test_too_much_private_memory(lab: Lab) -> None:
+    """A private array above the limit is an error at the kernel's line, with both sizes."""
     source = "__global__ void k(int* x, int n) {\n  int a[60000];\n  a[*x] = n;\n  *x = a[n];\n}\n"
     failure = failure_of(lab, source)
-    assert "a thread of 'k' wants 240," in failure.message
+    assert "a thread of 'k' needs 240," in failure.message
     assert failure.diagnostics[0].line == 1
 
 
-def test_library_that_is_not_here(lab: Lab) -> None:
-    """A header of ROCm's libraries is named as what the X-ray lacks, not as the author's mistake."""
+def test_missing_rocm_library(lab: Lab) -> None:
+    """A missing header of a ROCm library is reported as missing in the X-ray, not as the author's error."""
     failure = failure_of(lab, "#include <rocblas/rocblas.h>\n__global__ void k() {}\n")
     assert failure.code == "NO_HEADER"
     assert "the X-ray has no header 'rocblas/rocblas.h'" in failure.message
     assert "with ROCm" in failure.hint
 
 
-def test_no_file_of_this_machine_is_read(lab: Lab) -> None:
-    """A source cannot include a file of the host that is not part of the system."""
+def test_host_files_are_not_readable(lab: Lab) -> None:
+    """A source cannot include files of the host."""
     failure = failure_of(lab, f'#include "{ROOT}/pyproject.toml"\n__global__ void k() {{}}\n')
     assert failure.code == "NO_HEADER"
 
 
 @pytest.mark.parametrize("source", ["\n", "// nothing\n", "int main() { return 0; }\n"])
 def test_no_kernel(lab: Lab, source: str) -> None:
-    """A source without a kernel compiles, and the report says that there is none."""
+    """A source without a kernel compiles, and a note says that it has no kernel."""
     report = lab.xray(source)
     assert report.failure is None
     assert report.kernels == ()
@@ -130,46 +130,44 @@ def test_no_kernel(lab: Lab, source: str) -> None:
 
 
 def test_template_that_is_never_launched(lab: Lab) -> None:
-    """A kernel template that nothing launches is no kernel."""
+    """A kernel template that is never launched does not become a kernel."""
     assert lab.xray("template <int N> __global__ void k(float* x) { *x = N; }\n").kernels == ()
 
 
 @pytest.mark.parametrize("name", ["template_bomb_memory", "template_bomb_time"])
 def test_template_bombs(lab: Lab, name: str) -> None:
-    """A template that expands without end meets the compiler's limits."""
+    """A template that expands endlessly is stopped by the compiler's limits."""
     limits = {"WARMFRONT_COMPILE_TIMEOUT": "3", "WARMFRONT_COMPILE_MEMORY_LIMIT": "512MB"}
     tight = settings.load(limits, env_file=None)
     failure = failure_of(lab, (ATTACKS / f"{name}.hip").read_text(), settings=tight)
     assert failure.code in {"COMPILE_TIME_LIMIT", "COMPILE_MEMORY_LIMIT"}
 
 
-def test_more_assembly_than_anyone_reads(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kernel that becomes more assembly than the limit is refused by its size, not read."""
+def test_assembly_above_the_size_limit(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Assembly above the size limit is rejected without being read."""
     monkeypatch.setattr(analysis, "MAX_ASSEMBLY_BYTES", 1000)
     failure = failure_of(lab, "__global__ void k(float* x) { *x = tanhf(*x); }\n")
     assert failure.code == "COMPILE_OUTPUT_LIMIT"
 
 
 def test_endless_assembly(lab: Lab) -> None:
-    """A compiler that would write without end is stopped by the size of its file."""
+    """A compiler that writes too much is stopped by the file size limit."""
     tight = settings.load({"WARMFRONT_FILE_SIZE_LIMIT": "1KB"}, env_file=None)
     failure = failure_of(lab, "__global__ void k(float* x) { *x = tanhf(*x); }\n", settings=tight)
     assert failure.code == "COMPILE_OUTPUT_LIMIT"
 
 
 def test_output_flood(lab: Lab) -> None:
-    """A source with thousands of errors gives a few."""
+    """For a source with thousands of errors, only the first ones are reported."""
     source = "__global__ void k() {\n" + "".join(f"  y{i} = 1;\n" for i in range(5000)) + "}\n"
     failure = failure_of(lab, source)
     assert len(failure.diagnostics) <= 60
 
 
 def test_unknown_architecture(lab: Lab) -> None:
-    """An architecture that the X-ray does not know is named with those that it does."""
-    with pytest.raises(UsageError, match="gfx1100") as raised:
+    """The error for an unsupported architecture lists the supported ones."""
+    with pytest.raises(UsageError, match=r"architecture 'gfx1100'; supported: gfx942, gfx90a, gfx950\."):
         lab.xray("__global__ void k() {}\n", arch="gfx1100")
-    assert raised.value.hint is not None
-    assert "gfx90a" in raised.value.hint
 
 
 @pytest.mark.parametrize(
@@ -183,7 +181,7 @@ def test_unknown_architecture(lab: Lab) -> None:
         'extern "C" __global__ void k() { while (1); }\n',
     ],
 )
-def test_never_a_traceback(lab: Lab, source: str) -> None:
-    """Whatever the text, there is a report."""
+def test_arbitrary_input(lab: Lab, source: str) -> None:
+    """Every input gives a report."""
     report = lab.xray(source)
     assert report.compiles or (report.failure is not None and report.failure.message)

@@ -1,4 +1,4 @@
-"""The figures of the X-ray against the compiler's own remarks, and what becomes of every source we have."""
+"""The X-ray's figures compared with the compiler's remarks, for every source in the repository."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.xray_harness import EXAMPLES, FIGURES, FINDINGS, ROOT, Lab, open_lab, remarks
 from warmfront import problems
-from warmfront.hip.xray.analysis import LESS_EXACT
+from warmfront.hip.xray.analysis import APPROXIMATE
 from warmfront.hip.xray.device_compiler import DeviceCompiler, find_libraries
 from warmfront.hip.xray.isa import InstructionKind
 from warmfront.hip.xray.occupancy import OccupancyLimit
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 CORPUS = [*FIGURES, *EXAMPLES]
 
-#: Sources that the target refuses, and why: the CPU runtime is more forgiving.
-REFUSED = {
+#: Sources that run on the CPU runtime but do not compile for the GPU, and why.
+REJECTED = {
     "layer_norm_welford": "its mask has 64 bits",
     "matrix_vector_warp32": "its mask has 64 bits",
     "softmax_fast_math": "its mask has 64 bits",
@@ -34,10 +34,10 @@ REFUSED = {
     "ported_attention": "its mask has 64 bits",
     "ported_spmv": "its mask has 64 bits",
     "ported_warp_reduce": "its mask has 64 bits",
-    "core_faults": "no matching function for call to 'recurse'",  # a host function, called by a kernel
+    "core_faults": "no matching function for call to 'recurse'",  # a kernel calls a host function
     "core_shared": "redeclaration of 'shared_of_t' with a different type",
-    "headers_half": "no type named 'Half' in namespace 'hipcpu'",  # the CPU's own
-    "headers_math": "no matching function for call to 'erfinv'",  # on the host
+    "headers_half": "no type named 'Half' in namespace 'hipcpu'",  # a type of the CPU runtime
+    "headers_math": "no matching function for call to 'erfinv'",  # a host function
 }
 
 
@@ -47,7 +47,7 @@ def _lab() -> Iterator[Lab]:
 
 
 def figures_of(kernel: KernelReport) -> dict[str, str]:
-    """A kernel's figures under the names of the compiler's remarks."""
+    """Return a kernel's figures under the names that the compiler's remarks use."""
     return {
         "TotalSGPRs": str(kernel.sgpr),
         "VGPRs": str(kernel.vgpr),
@@ -63,18 +63,19 @@ def figures_of(kernel: KernelReport) -> dict[str, str]:
 @pytest.mark.parametrize("arch", ["gfx942", "gfx90a", "gfx950"])
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_agrees_with_the_compiler(lab: Lab, path: Path, arch: str) -> None:
-    """Registers, LDS, scratch, spills and the compiler's own occupancy are as the compiler says."""
+    """Registers, LDS, scratch, spills and best occupancy are equal to the compiler's remarks."""
     report = lab.xray(path.read_text(), arch=arch)
-    said = remarks(path, arch)
+    expected_by_symbol = remarks(path, arch)
     assert report.failure is None
-    assert {kernel.symbol for kernel in report.kernels} <= set(said)
+    assert {kernel.symbol for kernel in report.kernels} <= set(expected_by_symbol)
     for kernel in report.kernels:
-        expected = {name: value for name, value in said[kernel.symbol].items() if name != "Dynamic Stack"}
+        expected = dict(expected_by_symbol[kernel.symbol])
+        expected.pop("Dynamic Stack", None)
         assert figures_of(kernel) == expected, kernel.name
 
 
 def test_corpus_is_large_enough(lab: Lab) -> None:
-    """At least 30 kernels are compared, and among them are all that can go wrong in different ways."""
+    """The corpus has at least 30 kernels and covers matrix cores, AGPRs, spills, scratch and every limit."""
     kernels = [kernel for path in CORPUS for kernel in lab.xray(path.read_text()).kernels]
     assert len(kernels) >= 30
     assert any(kernel.mix.count(InstructionKind.MFMA) for kernel in kernels)
@@ -90,8 +91,8 @@ def test_corpus_is_large_enough(lab: Lab) -> None:
     }
 
 
-def test_says_what_limits_a_kernel(lab: Lab) -> None:
-    """The example of the README: which resource limits matmul, and how far the next step is."""
+def test_occupancy_limit_and_next_step(lab: Lab) -> None:
+    """For the README's matmul example: the limiting resource and the next step."""
     (kernel,) = lab.xray((ROOT / "examples" / "matmul.hip").read_text()).kernels
     assert (kernel.name, kernel.line, kernel.block) == ("matmul", 11, (256, 1, 1))
     assert kernel.launch_bound_threads == 256
@@ -104,8 +105,8 @@ def test_says_what_limits_a_kernel(lab: Lab) -> None:
     assert kernel.mix.total == sum(kernel.mix.counts.values()) == len(kernel.instructions)
 
 
-def test_sees_widths_and_matrix_instructions(lab: Lab) -> None:
-    """Loads are told apart by their width, and matrix instructions are counted by themselves."""
+def test_load_widths_and_matrix_instructions(lab: Lab) -> None:
+    """Loads are counted by width, and matrix instructions separately."""
     kernels = {k.name: k for path in FIGURES for k in lab.xray(path.read_text()).kernels}
     assert kernels["one_tile"].mix.count(InstructionKind.MFMA) >= 1
     assert set(kernels["one_tile"].mix.load_widths) == {8}
@@ -114,22 +115,22 @@ def test_sees_widths_and_matrix_instructions(lab: Lab) -> None:
     assert kernels["blocks_of_256<200>"].vgpr_spills == 0
 
 
-def test_sees_every_instruction_with_its_line(lab: Lab) -> None:
-    """Most instructions of an example have a line of the author's, and JSON has them all."""
+def test_instructions_have_source_lines(lab: Lab) -> None:
+    """Most instructions of an example have a source line, and the JSON form contains all instructions."""
     for path in EXAMPLES:
         source = path.read_text()
         report = lab.xray(source)
         data = report.to_dict(isa=True)
         for kernel, plain in zip(report.kernels, data["kernels"], strict=True):
-            lines = [each.line for each in kernel.instructions]
+            lines = [instruction.line for instruction in kernel.instructions]
             assert sum(line is not None for line in lines) > 0.5 * len(lines), (path.name, kernel.name)
             assert max(line for line in lines if line) <= source.count("\n") + 1
-            assert sum(len(piece["instructions"]) for piece in plain["isa"]) == len(lines)
+            assert sum(len(block["instructions"]) for block in plain["isa"]) == len(lines)
 
 
 @pytest.mark.parametrize("slug", ["matmul", "leaky-relu"])
-def test_knows_the_roofline(lab: Lab, slug: str) -> None:
-    """With a problem the report says which of memory and arithmetic is the limit, and the floor."""
+def test_roofline(lab: Lab, slug: str) -> None:
+    """With a problem, the report says whether memory or arithmetic is the limit, and the floor."""
     problem = problems.get(slug)
     source = (ROOT / "examples" / f"{slug.replace('-', '_')}.hip").read_text()
     roofline = lab.xray(source, problem=problem, dtype=Dtype.FLOAT32).roofline
@@ -150,36 +151,36 @@ def _sources() -> list[Path]:
 
 
 @pytest.mark.parametrize("path", _sources(), ids=lambda path: path.stem)
-def test_compiles_what_the_target_takes(lab: Lab, path: Path) -> None:
-    """Every source that runs on the CPU compiles for the GPU, but for those that a GPU's compiler refuses."""
+def test_every_source_compiles_for_the_gpu(lab: Lab, path: Path) -> None:
+    """Every source that runs on the CPU runtime compiles for the GPU, except for the listed ones."""
     failure = lab.xray(with_own_headers(path)).failure
-    if path.stem in REFUSED:
+    if path.stem in REJECTED:
         assert failure is not None
-        assert REFUSED[path.stem] in failure.message
+        assert REJECTED[path.stem] in failure.message
     else:
         assert failure is None, failure.message
 
 
 def with_own_headers(path: Path) -> str:
-    """A source with what it includes from its own folder put in its place: a submission is one file."""
+    """Return a source with the headers of its own folder inlined, because a submission is one file."""
     own = re.compile(r'^#include "(\w+\.h)"$', re.MULTILINE)
-    return own.sub(lambda found: (path.parent / found[1]).read_text(), path.read_text())
+    return own.sub(lambda match: (path.parent / match[1]).read_text(), path.read_text())
 
 
 def test_without_device_libraries(lab: Lab) -> None:
-    """Without ROCm's bitcode the whole corpus still compiles, and the report says what is less exact."""
+    """Without ROCm's bitcode the whole corpus compiles, and a note says that figures are approximate."""
     compiler = DeviceCompiler(lab.settings.cache_dir, "gfx942", libraries=None)
     for path in [*CORPUS, *FINDINGS]:
         report = lab.xray(path.read_text(), compiler=compiler)
         assert report.failure is None, report.failure.message
-        assert report.notes == (LESS_EXACT,)
+        assert report.notes == (APPROXIMATE,)
         assert not any(
             kernel.mix.count(InstructionKind.CALL) for kernel in report.kernels if kernel.name != "talkative"
         )
 
 
-def test_exact_where_no_library_is_used(lab: Lab) -> None:
-    """Where a kernel calls no library, its figures are the same with and without it."""
+def test_figures_without_library_calls_are_exact(lab: Lab) -> None:
+    """A kernel without library calls has the same figures with and without the device libraries."""
     source = (ROOT / "examples" / "matmul.hip").read_text()
     without = lab.xray(source, compiler=DeviceCompiler(lab.settings.cache_dir, "gfx942", libraries=None))
     assert find_libraries() is not None
@@ -187,15 +188,15 @@ def test_exact_where_no_library_is_used(lab: Lab) -> None:
 
 
 def test_in_every_sandbox(box_maker: Sandbox, tight: Settings) -> None:
-    """The X-ray is the same in Docker and in bubblewrap."""
+    """The X-ray works in Docker and in bubblewrap."""
     (kernel,) = Lab(box_maker, tight).xray((ROOT / "examples" / "relu.hip").read_text()).kernels
     assert kernel.name == "relu"
     assert kernel.occupancy.waves_per_simd == 8
 
 
 @pytest.mark.parametrize("arch", ["gfx942", "gfx90a", "gfx950"])
-def test_a_kernel_that_calls_through_a_pointer(lab: Lab, arch: str) -> None:
-    """Where the compiler's summary has formulas in place of numbers, there are figures still."""
+def test_kernel_with_indirect_calls(lab: Lab, arch: str) -> None:
+    """A kernel has figures even where the compiler's summary has formulas instead of numbers."""
     source = (
         "__device__ float twice(float x) { return 2 * x; }\n"
         "__device__ float half(float x) { return x / 2; }\n"

@@ -1,4 +1,4 @@
-"""Findings of the X-ray: each rule finds what it is for, at its line, and nothing else."""
+"""The X-ray's findings: each rule reports the expected lines and no others."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-#: Loops that stream 4 bytes at a time, where 16 would do: an expert would say so too.
-AGREED = {"relu": {"narrow-loads"}, "leaky_relu_half": {"narrow-loads"}}
+#: Loops that load 4 bytes per lane where 16 are possible: correct findings about honest kernels.
+EXPECTED_IN_EXAMPLES = {"relu": {"narrow-loads"}, "leaky_relu_half": {"narrow-loads"}}
 
 
 @pytest.fixture(scope="module", name="lab")
@@ -23,8 +23,8 @@ def _lab() -> Iterator[Lab]:
 
 
 @pytest.mark.parametrize("path", FINDINGS, ids=lambda path: path.stem)
-def test_finds_what_is_there_and_nothing_else(lab: Lab, path: Path) -> None:
-    """The findings about a kernel are exactly those that its source announces, at those lines."""
+def test_findings_are_exactly_the_marked_lines(lab: Lab, path: Path) -> None:
+    """The findings about a kernel are exactly those that comments in its source mark."""
     source = path.read_text()
     report = lab.xray(source)
     assert report.failure is None, report.failure.message
@@ -35,23 +35,23 @@ def test_finds_what_is_there_and_nothing_else(lab: Lab, path: Path) -> None:
         assert finding.advice.endswith(".")
 
 
-def test_every_rule_is_tried_from_both_sides() -> None:
-    """The corpus has each rule at least once, and at least as many clean kernels as rules."""
-    found = [{rule for rule, _ in marked(path.read_text())} for path in FINDINGS]
-    assert set().union(*found) == {rule.value for rule in Rule}
-    assert sum(not rules for rules in found) >= len(Rule)
+def test_corpus_covers_every_rule() -> None:
+    """The corpus triggers each rule at least once, and has at least as many clean kernels as rules."""
+    rules_by_file = [{rule for rule, _ in marked(path.read_text())} for path in FINDINGS]
+    assert set().union(*rules_by_file) == {rule.value for rule in Rule}
+    assert sum(not rules for rules in rules_by_file) >= len(Rule)
 
 
 @pytest.mark.parametrize("path", [*EXAMPLES, *FIGURES], ids=lambda path: path.stem)
-def test_no_false_alarm(lab: Lab, path: Path) -> None:
-    """Honest kernels give no finding that an expert would wave away."""
+def test_no_false_positives(lab: Lab, path: Path) -> None:
+    """Well-written kernels have no findings other than the expected ones."""
     rules = {finding.rule.value for finding in lab.xray(path.read_text()).findings}
     expected = {"registers": {"spills", "private-array"}, "narrow_types": {"narrow-loads"}}
-    assert rules == AGREED.get(path.stem, expected.get(path.stem, set()))
+    assert rules == EXPECTED_IN_EXAMPLES.get(path.stem, expected.get(path.stem, set()))
 
 
 def test_finding_as_json(lab: Lab) -> None:
-    """A finding in JSON has its rule, kernel, line, message and advice."""
+    """The JSON form of a finding has its rule, kernel, line, message and advice."""
     path = next(path for path in FINDINGS if path.stem == "bank_conflict")
     (finding,) = lab.xray(path.read_text()).to_dict()["findings"]
     assert finding["rule"] == "bank-conflict"
