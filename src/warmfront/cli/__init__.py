@@ -16,9 +16,9 @@ OBJECTS_BEFORE_SEARCH = 50_000
 
 def main() -> None:
     """The `warmfront` command."""
-    from warmfront.cli import quick  # noqa: PLC0415 - `import warmfront.cli` stays free
+    from warmfront.cli import fast_start  # noqa: PLC0415 - `import warmfront.cli` stays free
 
-    understood = quick.parse(sys.argv[1:])
+    understood = fast_start.parse(sys.argv[1:])
     if understood is not None:
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         gc.set_threshold(OBJECTS_BEFORE_SEARCH)
@@ -31,13 +31,13 @@ def main() -> None:
 def _quickly(command: str, parameters: dict[str, Any]) -> int:
     """One of the two commands that must start in a blink."""
     if command == "xray":
-        from warmfront.cli.xray import print_xray  # noqa: PLC0415 - each loads what it needs
+        from warmfront.cli.run_xray import print_xray  # noqa: PLC0415 - each loads what it needs
 
         return print_xray(parameters.pop("file"), **parameters)
     from warmfront.cli import interrupts  # noqa: PLC0415 - as above
 
     interrupts.hold()
-    from warmfront.cli.run import Request, run_request  # noqa: PLC0415 - as above
+    from warmfront.cli.run_local import Request, run_request  # noqa: PLC0415 - as above
 
     as_json = parameters.pop("as_json")
     return run_request(Request(**parameters), as_json=as_json)

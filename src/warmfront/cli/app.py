@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from warmfront import __version__
-from warmfront.cli import money_commands
+from warmfront.cli import cost_commands
 from warmfront.cli.fleet_commands import fleet_app
 
 app = typer.Typer(
@@ -76,7 +76,7 @@ def run(
 
     Exit codes: 0 accepted, 1 the kernel's fault, 2 usage, 3 infrastructure.
     """
-    from warmfront.cli.run import Request, run_request  # noqa: PLC0415 - each command loads what it needs
+    from warmfront.cli.run_local import Request, run_request  # noqa: PLC0415 - each command loads what it needs
 
     request = Request(
         file=file,
@@ -111,7 +111,7 @@ def check(
     as_json: JsonOption = False,
 ) -> None:
     """Check FILE on the CPU and look for bugs that a GPU hides: races, divergent barriers, and more."""
-    from warmfront.cli.run import Request, run_request  # noqa: PLC0415 - each command loads what it needs
+    from warmfront.cli.run_local import Request, run_request  # noqa: PLC0415 - each command loads what it needs
 
     request = Request(
         file=file,
@@ -140,7 +140,7 @@ def xray(
     as_json: JsonOption = False,
 ) -> None:
     """Say what an MI300X would make of FILE: registers, occupancy, instructions. No GPU is needed."""
-    from warmfront.cli.xray import print_xray  # noqa: PLC0415 - each command loads what it needs
+    from warmfront.cli.run_xray import print_xray  # noqa: PLC0415 - each command loads what it needs
 
     raise typer.Exit(print_xray(file, problem=problem, arch=arch, isa=isa, as_json=as_json, dtype=dtype))
 
@@ -162,7 +162,7 @@ def serve(
     ] = None,
 ) -> None:
     """Take submissions over HTTP and run them on VMs, until it is stopped."""
-    from warmfront.cli.serve import serve as run_service  # noqa: PLC0415 - each command loads what it needs
+    from warmfront.cli.run_service import serve as run_service  # noqa: PLC0415 - each command loads what it needs
 
     raise typer.Exit(run_service(host=host, port=port))
 
@@ -186,7 +186,7 @@ def listener(
     ] = None,
 ) -> None:
     """Judge what a control plane sends. Its token is in WARMFRONT_LISTENER_TOKEN."""
-    from warmfront.cli.listener import run_listener  # noqa: PLC0415 - each command loads what it needs
+    from warmfront.cli.run_listener import run_listener  # noqa: PLC0415 - each command loads what it needs
 
     raise typer.Exit(
         run_listener(host=host, port=port, dead_man_s=dead_man, announce=announce, toolchain=toolchain)
@@ -196,7 +196,7 @@ def listener(
 @problems_app.command("list")
 def list_problems(*, as_json: JsonOption = False) -> None:
     """List all problems."""
-    from warmfront.cli.problems import print_list  # noqa: PLC0415 - as above
+    from warmfront.cli.show_problems import print_list  # noqa: PLC0415 - as above
 
     print_list(as_json=as_json)
 
@@ -204,7 +204,7 @@ def list_problems(*, as_json: JsonOption = False) -> None:
 @problems_app.command()
 def show(slug: str, *, as_json: JsonOption = False) -> None:
     """Print a problem's statement, signature and cases."""
-    from warmfront.cli.problems import print_problem  # noqa: PLC0415 - as above
+    from warmfront.cli.show_problems import print_problem  # noqa: PLC0415 - as above
 
     raise typer.Exit(print_problem(slug, as_json=as_json))
 
@@ -212,7 +212,7 @@ def show(slug: str, *, as_json: JsonOption = False) -> None:
 @problems_app.command()
 def starter(slug: str, dtype: DtypeOption = None) -> None:
     """Print code to begin with: `warmfront problems starter relu > relu.hip`."""
-    from warmfront.cli.problems import print_starter  # noqa: PLC0415 - as above
+    from warmfront.cli.show_problems import print_starter  # noqa: PLC0415 - as above
 
     raise typer.Exit(print_starter(slug, dtype))
 
@@ -240,7 +240,7 @@ def submit(
     Ctrl-C detaches, and the submission goes on. Exit codes: 0 accepted, 1 the kernel's fault, 2 usage,
     3 infrastructure, 130 detached by Ctrl-C.
     """
-    from warmfront.cli.remote_submit import Order, submit  # noqa: PLC0415 - as above
+    from warmfront.cli.submit_and_follow import Order, submit  # noqa: PLC0415 - as above
 
     order = Order(file=file, problem=problem, endpoint=endpoint, dtype=dtype, gpu_type=gpu)
     raise typer.Exit(submit(order, detach=detach, as_json=as_json))
@@ -254,7 +254,7 @@ def ps(
     as_json: JsonOption = False,
 ) -> None:
     """List the submissions that are under way."""
-    from warmfront.cli.remote_lists import ps  # noqa: PLC0415 - as above
+    from warmfront.cli.server_reports import ps  # noqa: PLC0415 - as above
 
     raise typer.Exit(ps(finished=finished, everyone=everyone, as_json=as_json))
 
@@ -267,7 +267,7 @@ def logs(
     as_json: JsonOption = False,
 ) -> None:
     """Show what happened to a submission so far."""
-    from warmfront.cli.remote_submit import logs  # noqa: PLC0415 - as above
+    from warmfront.cli.submit_and_follow import logs  # noqa: PLC0415 - as above
 
     raise typer.Exit(logs(submission_id, follow=follow, as_json=as_json))
 
@@ -275,7 +275,7 @@ def logs(
 @app.command()
 def stop(submission_id: IdArgument, *, as_json: JsonOption = False) -> None:
     """Cancel a submission, and wait until nothing of it runs."""
-    from warmfront.cli.remote_lists import stop  # noqa: PLC0415 - as above
+    from warmfront.cli.server_reports import stop  # noqa: PLC0415 - as above
 
     raise typer.Exit(stop(submission_id, as_json=as_json))
 
@@ -287,7 +287,7 @@ def vms(
     as_json: JsonOption = False,
 ) -> None:
     """List the server's VMs."""
-    from warmfront.cli.remote_lists import vms  # noqa: PLC0415 - as above
+    from warmfront.cli.server_reports import vms  # noqa: PLC0415 - as above
 
     raise typer.Exit(vms(finished=finished, as_json=as_json))
 
@@ -295,13 +295,13 @@ def vms(
 @app.command()
 def metrics(*, as_json: JsonOption = False) -> None:
     """Show the server in a few numbers."""
-    from warmfront.cli.remote_lists import metrics  # noqa: PLC0415 - as above
+    from warmfront.cli.server_reports import metrics  # noqa: PLC0415 - as above
 
     raise typer.Exit(metrics(as_json=as_json))
 
 
-app.command()(money_commands.cost)
-app.command()(money_commands.simulate)
+app.command()(cost_commands.cost)
+app.command()(cost_commands.simulate)
 
 
 @keys_app.command("create")
@@ -313,17 +313,17 @@ def create_key(
     as_json: JsonOption = False,
 ) -> None:
     """Make a key; its secret is printed once, on stdout."""
-    from warmfront.cli import keys  # noqa: PLC0415 - as above
+    from warmfront.cli import manage_keys  # noqa: PLC0415 - as above
 
-    raise typer.Exit(keys.create(user, role, team=team, as_json=as_json))
+    raise typer.Exit(manage_keys.create(user, role, team=team, as_json=as_json))
 
 
 @keys_app.command("list")
 def list_keys(*, as_json: JsonOption = False) -> None:
     """List all keys."""
-    from warmfront.cli import keys  # noqa: PLC0415 - as above
+    from warmfront.cli import manage_keys  # noqa: PLC0415 - as above
 
-    raise typer.Exit(keys.show_all(as_json=as_json))
+    raise typer.Exit(manage_keys.show_all(as_json=as_json))
 
 
 @keys_app.command("revoke")
@@ -333,6 +333,6 @@ def revoke_key(
     as_json: JsonOption = False,
 ) -> None:
     """Make a key useless from now on."""
-    from warmfront.cli import keys  # noqa: PLC0415 - as above
+    from warmfront.cli import manage_keys  # noqa: PLC0415 - as above
 
-    raise typer.Exit(keys.revoke(key_id, as_json=as_json))
+    raise typer.Exit(manage_keys.revoke(key_id, as_json=as_json))

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from warmfront import sandbox, settings
-from warmfront.cli.failures import report_error
+from warmfront.cli.error_report import report_error
 from warmfront.errors import WarmfrontError
 from warmfront.hip.cpu.host_compiler import find_compiler
 from warmfront.hip.rocm import find_hipcc, has_gpu

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from warmfront import settings as configured
-from warmfront.cli.columns import print_columns, print_json
-from warmfront.cli.failures import report
+from warmfront.cli.error_report import report
+from warmfront.cli.formatting import print_columns, print_json
 from warmfront.errors import FleetNotFound, NotConfirmed, WarmfrontError
 from warmfront.providers.dstack import configuration, fleet_setup, server_session
 from warmfront.providers.dstack.client import DstackClient

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.api_harness import Lab, served
 from warmfront.api.routes.forecasts import Simulations
-from warmfront.cli.outlook import what_if_lines
+from warmfront.cli.cost_projections import what_if_lines
 from warmfront.store import attempts, ledger, log, submissions
 from warmfront.store.records import AttemptRecord, LedgerEntry, Meter, Role
 from warmfront.submission import NewSubmission

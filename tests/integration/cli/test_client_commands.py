@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.stub_service import Part, StubService, events_of
-from warmfront.cli import keys, remote_lists, remote_submit
-from warmfront.cli.columns import duration
-from warmfront.cli.remote_lists import bar
+from warmfront.cli import manage_keys, server_reports, submit_and_follow
+from warmfront.cli.formatting import duration
+from warmfront.cli.server_reports import bar
 from warmfront.client import Costs
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def submit(*, detach: bool = False, as_json: bool = False, **order: Any) -> int:
         "gpu_type": None,
         **order,
     }
-    return remote_submit.submit(remote_submit.Order(**typed), detach=detach, as_json=as_json)
+    return submit_and_follow.submit(submit_and_follow.Order(**typed), detach=detach, as_json=as_json)
 
 
 def started(*arguments: str | Path, **options: Any) -> subprocess.Popen[str]:
@@ -195,7 +195,7 @@ def test_logs_end_where_the_events_do(stub: StubService, capsys: pytest.CaptureF
     running = {**stub.record("sub_1"), "state": "RUNNING", "verdict": None, "last_event_id": 3}
     stub.records = {"sub_1": running}
     stub.parts.append(Part(count=3, holds=True))
-    assert remote_submit.logs("sub_1", follow=False, as_json=False) == 0
+    assert submit_and_follow.logs("sub_1", follow=False, as_json=False) == 0
     shown = capsys.readouterr()
     assert "new VM vm_1" in shown.out
     assert "warmfront logs -f sub_1" in shown.err
@@ -204,7 +204,7 @@ def test_logs_end_where_the_events_do(stub: StubService, capsys: pytest.CaptureF
 def test_logs_followed_go_on_to_the_verdict(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
     """With -f the stream is read to its end, whatever cuts it."""
     stub.parts.append(Part(count=2))
-    assert remote_submit.logs("sub_1", follow=True, as_json=False) == 0
+    assert submit_and_follow.logs("sub_1", follow=True, as_json=False) == 0
     assert "ACCEPTED" in capsys.readouterr().out
 
 
@@ -218,16 +218,16 @@ def _listed(stub: StubService) -> StubService:
 
 def test_ps_shows_what_is_under_way(listed: StubService, capsys: pytest.CaptureFixture[str]) -> None:
     """Finished ones are shown with -a; ids are whole, to be copied."""
-    assert remote_lists.ps(finished=False, everyone=False, as_json=False) == 0
+    assert server_reports.ps(finished=False, everyone=False, as_json=False) == 0
     assert {line.split()[0] for line in capsys.readouterr().out.splitlines()} == {"ID", "sub_aa1", "sub_b3"}
-    assert remote_lists.ps(finished=True, everyone=False, as_json=True) == 0
+    assert server_reports.ps(finished=True, everyone=False, as_json=True) == 0
     assert len(json.loads(capsys.readouterr().out)) == 3
 
 
 def test_an_id_may_be_shortened(listed: StubService, capsys: pytest.CaptureFixture[str]) -> None:
     """A beginning that only one id has is enough, also without what all begin with."""
     for beginning in ("sub_b", "b3"):
-        assert remote_submit.logs(beginning, follow=True, as_json=False) == 0
+        assert submit_and_follow.logs(beginning, follow=True, as_json=False) == 0
         assert "sub_b3" in capsys.readouterr().out
 
 
@@ -236,7 +236,7 @@ def test_a_beginning_of_none_or_many_is_refused(
     listed: StubService, capsys: pytest.CaptureFixture[str], beginning: str, said: str
 ) -> None:
     """Nothing is stopped by mistake."""
-    assert remote_lists.stop(beginning, as_json=False) == 2
+    assert server_reports.stop(beginning, as_json=False) == 2
     assert said in capsys.readouterr().err
     assert not [path for _, path, *_ in listed.requests if path.endswith("/cancel")]
 
@@ -246,7 +246,7 @@ def test_errors_of_lists_are_json_too(
 ) -> None:
     """With --json a program reads even the failure from stdout."""
     monkeypatch.setenv("WARMFRONT_URL", "http://127.0.0.1:9")
-    assert remote_lists.vms(finished=False, as_json=True) == 3
+    assert server_reports.vms(finished=False, as_json=True) == 3
     assert json.loads(capsys.readouterr().out)["code"] == "SERVER_UNREACHABLE"
 
 
@@ -262,7 +262,7 @@ def test_the_cost_is_a_picture() -> None:
         "by_meter": [{"meter": "WORK", "cost_usd": 6.99}, {"meter": "IDLE", "cost_usd": 0.01}],
         "by_vm": [],
     }
-    lines = list(remote_lists.cost_lines(Costs.of(told)))
+    lines = list(server_reports.cost_lines(Costs.of(told)))
     assert "0.5% of the credits, in simulated dollars" in lines[0]
     bars = {line.split()[0]: line.count("█") for line in lines if "$" in line and line.startswith("  ")}
     assert bars == {"2026-11-14": 30, "2026-11-15": 15, "WORK": 30, "IDLE": 0}
@@ -274,7 +274,7 @@ def test_the_cost_tells_where_the_provider_disagrees() -> None:
     apart = {"vm_id": "vm_1", "ledger_usd": 1.9, "billed_usd": 1.99}
     told = dict.fromkeys(("credits_usd", "total_usd", "reserved_usd", "remaining_usd"), 1.0)
     rows: dict[str, Any] = {"by_day": [], "by_meter": [], "by_vm": [], "audit": {"differences": [apart]}}
-    lines = list(remote_lists.cost_lines(Costs.of({**told, **rows, "simulated": False})))
+    lines = list(server_reports.cost_lines(Costs.of({**told, **rows, "simulated": False})))
     assert lines[-1] == "  vm_1  $1.9900 by its provider's record, $1.9000 by the ledger"
 
 
@@ -296,10 +296,10 @@ def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_keys_secret_is_seen_once(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It is on stdout when it is made, and neither in the list nor in the store."""
-    assert keys.create("ann", "operator", as_json=False) == 0
+    assert manage_keys.create("ann", "operator", as_json=False) == 0
     secret = capsys.readouterr().out.strip()
     assert re.fullmatch(r"wf_[0-9a-f]+_[0-9a-f]{64}", secret)
-    assert keys.show_all(as_json=False) == 0
+    assert manage_keys.show_all(as_json=False) == 0
     shown = capsys.readouterr().out
     assert "ann" in shown
     assert "operator" in shown
@@ -310,12 +310,12 @@ def test_a_keys_secret_is_seen_once(data: Path, capsys: pytest.CaptureFixture[st
 
 def test_a_key_is_revoked_once(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """By the beginning of its id; the second time is an error that says so."""
-    keys.create("ann", "user", as_json=True)
+    manage_keys.create("ann", "user", as_json=True)
     made = json.loads(capsys.readouterr().out)
-    assert keys.revoke(made["id"][:5], as_json=False) == 0
-    assert keys.revoke(made["id"], as_json=False) == 2
+    assert manage_keys.revoke(made["id"][:5], as_json=False) == 0
+    assert manage_keys.revoke(made["id"], as_json=False) == 2
     assert "revoked before" in capsys.readouterr().err
-    keys.show_all(as_json=True)
+    manage_keys.show_all(as_json=True)
     assert json.loads(capsys.readouterr().out)[0]["revoked_at"] is not None
 
 
@@ -326,15 +326,15 @@ def test_a_key_for_nobody_is_refused(
     data: Path, capsys: pytest.CaptureFixture[str], user: str, role: str
 ) -> None:
     """Names are such as a log and a table can show; roles are the two that there are."""
-    assert keys.create(user, role, as_json=False) == 2
+    assert manage_keys.create(user, role, as_json=False) == 2
     assert capsys.readouterr().out == ""
 
 
 def test_a_key_may_belong_to_a_team(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The list has its team; a name that is none is refused."""
-    assert keys.create("ann", "user", team="kernels", as_json=True) == 0
+    assert manage_keys.create("ann", "user", team="kernels", as_json=True) == 0
     assert json.loads(capsys.readouterr().out)["team"] == "kernels"
-    assert keys.show_all(as_json=False) == 0
+    assert manage_keys.show_all(as_json=False) == 0
     assert "kernels" in capsys.readouterr().out
-    assert keys.create("ann", "user", team="two words", as_json=False) == 2
+    assert manage_keys.create("ann", "user", team="two words", as_json=False) == 2
     assert "--team is 'two words'" in capsys.readouterr().err

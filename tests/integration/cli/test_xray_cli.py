@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.xray_harness import ROOT
-from warmfront.cli.xray import print_xray
+from warmfront.cli.run_xray import print_xray
 
 if TYPE_CHECKING:
     from pathlib import Path

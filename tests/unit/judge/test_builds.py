@@ -104,7 +104,7 @@ def test_closing_ends_what_was_begun(tmp_path: Path, refused: str) -> None:
 def test_a_run_loads_no_judge_before_its_compilers_are_begun() -> None:
     """What begins the compilers brings neither the judge along, nor its events, nor NumPy."""
     code = (
-        "import sys, warmfront.cli.run, warmfront.judge.compile_jobs, warmfront.hip.cpu.cpu_toolchain\n"
+        "import sys, warmfront.cli.run_local, warmfront.judge.compile_jobs, warmfront.hip.cpu.cpu_toolchain\n"
         "late = {'warmfront.judge.judge', 'warmfront.events', 'numpy', 'typer', 'rich', 'pydantic'}\n"
         "print(*late & set(sys.modules))"
     )

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from warmfront.cli.columns import print_columns, print_json
-from warmfront.cli.remote import ask
+from warmfront.cli.formatting import print_columns, print_json
+from warmfront.cli.server_access import ask
 
 if TYPE_CHECKING:
     from warmfront.client import AsyncClient

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, cast
 
 from warmfront import gpus, problems, settings
-from warmfront.cli import admission
+from warmfront.cli import parallel_xray
 from warmfront.events import Benchmarking, Checked, Checking, Compiling, Event, Failed, Xray
 from warmfront.hip.xray import analysis
 from warmfront.hip.xray.event import xray_event
@@ -61,11 +61,11 @@ class Scene:
 
 def admitted(scene: Scene, end: Event, monkeypatch: pytest.MonkeyPatch) -> list[Event]:
     """All events of a run."""
-    monkeypatch.setattr(admission, "xray_event", scene.examine)
+    monkeypatch.setattr(parallel_xray, "xray_event", scene.examine)
     relu = problems.get("relu")
     submission = JudgeRequest(source="", problem=relu, dtype=relu.dtypes[0], endpoint=Endpoint.SUBMIT)
     unused = (cast("Sandbox", None), settings.load({}, env_file=None))
-    return list(admission.admitted(scene.judge(end), submission, *unused))
+    return list(parallel_xray.admitted(scene.judge(end), submission, *unused))
 
 
 def test_the_check_does_not_wait_for_the_xray_which_is_shown_first(monkeypatch: pytest.MonkeyPatch) -> None:

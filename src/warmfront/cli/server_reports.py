@@ -9,8 +9,8 @@ import time
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from warmfront.cli.columns import duration, print_columns, print_json
-from warmfront.cli.remote import PAGE, ask, find, listed
+from warmfront.cli.formatting import duration, print_columns, print_json
+from warmfront.cli.server_access import PAGE, ask, find, listed
 from warmfront.vm import VMState
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from rich.text import Text
 
 from warmfront import settings as settings_module
 from warmfront import values
-from warmfront.cli.columns import duration, print_json
-from warmfront.cli.failures import report
+from warmfront.cli.error_report import report
+from warmfront.cli.formatting import duration, print_json
 from warmfront.errors import BadRequest, WarmfrontError
 from warmfront.money.billing import Billing
 from warmfront.simulate import arrivals as logs

@@ -22,13 +22,13 @@ def cost(
     as_json: JsonOption = False,
 ) -> None:
     """Show where the money went: by day, and by what the VMs did; or where it will go."""
-    from warmfront.cli import outlook, remote_lists  # noqa: PLC0415 - each command loads what it needs
+    from warmfront.cli import cost_projections, server_reports  # noqa: PLC0415 - each command loads what it needs
 
     if what_if:
-        raise typer.Exit(outlook.what_if(as_json=as_json))
+        raise typer.Exit(cost_projections.what_if(as_json=as_json))
     if forecast or tasks_per_day is not None:
-        raise typer.Exit(outlook.forecast(tasks_per_day=tasks_per_day, as_json=as_json))
-    raise typer.Exit(remote_lists.cost(as_json=as_json))
+        raise typer.Exit(cost_projections.forecast(tasks_per_day=tasks_per_day, as_json=as_json))
+    raise typer.Exit(server_reports.cost(as_json=as_json))
 
 
 def simulate(
@@ -61,7 +61,7 @@ def simulate(
     as_json: JsonOption = False,
 ) -> None:
     """Replay arrivals through the real orchestrator on a virtual clock, and compare what they cost."""
-    from warmfront.cli.simulate import Order, simulate  # noqa: PLC0415 - each command loads what it needs
+    from warmfront.cli.run_simulation import Order, simulate  # noqa: PLC0415 - each command loads what it needs
 
     order = Order(
         csv=csv,

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from warmfront import settings
-from warmfront.cli.columns import print_columns, print_json
-from warmfront.cli.failures import report
+from warmfront.cli.error_report import report
+from warmfront.cli.formatting import print_columns, print_json
 from warmfront.errors import BadRequest, NotFound, UsageError, WarmfrontError
 from warmfront.store import keys
 from warmfront.store.engine import open_store

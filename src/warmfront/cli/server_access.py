@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from warmfront.cli.failures import report
+from warmfront.cli.error_report import report
 from warmfront.client import AsyncClient
 from warmfront.errors import NotFound, SubmissionNotFound, UsageError, WarmfrontError
 

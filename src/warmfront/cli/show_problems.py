@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from warmfront import problems
-from warmfront.cli.failures import report_error
-from warmfront.cli.run import choose_dtype
+from warmfront.cli.error_report import report_error
+from warmfront.cli.run_local import choose_dtype
 from warmfront.errors import WarmfrontError
 from warmfront.problems.spec import Scale
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from warmfront import problems, settings
 from warmfront.cli import interrupts
-from warmfront.cli.stream import JsonView, View, refuse
+from warmfront.cli.event_views import JsonView, View, refuse
 from warmfront.errors import (
     InfrastructureError,
     IsolationRequired,
@@ -90,7 +90,7 @@ def _events(
     events = _judged(submission, bench, configured, thorough=thorough)
     if not configured.xray:
         return events
-    from warmfront.cli.admission import admitted  # noqa: PLC0415 - the compilers are at work
+    from warmfront.cli.parallel_xray import admitted  # noqa: PLC0415 - the compilers are at work
 
     return admitted(events, submission, bench.sandbox, configured)
 
@@ -224,7 +224,7 @@ def _endpoint(name: str) -> Endpoint:
 
 
 def _terminal_view(submission: JudgeRequest) -> View:
-    from warmfront.cli.view import TerminalView  # noqa: PLC0415 - for people only
+    from warmfront.cli.terminal_view import TerminalView  # noqa: PLC0415 - for people only
 
     heading = f"{submission.file_name} for {submission.problem.slug}, {submission.dtype.value}"
     view = TerminalView(heading, submission.endpoint, sys.stdout, began_at=time.time())

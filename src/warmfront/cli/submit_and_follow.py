@@ -12,10 +12,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warmfront.cli.columns import print_json
-from warmfront.cli.remote import find
-from warmfront.cli.stream import JsonView, refuse
-from warmfront.cli.view import TerminalView
+from warmfront.cli.event_views import JsonView, refuse
+from warmfront.cli.formatting import print_json
+from warmfront.cli.server_access import find
+from warmfront.cli.terminal_view import TerminalView
 from warmfront.client import AsyncClient
 from warmfront.errors import UsageError, WarmfrontError
 from warmfront.judge_request import read_source
@@ -24,7 +24,7 @@ from warmfront.verdicts import Endpoint, Verdict
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from warmfront.cli.stream import View
+    from warmfront.cli.event_views import View
     from warmfront.client import Event
 
 #: Seconds between two drawings of the step that goes on.

@@ -21,7 +21,7 @@ from warmfront import __version__, settings
 from warmfront.api.app import create_app
 from warmfront.api.auth import is_loopback
 from warmfront.api.context import ServiceContext
-from warmfront.cli.failures import report_error
+from warmfront.cli.error_report import report_error
 from warmfront.clock import SystemClock
 from warmfront.errors import InfrastructureError, UsageError, WarmfrontError
 from warmfront.hip.toolchain import open_toolchain

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import typer
 
-from warmfront.cli import quick
+from warmfront.cli import fast_start
 from warmfront.cli.app import app, run, xray
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def test_options_and_defaults_are_typers(name: str, function: Callable[..., None
     """Every option that Typer knows is known here, with the same default, and no other."""
     command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]  # a group has commands
     words = {word for parameter in command.params for word in parameter.opts if word.startswith("-")}
-    grammar = quick.GRAMMARS[name]
+    grammar = fast_start.GRAMMARS[name]
     assert {*grammar.values, *grammar.flags} == words - {"--help", "-h"}
     defaults = {
         name: parameter.default
@@ -34,7 +34,7 @@ def test_options_and_defaults_are_typers(name: str, function: Callable[..., None
 def test_a_plain_call_is_understood() -> None:
     """Options may stand before or after the file, with a space or an equals sign."""
     words = ["run", "-p", "relu", "k.hip", "--endpoint=checker", "--seed", "7", "--json"]
-    understood = quick.parse(words)
+    understood = fast_start.parse(words)
     assert understood is not None
     command, parameters = understood
     assert command == "run"
@@ -64,4 +64,4 @@ def test_a_plain_call_is_understood() -> None:
 )
 def test_anything_else_is_left_to_typer(words: list[str]) -> None:
     """Help, mistakes and other commands are not understood here."""
-    assert quick.parse(words) is None
+    assert fast_start.parse(words) is None

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from warmfront import settings
-from warmfront.cli.failures import report
+from warmfront.cli.error_report import report
 from warmfront.errors import WarmfrontError
 from warmfront.judge_request import read_source
 
@@ -85,7 +85,7 @@ def _task(slug: str | None, dtype: str | None) -> dict[str, Any]:
     if slug is None:
         return {}
     from warmfront import problems  # noqa: PLC0415 - NumPy, only for a named problem
-    from warmfront.cli.run import choose_dtype  # noqa: PLC0415 - as above
+    from warmfront.cli.run_local import choose_dtype  # noqa: PLC0415 - as above
 
     problem = problems.get(slug)
     return {"problem": problem, "dtype": choose_dtype(problem, dtype)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warmfront import settings
-from warmfront.cli.failures import report_error
+from warmfront.cli.error_report import report_error
 from warmfront.errors import WarmfrontError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Protocol
 
-from warmfront.cli.failures import exit_code, report_error
+from warmfront.cli.error_report import exit_code, report_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
