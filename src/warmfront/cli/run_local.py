@@ -102,7 +102,7 @@ def _judged(
     from warmfront.judge.judge import Judge  # noqa: PLC0415 - as said
 
     judge = Judge(bench.toolchain, bench.sandbox, configured)
-    yield from judge.judge(submission, thorough=thorough, builds=bench.builds)
+    yield from judge.judge(submission, thorough=thorough, compile_jobs=bench.builds)
 
 
 @dataclass(frozen=True)

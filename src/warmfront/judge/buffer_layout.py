@@ -1,7 +1,7 @@
-"""How a case's tensors lie in the data file, with guard zones around them and poison in the outputs.
+"""The layout of a case's tensors in the data file, with guard zones around them and poison in the outputs.
 
-The worker copies whole regions to the device and back and knows nothing of what is in them. What the
-pattern is, which bytes are guards and what an output should be stays outside the sandbox.
+The guest copies whole regions to the device and back, and does not interpret them. The pattern, the position
+of the guard zones and the expected outputs stay outside the sandbox.
 """
 
 from __future__ import annotations
@@ -29,42 +29,42 @@ if TYPE_CHECKING:
 
 _PAGE = 4096
 
-#: The bit that makes a NaN quiet, by the size of the element.
+#: The bit that makes a NaN quiet, by element size in bytes.
 _QUIET = {4: np.uint32(0x00400000), 2: np.uint16(0x0200)}
 
-#: A fault this close to a tensor was meant for it.
+#: A fault within this distance of a tensor is attributed to it.
 NEAR_BYTES = 64 * 1024
 
-#: As in worker.cpp.
+#: These values are defined in guest.cpp as well.
 _TENSOR, _SHAPE, _VALUE = 0, 1, 2
 _PLAN_HEADER = struct.Struct("<IIQQ")
 _PLAN_ARGUMENT = struct.Struct("<IIQQQ")
 
-#: How a value of a C type is laid out in eight bytes; a size_t has no other type.
+#: struct formats of scalar arguments, padded to eight bytes, by C type; the empty string is size_t.
 _VALUE_BITS = {"float": "<f4x", "int": "<i4x", "": "<Q"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class BufferRegion:
-    """One tensor in the data file: guard, elements, guard."""
+    """One tensor in the data file: guard zone, elements, guard zone."""
 
     name: str
-    argument: int  #: which parameter of `solution` it is, from 0
+    argument: int  #: index of the parameter of `solution`, from 0
     output: bool
-    dtype: str  #: NumPy's name
+    dtype: str  #: NumPy dtype name
     shape: tuple[int, ...]
-    offset: int  #: of the front guard, within a slot
-    front: int  #: bytes of the front guard
+    offset: int  #: of the front guard zone, within a slot
+    front: int  #: size of the front guard zone in bytes
     data_bytes: int
-    bytes: int  #: of the whole
+    bytes: int  #: size of the whole region
 
     def elements(self, raw: Array) -> Array:
-        """The tensor in the region's bytes."""
+        """Return a view of the tensor in the bytes of the region."""
         return raw[self.front : self.front + self.data_bytes].view(self.dtype).reshape(self.shape)
 
 
 class BufferLayout:
-    """Where everything of one case lies, in `slots` sets of buffers."""
+    """The positions of all arguments of one case, in `slots` sets of buffers."""
 
     def __init__(
         self, problem: Problem, case: Case, dtype: Dtype, guards: Guards, inputs: Tensors, *, slots: int = 1
@@ -75,7 +75,7 @@ class BufferLayout:
         self._guards = guards
         self._arguments: list[bytes] = []
         self._shapes: list[tuple[int, bytes]] = []
-        # Signalling NaN: whatever reads it shows, and arithmetic on it leaves a quiet one behind.
+        # A signalling NaN: a result that depends on it is a NaN, and arithmetic turns it into a quiet NaN.
         half = 0x7D01 | secrets.randbits(6) << 1
         self._patterns = {4: 0x7FA00001 | secrets.randbits(19) << 1, 2: half << 16 | half}
         output_shapes = problem.output_shapes(case)
@@ -89,8 +89,8 @@ class BufferLayout:
             else:
                 self._add_value(parameter.c_type, case.values[parameter.name])
 
-    def whereabouts(self, address: int, addresses: Sequence[int]) -> str | None:
-        """Which element of which tensor an address would be, in words; None if no tensor is near."""
+    def describe_address(self, address: int, addresses: Sequence[int]) -> str | None:
+        """Describe an address as an element of a tensor; None if no tensor is near."""
         near = [(address - addresses[region.argument], region) for region in self.regions]
         near = [
             (offset, region)
@@ -106,24 +106,24 @@ class BufferLayout:
 
     @property
     def data_bytes(self) -> int:
-        """The size of the data file."""
+        """Size of the data file."""
         return self.slot_stride * self.slots
 
     def plan(self) -> bytes:
-        """The PLAN command's payload."""
+        """Return the payload of the PLAN command."""
         front = self._guards.front_bytes
         header = _PLAN_HEADER.pack(len(self._arguments), self.slots, self.slot_stride, front)
         return header + b"".join(self._arguments)
 
     def image(self, region: BufferRegion, tensor: Array | None = None) -> Array:
-        """A region's bytes: the pattern, and within it the tensor; without one, poison all through."""
+        """Return the bytes of a region: the tensor between guard zones, or poison without a tensor."""
         image = np.full(region.bytes // 4, self._pattern(region), np.uint32).view(np.uint8)
         if tensor is not None:
             region.elements(image)[...] = tensor
         return image
 
     def write(self, path: Path, sets: Sequence[Tensors]) -> None:
-        """Fill every slot of the data file: one set of inputs each, and poisoned outputs."""
+        """Fill every slot of the data file with its inputs and with poisoned outputs."""
         with path.open("r+b", buffering=0) as file:
             file.truncate(max(self.data_bytes, 1))
             for offset, data in self._shapes:
@@ -134,7 +134,7 @@ class BufferLayout:
                     _write_all(file.fileno(), image, slot * self.slot_stride + region.offset)
 
     def read(self, path: Path, region: BufferRegion, slot: int = 0) -> Array:
-        """A region's bytes as they came back. Never a mapping: the sandboxed code may cut the file short."""
+        """Read the bytes of a region. Not mapped into memory: submitted code may truncate the file."""
         raw = np.empty(region.bytes, np.uint8)
         with path.open("rb", buffering=0) as file:
             file.seek(slot * self.slot_stride + region.offset)
@@ -142,13 +142,13 @@ class BufferLayout:
                 raise KernelFailure(
                     Verdict.RUNTIME_ERROR,
                     "DATA_TAMPERED",
-                    f"The data of `{region.name}` did not come back whole: the file that carries it was cut.",
-                    hint="Submitted code must leave the files of its sandbox alone.",
+                    f"The data file was truncated: `{region.name}` is incomplete.",
+                    hint="Submitted code must not change the files of its sandbox.",
                 )
         return raw
 
-    def strayed(self, region: BufferRegion, raw: Array) -> str | None:
-        """Where around a tensor a call wrote, in words, or None if it did not."""
+    def describe_guard_write(self, region: BufferRegion, raw: Array) -> str | None:
+        """Describe the first write to a guard zone of the region; None if both are intact."""
         clean = np.uint32(self._pattern(region)).tobytes()
         front = raw[: region.front]
         end = region.front + region.data_bytes
@@ -161,14 +161,14 @@ class BufferLayout:
             return f"{region.front - int(changed[-1])} bytes before the start"
         return None
 
-    def unwritten(self, region: BufferRegion, raw: Array) -> int:
-        """How many elements still are the poison that was put there before the call."""
+    def count_unwritten(self, region: BufferRegion, raw: Array) -> int:
+        """Count the elements that still hold the poison from before the call."""
         bits = f"u{np.dtype(region.dtype).itemsize}"
         poison = region.elements(self.image(region)).view(bits)
         return int(np.count_nonzero(region.elements(raw).view(bits) == poison))
 
-    def accumulated(self, region: BufferRegion, raw: Array) -> int:
-        """How many elements are the poison after arithmetic: they were added to and never cleared."""
+    def count_accumulated(self, region: BufferRegion, raw: Array) -> int:
+        """Count the elements that are poison after arithmetic: added to, but never initialised."""
         size = np.dtype(region.dtype).itemsize
         poison = region.elements(self.image(region)).view(f"u{size}")
         return int(np.count_nonzero(region.elements(raw).view(f"u{size}") == poison | _QUIET[size]))
@@ -197,7 +197,7 @@ class BufferLayout:
 
     def _add_shape(self, value: object) -> None:
         if not isinstance(value, tuple):
-            raise TypeError(f"a shape must be a tuple of whole numbers, not {value!r}")
+            raise TypeError(f"a shape must be a tuple of integers, not {value!r}")
         self._shapes.append((self.slot_stride, np.asarray(value, np.uint64).tobytes()))
         self._arguments.append(_PLAN_ARGUMENT.pack(_SHAPE, 0, len(value), 0, self.slot_stride))
         self.slot_stride += _PAGE
@@ -212,7 +212,7 @@ def _round_up(value: int, step: int) -> int:
 
 
 def _repeat(pattern: bytes, start: int, size: int) -> Array:
-    """The repeated pattern's bytes from `start` on."""
+    """Return `size` bytes of the repeated pattern, beginning at position `start`."""
     phase = start % len(pattern)
     return np.frombuffer((pattern * (size // len(pattern) + 2))[phase : phase + size], np.uint8)
 

@@ -1,7 +1,7 @@
-"""The bug hunt: a checked build of the submission, run on small cases beside the judge's own run.
+"""Run the bug finder: a checked build of the submission, on small cases, beside the judge's own run.
 
-It has boxes of its own and a thread that drives them. Whatever becomes of it, the check goes on: a hunt that
-could not be finished says so and accuses nobody.
+It has boxes of its own and a thread that controls them. Its failure never fails the check: a run that did not
+finish says so in its report and reports no error.
 """
 
 from __future__ import annotations
@@ -42,71 +42,71 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class BugFinderLimits:
-    """How much a hunt may do."""
+    """How much the bug finder may do for one submission."""
 
-    most_cases: int
-    most_work: int  #: operations and words of one case
-    most_steps: int  #: accesses and waits, in all cases together
-    wait_s: float  #: how long its cases may take together, and the verdict may wait for them
-
-
-#: Part of every check: some hundredths of a second of looking.
-QUICK = BugFinderLimits(most_cases=4, most_work=100_000, most_steps=1_200_000, wait_s=1.0)
-#: Asked for.
-THOROUGH = BugFinderLimits(most_cases=1000, most_work=100_000_000, most_steps=10**12, wait_s=60.0)
+    max_cases: int
+    max_work: int  #: operations plus 4-byte words of one case
+    max_steps: int  #: memory accesses and waits, of all cases together
+    wait_s: float  #: how long all cases may take together, and the verdict may wait for them
 
 
-#: What a verdict says when a limit came first.
-UNFINISHED = "It did not look at everything in the time that a check has: `warmfront check --bugs` does."
+#: For every check: a few hundredths of a second.
+QUICK = BugFinderLimits(max_cases=4, max_work=100_000, max_steps=1_200_000, wait_s=1.0)
+#: On request.
+THOROUGH = BugFinderLimits(max_cases=1000, max_work=100_000_000, max_steps=10**12, wait_s=60.0)
+
+
+#: The note in a verdict when the bug finder reached a limit.
+UNFINISHED = "The bug finder reached its limits before it finished; `warmfront check --bugs` raises them."
 
 
 class _CaseOutcome(Enum):
-    """How one case of a hunt ended."""
+    """How one case ended."""
 
-    RIGHT = auto()
+    CORRECT = auto()
     WRONG = auto()
-    FAULT = auto()  #: the kernel's doing
-    LIMIT = auto()  #: ours
+    FAULT = auto()  #: the kernel ended the process
+    LIMIT = auto()  #: a limit of the bug finder ended it
 
 
 @dataclass(frozen=True, kw_only=True)
 class BugReport:
-    """What a hunt came to."""
+    """The result of the bug finder for one submission."""
 
     findings: tuple[Finding, ...] = ()
-    cases: int = 0  #: that were run to their end
-    note: str = ""  #: why it is not the whole truth, if it is not
+    cases: int = 0  #: number of cases that were run to the end
+    note: str = ""  #: why the report is incomplete; empty if it is complete
 
     @property
     def errors(self) -> list[Finding]:
-        """What is wrong for certain."""
+        """The findings that are certainly bugs."""
         return [finding for finding in self.findings if finding.severity == "error"]
 
 
-def choose_cases(submission: JudgeRequest, cases: Sequence[Case], effort: BugFinderLimits) -> frozenset[int]:
-    """The numbers of the cases to hunt in: the smallest, and the largest that are small enough."""
+def choose_cases(request: JudgeRequest, cases: Sequence[Case], limits: BugFinderLimits) -> frozenset[int]:
+    """Return the numbers of the cases to run: the smallest, and the largest ones within the limits."""
     work = {
-        number: submission.problem.flops(case) + submission.problem.bytes_moved(case, submission.dtype) // 4
+        number: request.problem.flops(case) + request.problem.bytes_moved(case, request.dtype) // 4
         for number, case in enumerate(cases, 1)
     }
-    small = sorted((n for n in work if work[n] <= effort.most_work), key=lambda n: work[n])
-    if len(small) <= effort.most_cases:
+    small = sorted((n for n in work if work[n] <= limits.max_work), key=lambda n: work[n])
+    if len(small) <= limits.max_cases:
         return frozenset(small)
-    return frozenset([small[0], *small[len(small) - effort.most_cases + 1 :]])
+    return frozenset([small[0], *small[len(small) - limits.max_cases + 1 :]])
 
 
-#: How long the end of a hunt may take, beside its cases.
+#: How long stopping may take, in addition to the cases.
 GRACE_S = 1.0
 
-#: How long it may take to name the lines of what was found in time, on a machine that is busy.
+#: How long resolving source lines may take, on a busy machine.
 NAMING_S = 5.0
 
-#: Verdicts whose cause the bug finder may know.
-EXPLAINED = {Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT_EXCEEDED}
+#: Verdicts whose cause the bug finder may find.
+EXPLAINABLE = {Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT_EXCEEDED}
 
 
-def rejection_for(report: BugReport) -> KernelFailure:
-    """The verdict on a kernel whose every answer is right, and which is wrong for certain."""
+def failure_for(report: BugReport) -> KernelFailure:
+    """Return the failure of a kernel whose outputs are correct but which certainly has a bug."""
     first = report.errors[0]
     return KernelFailure(
         Verdict.RUNTIME_ERROR,
@@ -118,11 +118,11 @@ def rejection_for(report: BugReport) -> KernelFailure:
     )
 
 
-def explain(rejected: KernelFailure, report: BugReport) -> KernelFailure:
-    """The same verdict, and what the bug finder saw."""
-    event = rejected.event
+def explain(failure: KernelFailure, report: BugReport) -> KernelFailure:
+    """Return the failure with the cause that the bug finder reports, if any."""
+    event = failure.event
     if not report.findings:
-        return rejected
+        return failure
     cause = describe(report.findings[0])
     hint = f"{cause[0].upper()}{cause[1:]} {event.hint}".strip()
     details = {**event.details, "findings": report.findings}
@@ -130,198 +130,204 @@ def explain(rejected: KernelFailure, report: BugReport) -> KernelFailure:
 
 
 def describe(finding: Finding) -> str:
-    """A finding in one sentence, with its place."""
-    line = f"line {finding.line}" if finding.line else "a line that cannot be told"
+    """Describe a finding in one sentence, with its line and thread."""
+    line = f"line {finding.line}" if finding.line else "unknown line"
     other = ""
     if finding.other_thread is not None and finding.other_line:
-        other = f" and thread {_spelled(finding.other_thread)} at line {finding.other_line}"
-    place = f"kernel `{finding.kernel}`, block {_spelled(finding.block)}, thread {_spelled(finding.thread)}"
+        other = f" and thread {_format_coordinates(finding.other_thread)} at line {finding.other_line}"
+    block, thread = _format_coordinates(finding.block), _format_coordinates(finding.thread)
+    place = f"kernel `{finding.kernel}`, block {block}, thread {thread}"
     return f"{line}, {place}{other}: {finding.message}"
 
 
-def _spelled(place: tuple[int, int, int] | None) -> str:
+def _format_coordinates(place: tuple[int, int, int] | None) -> str:
     return f"({', '.join(map(str, place))})" if place else "(?)"
 
 
 @dataclass
 class BugFinderRun:
-    """One submission's hunt. `start` it, `offer` it every question, and `finish` it once."""
+    """The bug finder's run for one request: `start` it, `offer` every case to it, and `finish` it once."""
 
-    submission: JudgeRequest
+    request: JudgeRequest
     build: CheckedBuild
     guards: Guards
     sandbox: Sandbox
     settings: Settings
-    effort: BugFinderLimits
+    limits: BugFinderLimits
     chosen: frozenset[int]
-    _questions: queue.SimpleQueue[CaseData | None] = field(default_factory=queue.SimpleQueue)
+    _queue: queue.SimpleQueue[CaseData | None] = field(default_factory=queue.SimpleQueue)
     _records: list[bug_findings.BugRecord] = field(default_factory=list)
-    _wrong: set[str] = field(default_factory=set)
+    _wrong_cases: set[str] = field(default_factory=set)
     _boxes: list[Box] = field(default_factory=list)
     _report: BugReport | None = None
-    _done: int = 0
-    _stopped: bool = False
+    _finished_cases: int = 0
+    _is_stopped: bool = False
 
-    def start(self, begun: Future[CompileJob] | None) -> None:
-        """Wait in the background for its build, and then for questions; None: it cannot be built here."""
-        self._thread = threading.Thread(target=self._run, args=(begun,), name="bug hunt", daemon=True)
+    def start(self, job: Future[CompileJob] | None) -> None:
+        """Start the thread, which waits for the checked build; None if it cannot be built on this machine."""
+        self._thread = threading.Thread(target=self._run, args=(job,), name="warmfront-bugs", daemon=True)
         self._thread.start()
 
-    def offer(self, question: CaseData, *, failed: bool = False) -> None:
-        """A question that the judge has asked; a failed one is looked at in any case."""
-        if failed or question.number in self.chosen:
-            self._questions.put(question)
+    def offer(self, case_data: CaseData, *, failed: bool = False) -> None:
+        """Queue a case that the judge has run; it is run if it was chosen or has failed."""
+        if failed or case_data.number in self.chosen:
+            self._queue.put(case_data)
 
     def finish(self) -> BugReport:
-        """No more questions come; what was found, after a bounded wait."""
-        self._questions.put(None)
-        self._thread.join(self.effort.wait_s + GRACE_S)
+        """Return the report, after a bounded wait for the queued cases."""
+        self._queue.put(None)
+        self._thread.join(self.limits.wait_s + GRACE_S)
         if self._records:
             self._thread.join(NAMING_S)
         self.stop()
         return self._report or BugReport(
-            note="It did not come to an end in time; the verdict stands without it."
+            note="The bug finder did not finish in time; the verdict does not depend on it."
         )
 
     def stop(self) -> None:
-        """Give up: what runs is ended."""
-        self._stopped = True
-        self._questions.put(None)
+        """Stop now: destroy every box."""
+        self._is_stopped = True
+        self._queue.put(None)
         for box in list(self._boxes):
             box.destroy()
         self._thread.join(GRACE_S)
 
-    def _run(self, begun: Future[CompileJob] | None) -> None:
+    def _run(self, job: Future[CompileJob] | None) -> None:
         try:
-            self._report = self._hunt(begun)
+            self._report = self._find_bugs(job)
         except WarmfrontError as error:
-            self._report = BugReport(note=f"It could not work here: {error.message}")
-        except KernelFailure as rejected:  # before the first case: what a case does is taken down with it
-            self._report = BugReport(note=f"Its own build did not work. {rejected.event.message}")
+            self._report = BugReport(note=f"The bug finder does not work on this machine: {error.message}")
+        except (
+            KernelFailure
+        ) as failure:  # while the library was loaded; failures of cases are handled in _run_case
+            self._report = BugReport(note=f"The bug finder's build failed to load. {failure.event.message}")
         except Exception:
-            if not self._stopped:
-                log.exception("the bug finder failed")
+            if not self._is_stopped:
+                log.exception("the bug finder failed; the verdict does not depend on it")
         finally:
             for box in list(self._boxes):
                 box.destroy()
 
-    def _hunt(self, begun: Future[CompileJob] | None) -> BugReport:
-        if begun is None:
-            return BugReport(note="It could not be built on this machine.")
-        compiled = self._await(begun)
+    def _find_bugs(self, job: Future[CompileJob] | None) -> BugReport:
+        if job is None:
+            return BugReport(note="The bug finder cannot be built on this machine.")
+        compiled = self._await_build(job)
         if compiled is None:
-            return BugReport(note="Its own build of this source did not compile.")
+            return BugReport(note="The bug finder's build of this source did not compile.")
         library, output = compiled
-        finished = self._ask_all(library)
+        finished = self._run_cases(library)
         evidence = bug_findings.BugEvidence(
             records=self._records,
             lines=self._find_lines(library),
-            wrong_cases=frozenset(self._wrong),
-            cut_votes=bug_findings.cut_votes(output, self.submission.source),
-            source=self.submission.source,
+            wrong_cases=frozenset(self._wrong_cases),
+            cut_votes=bug_findings.cut_votes(output, self.request.source),
+            source=self.request.source,
         )
         note = "" if finished else UNFINISHED
-        return BugReport(findings=tuple(bug_findings.derive_findings(evidence)), cases=self._done, note=note)
+        return BugReport(
+            findings=tuple(bug_findings.derive_findings(evidence)), cases=self._finished_cases, note=note
+        )
 
     @property
     def _run_template(self) -> Template:
-        return self.build.run_template(self.settings, most_steps=self.effort.most_steps)
+        return self.build.run_template(self.settings, most_steps=self.limits.max_steps)
 
     def _take(self, template: Template) -> Box:
         return self._keep(self.sandbox.take(template))
 
     def _keep(self, box: Box) -> Box:
         self._boxes.append(box)
-        if self._stopped:
+        if self._is_stopped:
             box.destroy()
         return box
 
-    def _await(self, begun: Future[CompileJob]) -> tuple[bytes, str] | None:
+    def _await_build(self, job: Future[CompileJob]) -> tuple[bytes, str] | None:
         self.sandbox.prepare(self._run_template)
-        box = self._keep(begun.result().box)
+        box = self._keep(job.result().box)
         end = box.wait()
         library = (box.folder / LIBRARY_FILE).read_bytes() if end.reason is ExitReason.EXITED else b""
         box.destroy()
         return (library, end.output.decode(errors="replace")) if end.code == 0 and library else None
 
-    def _ask_all(self, library: bytes) -> bool:
-        """Run every question; False if one could not be brought to its end."""
-        runner: tuple[GuestProcess, Box] | None = None
-        left_s = self.effort.wait_s  # for cases: that the judge is slow to ask is not counted
-        while (question := self._questions.get()) is not None:
-            if self._stopped or left_s <= 0:
+    def _run_cases(self, library: bytes) -> bool:
+        """Run every queued case. Return False if a limit ended the run early."""
+        guest_and_box: tuple[GuestProcess, Box] | None = None
+        left_s = self.limits.wait_s  # time in cases; waiting for the judge does not count
+        while (case_data := self._queue.get()) is not None:
+            if self._is_stopped or left_s <= 0:
                 return False
             started = time.monotonic()
-            runner = runner or self._open_runner(library)
-            runner[0].case_timeout_s = left_s
-            end = self._ask(question, *runner)
+            guest_and_box = guest_and_box or self._open_guest(library)
+            guest_and_box[0].case_timeout_s = left_s
+            outcome = self._run_case(case_data, *guest_and_box)
             left_s -= time.monotonic() - started
-            if end is _CaseOutcome.LIMIT:
+            if outcome is _CaseOutcome.LIMIT:
                 return False
-            self._done += 1
-            if end is _CaseOutcome.FAULT:  # the next case needs a box of its own
-                runner[1].destroy()
-                runner = None
+            self._finished_cases += 1
+            if outcome is _CaseOutcome.FAULT:  # the process has ended, so the next case needs a new box
+                guest_and_box[1].destroy()
+                guest_and_box = None
         return True
 
-    def _open_runner(self, library: bytes) -> tuple[GuestProcess, Box]:
+    def _open_guest(self, library: bytes) -> tuple[GuestProcess, Box]:
         box = self._take(self._run_template)
         (box.folder / LIBRARY_FILE).write_bytes(library)
         box.go()
-        worker = GuestProcess(box, case_timeout_s=self.effort.wait_s)
-        worker.load()
-        return worker, box
+        guest = GuestProcess(box, case_timeout_s=self.limits.wait_s)
+        guest.load()
+        return guest, box
 
-    def _ask(self, question: CaseData, worker: GuestProcess, box: Box) -> _CaseOutcome:
-        """Run one case and take down what was found."""
-        from warmfront.judge.buffer_layout import BufferLayout  # noqa: PLC0415 - as above
-        from warmfront.judge.output_check import check_call  # noqa: PLC0415 - NumPy, loaded while the compiler ran
+    def _run_case(self, case_data: CaseData, guest: GuestProcess, box: Box) -> _CaseOutcome:
+        """Run one case and collect the records of the bug finder."""
+        # They need NumPy, which is loaded while the compiler runs.
+        from warmfront.judge.buffer_layout import BufferLayout  # noqa: PLC0415
+        from warmfront.judge.output_check import check_call  # noqa: PLC0415
 
-        submission, case = self.submission, question.case
-        layout = BufferLayout(submission.problem, case, submission.dtype, self.guards, question.inputs)
-        data = box.folder / DATA_FILE
-        layout.write(data, [question.inputs])
-        worker.case_name = case.name
-        end = _CaseOutcome.RIGHT
+        request, case = self.request, case_data.case
+        layout = BufferLayout(request.problem, case, request.dtype, self.guards, case_data.inputs)
+        data_file = box.folder / DATA_FILE
+        layout.write(data_file, [case_data.inputs])
+        guest.case_name = case.name
+        outcome = _CaseOutcome.CORRECT
         try:
-            worker.plan(layout)
-            ran = worker.run()
-        except KernelFailure as rejected:
-            slow = rejected.event.verdict is Verdict.TIME_LIMIT_EXCEEDED
-            end = _CaseOutcome.LIMIT if slow else _CaseOutcome.FAULT
+            guest.plan(layout)
+            run_report = guest.run()
+        except KernelFailure as failure:
+            is_slow = failure.event.verdict is Verdict.TIME_LIMIT_EXCEEDED
+            outcome = _CaseOutcome.LIMIT if is_slow else _CaseOutcome.FAULT
         else:
             try:
-                check_call(question, layout, data, ran=ran)
+                check_call(case_data, layout, data_file, run_report=run_report)
             except KernelFailure:
-                end = _CaseOutcome.WRONG
-        if self._take_down(worker, box, case.name):
-            end = _CaseOutcome.LIMIT
-        if end in {_CaseOutcome.WRONG, _CaseOutcome.FAULT}:
-            self._wrong.add(case.name)
-        return end
+                outcome = _CaseOutcome.WRONG
+        if self._collect_records(guest, box, case.name):
+            outcome = _CaseOutcome.LIMIT
+        if outcome in {_CaseOutcome.WRONG, _CaseOutcome.FAULT}:
+            self._wrong_cases.add(case.name)
+        return outcome
 
-    def _take_down(self, worker: GuestProcess, box: Box, case: str) -> bool:
-        """Read what was found in this case; whether the finder spent its last step on it."""
+    def _collect_records(self, guest: GuestProcess, box: Box, case: str) -> bool:
+        """Collect the new records of this case. Return whether the step limit was reached."""
         text = (box.folder / FINDINGS_FILE).read_bytes()[: 1 << 20].decode(errors="replace")
         known = sum(1 for record in self._records if record.box == id(box))
-        fresh = bug_findings.read_records(text)[known:]
+        new_records = bug_findings.read_records(text)[known:]
         self._records += [
             bug_findings.BugRecord(
-                data=data, case=case, tensor=worker.whereabouts(data.get("address")), box=id(box)
+                data=data, case=case, tensor=guest.describe_address(data.get("address")), box=id(box)
             )
-            for data in fresh
+            for data in new_records
         ]
-        return any(data["kind"] == bug_findings.STEP_LIMIT_REACHED for data in fresh)
+        return any(data["kind"] == bug_findings.STEP_LIMIT_REACHED for data in new_records)
 
     def _find_lines(self, library: bytes) -> dict[int, list[int]]:
-        places = bug_findings.offsets(self._records)
-        if not places:
+        offsets = bug_findings.offsets(self._records)
+        if not offsets:
             return {}
         box = self._take(self.build.lines_template(self.settings))
         (box.folder / LIBRARY_FILE).write_bytes(library)
-        (box.folder / PLACES_FILE).write_text("".join(f"{place:#x}\n" for place in places))
+        (box.folder / PLACES_FILE).write_text("".join(f"{place:#x}\n" for place in offsets))
         box.go()
         box.send(b"go\n")
         end = box.wait()
         box.destroy()
-        return bug_findings.read_lines(end.output.decode(errors="replace"), self.submission.source)
+        return bug_findings.read_lines(end.output.decode(errors="replace"), self.request.source)

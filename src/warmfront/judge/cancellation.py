@@ -1,7 +1,7 @@
-"""Stopping a judgement from another thread: every box that it has in use is destroyed at once.
+"""Cancel a judge run from another thread by destroying its boxes.
 
-It knows boxes and nothing of what they do. A request is final, and may come at any time: before the first
-box, between two, while one is made, or after the verdict.
+A cancellation is final. It may happen at any time: before the first box, between two boxes, while one is
+being made, or after the verdict.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
 
 
 class JudgeCancelled(WarmfrontError):
-    """It was stopped before it had a verdict."""
+    """The judge run was cancelled before it had a verdict."""
 
     code = "CANCELLED"
 
 
 class CancellationToken:
-    """One judgement's: `request` ends it."""
+    """Cancels one judge run. It knows the run's boxes, and nothing about what they do."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._boxes: list[Box] = []
-        self._making = 0  # boxes that are being made, and will be destroyed as soon as they are
+        self._boxes_in_progress = 0  # boxes being made, which `cancel` waits for
         self._callbacks: list[Callable[[], object]] = []
         self._is_cancelled = False
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether it should be over."""
+        """Whether `cancel` was called."""
         return self._is_cancelled
 
     def cancel(self) -> None:
-        """End it; returns when every box that it had is gone. Safe to call twice, from any thread."""
+        """Cancel the run; return when all its boxes are destroyed. Idempotent, callable from any thread."""
         with self._changed:
             self._is_cancelled = True
             callbacks, self._callbacks = self._callbacks, []
@@ -51,10 +51,10 @@ class CancellationToken:
         for box in boxes:
             box.destroy()
         with self._changed:
-            self._changed.wait_for(lambda: not self._making)
+            self._changed.wait_for(lambda: not self._boxes_in_progress)
 
     def on_cancel(self, callback: Callable[[], object]) -> None:
-        """Have this called by whoever requests the end; at once if that was before."""
+        """Call `callback` in the thread that cancels; immediately if the run is already cancelled."""
         with self._changed:
             if not self._is_cancelled:
                 self._callbacks.append(callback)
@@ -62,15 +62,15 @@ class CancellationToken:
         callback()
 
     def raise_if_cancelled(self) -> None:
-        """Raise `JudgeCancelled` if the end was requested."""
+        """Raise `JudgeCancelled` if the run is cancelled."""
         if self._is_cancelled:
             raise JudgeCancelled
 
     def take(self, sandbox: Sandbox, template: Template) -> Box:
-        """A box that goes when the end is requested; `JudgeCancelled` if it was."""
+        """Take a box that `cancel` will destroy. Raises `JudgeCancelled` if the run is cancelled."""
         with self._changed:
             self.raise_if_cancelled()
-            self._making += 1
+            self._boxes_in_progress += 1
         box: Box | None = None
         try:
             box = sandbox.take(template)
@@ -82,33 +82,37 @@ class CancellationToken:
             if is_late and box is not None:
                 box.destroy()
             with self._changed:
-                self._making -= 1
+                self._boxes_in_progress -= 1
                 self._changed.notify_all()
         self.raise_if_cancelled()
         return box
 
 
 class CancellableSandbox:
-    """A sandbox whose boxes belong to one judgement."""
+    """A sandbox whose boxes are destroyed when the judge run is cancelled."""
 
-    def __init__(self, sandbox: Sandbox, stop: CancellationToken) -> None:
+    def __init__(self, sandbox: Sandbox, cancellation: CancellationToken) -> None:
         self.name = sandbox.name
         self.detail = sandbox.detail
         self._sandbox = sandbox
-        self._stop = stop
+        self._cancellation = cancellation
 
     def prepare(self, template: Template) -> None:
-        """As the sandbox does: what nobody took yet is not this judgement's."""
+        """Prepare a box in the underlying sandbox; until it is taken it does not belong to this run."""
         self._sandbox.prepare(template)
 
     def take(self, template: Template) -> Box:
-        """A box that goes when the end is requested."""
-        return self._stop.take(self._sandbox, template)
+        """Take a box that is destroyed on cancellation."""
+        return self._cancellation.take(self._sandbox, template)
 
     def close(self) -> None:
-        """Leave the sandbox to its owner."""
+        """Do nothing: the underlying sandbox is closed by its owner."""
 
 
 def cancelled_event() -> Failed:
-    """The verdict of what was stopped."""
-    return Failed(verdict=Verdict.CANCELLED, code="CANCELLED", message="It was stopped before its verdict.")
+    """Return the terminal event of a cancelled run."""
+    return Failed(
+        verdict=Verdict.CANCELLED,
+        code="CANCELLED",
+        message="The submission was cancelled before its verdict.",
+    )

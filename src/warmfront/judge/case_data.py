@@ -1,6 +1,6 @@
-"""What the kernel is asked: inputs drawn from a secret seed, and what should come out of them.
+"""The data of a case: inputs generated from a secret seed, and the expected outputs.
 
-CaseGenerator are prepared in the background while the compiler runs, so that they cost no waiting.
+It is generated in the background while the compiler runs, so that the check need not wait for it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CaseData:
-    """One call of `solution`: its inputs, and what should come out."""
+    """One call of `solution`: its inputs and the expected outputs."""
 
-    number: int  #: of the case, from 1
+    number: int  #: number of the case, from 1
     case: Case
     inputs: Tensors
     expected: Tensors
@@ -32,21 +32,21 @@ class CaseData:
 
     @property
     def title(self) -> str:
-        """How messages call it."""
+        """The name of the case in messages."""
         return f"Case `{self.case.name}`"
 
 
 class CaseGenerator:
-    """Draws questions for one submission. The same seed draws the same questions."""
+    """Generates the data of one request. The same seed gives the same data."""
 
-    def __init__(self, submission: JudgeRequest, scale: Scale) -> None:
-        self._problem = submission.problem
-        self._dtype = submission.dtype
-        self._seed = secrets.randbits(128) if submission.seed is None else submission.seed
+    def __init__(self, request: JudgeRequest, scale: Scale) -> None:
+        self._problem = request.problem
+        self._dtype = request.dtype
+        self._seed = secrets.randbits(128) if request.seed is None else request.seed
         self.cases: Sequence[Case] = self._problem.cases(scale)
 
-    def draw(self, number: int, sample: int = 0) -> CaseData:
-        """The question of case `number`; another `sample` has other inputs of the same sizes."""
+    def generate(self, number: int, sample: int = 0) -> CaseData:
+        """Return the data of case `number`; each `sample` has different inputs of the same sizes."""
         import numpy as np  # noqa: PLC0415 - loaded while the compiler runs
 
         case = self.cases[number - 1]
@@ -61,31 +61,31 @@ class CaseGenerator:
 
 
 class CasePrefetcher:
-    """The first question of every case, drawn in order by a thread of its own."""
+    """Generates the first sample of every case, in order, in a background thread."""
 
-    def __init__(self, questions: CaseGenerator, *, ahead: int) -> None:
-        self._questions = questions
-        # Bounded, so that large cases do not fill the memory.
+    def __init__(self, case_generator: CaseGenerator, *, ahead: int) -> None:
+        self._case_generator = case_generator
+        # Bounded, so that large cases do not exhaust the memory.
         self._ready: queue.Queue[CaseData | BaseException] = queue.Queue(ahead)
         self._stopped = threading.Event()
-        threading.Thread(target=self._draw_all, name="questions", daemon=True).start()
+        threading.Thread(target=self._generate_all, name="warmfront-case-data", daemon=True).start()
 
     def __iter__(self) -> Iterator[CaseData]:
-        for _ in self._questions.cases:
+        for _ in self._case_generator.cases:
             item = self._ready.get()
             if isinstance(item, BaseException):
                 raise item
             yield item
 
     def stop(self) -> None:
-        """Draw no more; what waits is dropped."""
+        """Generate no more cases and drop those that are ready."""
         self._stopped.set()
 
-    def _draw_all(self) -> None:
-        for number in range(1, len(self._questions.cases) + 1):
+    def _generate_all(self) -> None:
+        for number in range(1, len(self._case_generator.cases) + 1):
             try:
-                item: CaseData | BaseException = self._questions.draw(number)
-            except Exception as error:  # noqa: BLE001 - handed to the thread that waits for it
+                item: CaseData | BaseException = self._case_generator.generate(number)
+            except Exception as error:  # noqa: BLE001 - raised again in the thread that iterates
                 item = error
             while not self._stopped.is_set():
                 try:
@@ -97,10 +97,10 @@ class CasePrefetcher:
                 return
 
 
-#: How many questions are drawn ahead: small ones all, large ones a few.
+#: How many cases are generated ahead: all of the small ones, two of the large ones.
 PREFETCH_COUNT = {Scale.CPU: 64, Scale.GPU: 2}
 
 
 def scale_for(*, simulated: bool) -> Scale:
-    """Which sizes fit the machine."""
+    """Return the scale of the cases: small ones for the CPU runtime, large ones for a GPU."""
     return Scale.CPU if simulated else Scale.GPU

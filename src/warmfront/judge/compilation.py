@@ -1,4 +1,4 @@
-"""What the judge makes of a compiler's work: a library for the worker, or why there is none."""
+"""Turn the result of a compiler into a library for the guest, or into a COMPILE_ERROR."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
     from warmfront.judge_request import JudgeRequest
 
 
-#: The shell's exit codes for a program that cannot be run, or is not there.
+#: The shell's exit codes for a program that cannot be executed or does not exist.
 CANNOT_RUN = {126, 127}
 
-#: What the compiler says when a file of its own gets too large for the box.
+#: Compiler messages when a file that it writes exceeds a limit of the box.
 _TOO_LARGE = ("File size limit exceeded signal terminated program", "No space left on device")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompiledLibrary:
-    """A submission as a library that the worker can load."""
+    """A request as a library that the guest can load."""
 
     library: bytes
     seconds: float
-    output: str  #: what the compiler said, warnings and all
+    output: str  #: everything the compiler printed, including warnings
 
 
-def translate(submission: JudgeRequest, toolchain: Toolchain) -> Translated:
-    """The text for the compiler, or a COMPILE_ERROR where not even that can be made."""
+def translate(request: JudgeRequest, toolchain: Toolchain) -> Translated:
+    """Return the text for the compiler. Raises `KernelFailure` if the source cannot be translated."""
     try:
-        return toolchain.translate(submission)
+        return toolchain.translate(request)
     except RewriteError as error:
         raise KernelFailure(
             Verdict.COMPILE_ERROR,
             "COMPILE_ERROR",
-            f"{submission.file_name}:{error.line}:{error.column}: error: {error.message}",
-            hint="Mend the line and run it again.",
+            f"{request.file_name}:{error.line}:{error.column}: error: {error.message}",
+            hint="Fix the error and run again.",
             diagnostics=[
                 {"line": error.line, "column": error.column, "severity": "error", "message": error.message}
             ],
@@ -53,65 +53,65 @@ def translate(submission: JudgeRequest, toolchain: Toolchain) -> Translated:
 
 
 def finish(
-    build: CompileJob, submission: JudgeRequest, toolchain: Toolchain, translated: Translated
+    job: CompileJob, request: JudgeRequest, toolchain: Toolchain, translated: Translated
 ) -> CompiledLibrary:
     """Wait for the compiler and return the library, or raise `KernelFailure` with its diagnostics."""
-    box = build.box
+    box = job.box
     end = box.wait()
-    seconds = time.perf_counter() - build.began_s
+    seconds = time.perf_counter() - job.started_s
     output = end.output.decode(errors="replace")
     if end.reason is not ExitReason.EXITED:
-        raise _gave_up(end)
+        raise _limit_failure(end)
     library = (box.folder / LIBRARY_FILE).read_bytes()
     if end.code == 0 and library:
         return CompiledLibrary(library=library, seconds=seconds, output=output)
     if end.code in CANNOT_RUN:
         raise ToolchainFailed(
             f"The compiler could not be started in the sandbox: {output.strip() or f'exit code {end.code}'}",
-            hint="`warmfront doctor` says what this machine has.",
+            hint="`warmfront doctor` lists what is installed on this machine.",
         )
     if any(words in output for words in _TOO_LARGE):
         raise KernelFailure(
             Verdict.COMPILE_ERROR,
             "COMPILE_FILE_LIMIT",
-            "The compiler wrote more than it may (WARMFRONT_FILE_SIZE_LIMIT).",
+            "The compiler exceeded the limit on file size (WARMFRONT_FILE_SIZE_LIMIT).",
             hint="Look for a large array with an initialiser: fill it at run time.",
         )
-    failure = toolchain.explain(output, submission, translated)
+    failure = toolchain.explain(output, request, translated)
     raise KernelFailure(
         Verdict.COMPILE_ERROR,
         failure.code,
-        # The author's name for the file, not ours.
-        failure.message.replace(f"{SOURCE_NAME}:", f"{submission.file_name}:"),
+        # Use the author's file name in messages, not ours.
+        failure.message.replace(f"{SOURCE_NAME}:", f"{request.file_name}:"),
         hint=failure.hint,
-        diagnostics=[vars_of(diagnostic) for diagnostic in failure.diagnostics],
+        diagnostics=[diagnostic_fields(diagnostic) for diagnostic in failure.diagnostics],
         compile_s=seconds,
     )
 
 
-def vars_of(diagnostic: object) -> dict[str, object]:
-    """A diagnostic as plain data."""
+def diagnostic_fields(diagnostic: object) -> dict[str, object]:
+    """Return a diagnostic as a dictionary for JSON."""
     return {
         name: getattr(diagnostic, name) for name in ("line", "column", "severity", "message", "source_line")
     }
 
 
-def _gave_up(end: BoxExit) -> KernelFailure:
-    """The compiler was stopped by a limit."""
+def _limit_failure(end: BoxExit) -> KernelFailure:
+    """Return the failure of a compiler that a limit or a signal ended."""
     code, what = {
-        ExitReason.TIMED_OUT: ("COMPILE_TIME_LIMIT", "took longer than it may (WARMFRONT_COMPILE_TIMEOUT)"),
+        ExitReason.TIMED_OUT: ("COMPILE_TIME_LIMIT", "exceeded its time limit (WARMFRONT_COMPILE_TIMEOUT)"),
         ExitReason.MEMORY: (
             "COMPILE_MEMORY_LIMIT",
-            "took more memory than it may (WARMFRONT_COMPILE_MEMORY_LIMIT)",
+            "exceeded its memory limit (WARMFRONT_COMPILE_MEMORY_LIMIT)",
         ),
         ExitReason.OUTPUT: (
             "COMPILE_OUTPUT_LIMIT",
-            "said more than anyone can read (WARMFRONT_OUTPUT_LIMIT)",
+            "exceeded its output limit (WARMFRONT_OUTPUT_LIMIT)",
         ),
-    }.get(end.reason, ("COMPILER_CRASHED", f"was ended by signal {end.signal}"))
+    }.get(end.reason, ("COMPILER_CRASHED", f"was killed by signal {end.signal}"))
     return KernelFailure(
         Verdict.COMPILE_ERROR,
         code,
         f"The compiler {what}.",
-        hint="Look for templates or constant expressions that expand without end.",
+        hint="Look for templates or constant expressions that expand without limit.",
     )

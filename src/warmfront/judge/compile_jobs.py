@@ -1,7 +1,7 @@
-"""Compilers set to work on a submission, a box each: the build that decides, and the bug finder's beside it.
+"""Start the compilers of a submission, each in its own box: the primary build and the bug finder's build.
 
-The command line begins them before it loads the judge, which takes them over. Nothing here waits for a
-compiler or reads what it said.
+The command line starts them before it loads the judge, which then takes them over. Nothing here waits for a
+compiler or reads its output.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CompileJob:
-    """A compiler at work."""
+    """A compiler that is running in a box."""
 
     box: Box
-    began_s: float  #: when it was handed the source, by `time.perf_counter`
+    started_s: float  #: `time.perf_counter()` when the compiler got the source
 
 
 class CompileJobs:
-    """Begun when it is made; whoever has it must `close` it."""
+    """The compile jobs of one submission. They start on construction; the owner must call `close`."""
 
     def __init__(
         self,
@@ -43,36 +43,35 @@ class CompileJobs:
     ) -> None:
         self.translated = translated
         self._sandbox = sandbox
-        # A box takes its time to start: neither waits for the other's.
-        self._threads = ThreadPoolExecutor(2, thread_name_prefix="warmfront-build")
-        self.judged = self._begin(toolchain.compile_template(settings))
-        self.checked: Future[CompileJob] | None = (
-            None  #: None where the bug finder is not wanted, or cannot work
-        )
+        # Two threads: starting a box takes a while, and neither job should wait for the other.
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="warmfront-compile")
+        self.primary = self._start(toolchain.compile_template(settings))
+        #: None if the bug finder is disabled or unavailable.
+        self.checked: Future[CompileJob] | None = None
         checked = toolchain.checked if settings.bug_finder or thorough else None
         if checked is not None and checked.failure is None:
-            self.checked = self._begin(checked.compile_template(settings))
+            self.checked = self._start(checked.compile_template(settings))
 
     def close(self) -> None:
-        """End what is still at work."""
-        for begun in (self.judged, self.checked):
-            if begun is not None and not begun.cancel() and begun.exception() is None:
-                begun.result().box.destroy()
+        """Stop every compiler that still runs."""
+        for job in (self.primary, self.checked):
+            if job is not None and not job.cancel() and job.exception() is None:
+                job.result().box.destroy()
         self._threads.shutdown()
 
-    def _begin(self, template: Template) -> Future[CompileJob]:
+    def _start(self, template: Template) -> Future[CompileJob]:
         return self._threads.submit(start_compile, self._sandbox, template, self.translated)
 
 
 def start_compile(sandbox: Sandbox, template: Template, translated: Translated) -> CompileJob:
-    """Hand the source to a waiting compiler."""
+    """Take a box with a waiting compiler and give it the source."""
     box = sandbox.take(template)
     try:
         (box.folder / SOURCE_FILE).write_text(translated.text)
-        began_s = time.perf_counter()
+        started_s = time.perf_counter()
         box.go()
         box.send(b"go\n")
     except BaseException:
         box.destroy()
         raise
-    return CompileJob(box, began_s)
+    return CompileJob(box, started_s)

@@ -1,7 +1,7 @@
-"""The judge: compile in one box, run in another, compare outside both; yields events, the verdict last.
+"""The judge: compile in one box, run in another, compare outside both. The package docstring explains why.
 
-Whatever the submitted code does, exactly one terminal event comes, both boxes are gone afterwards, and
-what went wrong in Warmfront itself is told apart as ERROR.
+Whatever the submitted code does, the events end with exactly one verdict and every box is destroyed. A
+failure of Warmfront itself gets the verdict ERROR.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from warmfront.events import (
 from warmfront.hip.toolchain import DATA_FILE, LIBRARY_FILE
 from warmfront.judge import compilation
 from warmfront.judge.bug_finder import (
-    EXPLAINED,
+    EXPLAINABLE,
     QUICK,
     THOROUGH,
     BugFinderRun,
     BugReport,
     choose_cases,
     explain,
-    rejection_for,
+    failure_for,
 )
 from warmfront.judge.cancellation import CancellableSandbox, CancellationToken, cancelled_event
 from warmfront.judge.case_data import PREFETCH_COUNT, CaseData, CaseGenerator, CasePrefetcher, scale_for
@@ -69,71 +69,89 @@ class Judge:
 
     def judge(
         self,
-        submission: JudgeRequest,
+        request: JudgeRequest,
         *,
         thorough: bool = False,
-        turn: AbstractContextManager[object] | None = None,
-        stop: CancellationToken | None = None,
-        builds: CompileJobs | None = None,
+        run_slot: AbstractContextManager[object] | None = None,
+        cancellation: CancellationToken | None = None,
+        compile_jobs: CompileJobs | None = None,
     ) -> Iterator[Event]:
-        """The events of one submission, ending with its verdict; `thorough` is for the bug finder.
+        """Judge one request and yield its events; the last one is the verdict.
 
-        `turn` is entered when it is compiled and left when nothing of it runs any more. Another thread
-        may end it all by `stop`: the verdict is then CANCELLED, unless there was one before. `builds` are
-        its compilers where they are at work already, in boxes that `stop` does not know.
+        Args:
+            request: what to judge.
+            thorough: let the bug finder run more and larger cases.
+            run_slot: entered once the source is compiled, and left when nothing of this run executes any
+                more. The listener uses it to run one attempt at a time.
+            cancellation: another thread may cancel it; the verdict is then CANCELLED, unless one was yielded
+                before.
+            compile_jobs: compilers that were started earlier, in boxes that `cancellation` does not cover.
+
+        Example:
+            >>> *progress, verdict = Judge(toolchain, sandbox, settings).judge(request)
         """
-        stop = stop or CancellationToken()
-        sandbox = CancellableSandbox(self._sandbox, stop)
-        trial = _Trial(submission, self._toolchain, sandbox, self._settings, thorough=thorough, stop=stop)
-        for event in self._judged(trial, trial.events(turn or nullcontext(), builds), stop):
-            yield cancelled_event() if isinstance(event, Failed) and stop.is_cancelled else event
+        cancellation = cancellation or CancellationToken()
+        sandbox = CancellableSandbox(self._sandbox, cancellation)
+        run = JudgeRun(
+            request, self._toolchain, sandbox, self._settings, thorough=thorough, cancellation=cancellation
+        )
+        for event in self._events(run, run_slot or nullcontext(), compile_jobs):
+            yield cancelled_event() if isinstance(event, Failed) and cancellation.is_cancelled else event
 
-    def _judged(self, trial: _Trial, events: Iterator[Event], stop: CancellationToken) -> Iterator[Event]:
+    def _events(
+        self, run: JudgeRun, run_slot: AbstractContextManager[object], compile_jobs: CompileJobs | None
+    ) -> Iterator[Event]:
+        """Yield the events of the run, and turn every exception into a verdict."""
         try:
-            yield from events
-        except KernelFailure as rejected:
-            yield trial.complete(rejected.event)
+            yield from run.events(run_slot, compile_jobs)
+        except KernelFailure as failure:
+            yield run.add_progress(failure.event)
         except WarmfrontError as error:
             yield Failed.of(error)
-        except Exception as error:  # the process edge of the judge: every submission gets a verdict
-            if not stop.is_cancelled:
-                log.exception("the judge failed")
+        except Exception as error:  # the edge of the judge: every request gets a verdict
+            if not run.is_cancelled:
+                log.exception("the judge failed; the verdict is ERROR")
             yield Failed(
                 verdict=Verdict.ERROR,
                 code="INTERNAL",
                 message=f"The judge failed: {type(error).__name__}: {error}",
-                hint="Run it again; if it stays, report it with the source.",
+                hint="Retry; if it fails again, report it with the source.",
             )
 
 
-class _Trial:
-    """One submission on its way to a verdict."""
+class JudgeRun:
+    """The judging of one request, from source to verdict."""
 
     def __init__(
         self,
-        submission: JudgeRequest,
+        request: JudgeRequest,
         toolchain: Toolchain,
         sandbox: Sandbox,
         settings: Settings,
         *,
         thorough: bool,
-        stop: CancellationToken,
+        cancellation: CancellationToken,
     ) -> None:
-        self._submission = submission
+        self._request = request
         self._toolchain = toolchain
         self._sandbox = sandbox
-        self._stop = stop
+        self._cancellation = cancellation
         self._settings = settings
-        self._effort = THOROUGH if thorough else QUICK
-        self._hunt: BugFinderRun | None = None
-        self._hunted = BugReport()
+        self._limits = THOROUGH if thorough else QUICK
+        self._bug_finder: BugFinderRun | None = None
+        self._bug_report = BugReport()
         self._results: list[CaseResult] = []
         self._total = 0
-        self._launches: int | None = None  # None: the toolchain cannot tell
+        self._launches: int | None = None  # None: the toolchain cannot count them
         self._started = time.perf_counter()
 
-    def complete(self, event: Failed) -> Failed:
-        """The failure with what was passed before it."""
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether another thread cancelled this run."""
+        return self._cancellation.is_cancelled
+
+    def add_progress(self, event: Failed) -> Failed:
+        """Return the failure with the number of cases that passed before it."""
         details = {**event.details, "simulated": self._toolchain.simulated}
         if self._total:
             details |= {"passed_tests": self._passed, "total_tests": self._total}
@@ -141,139 +159,149 @@ class _Trial:
             verdict=event.verdict, code=event.code, message=event.message, hint=event.hint, details=details
         )
 
-    def events(self, turn: AbstractContextManager[object], builds: CompileJobs | None) -> Iterator[Event]:
+    def events(
+        self, run_slot: AbstractContextManager[object], compile_jobs: CompileJobs | None
+    ) -> Iterator[Event]:
+        """Compile, check and time; yield the events. Raises `KernelFailure` if the kernel fails."""
         toolchain, sandbox, settings = self._toolchain, self._sandbox, self._settings
-        builds = builds or self._begin_builds()
-        with ExitStack() as turns, ExitStack() as stack:
-            stack.callback(builds.close)
-            # The compiler works; meanwhile everything gets ready that can be ready before it is done.
+        compile_jobs = compile_jobs or self._start_compile_jobs()
+        with ExitStack() as slot_stack, ExitStack() as stack:
+            stack.callback(compile_jobs.close)
+            # While the compiler works, prepare everything that does not depend on its result.
             scale = scale_for(simulated=toolchain.simulated)
-            questions = CaseGenerator(self._submission, scale)
-            prefetch = CasePrefetcher(questions, ahead=PREFETCH_COUNT[scale])
+            case_generator = CaseGenerator(self._request, scale)
+            prefetch = CasePrefetcher(case_generator, ahead=PREFETCH_COUNT[scale])
             stack.callback(prefetch.stop)
-            self._start_hunt(questions, builds, stack)
-            if self._hunt:
-                self._stop.on_cancel(self._hunt.stop)
+            self._start_bug_finder(case_generator, compile_jobs, stack)
+            if self._bug_finder:
+                self._cancellation.on_cancel(self._bug_finder.stop)
             run_template = toolchain.run_template(settings)
             sandbox.prepare(run_template)
             yield Compiling(compiler=toolchain.compiler, toolchain=toolchain.name, sandbox=sandbox.name)
-            build = builds.judged.result()
-            compiled = compilation.finish(build, self._submission, toolchain, builds.translated)
-            build.box.destroy()
-            turns.enter_context(turn)
-            self._total = len(questions.cases)
+            job = compile_jobs.primary.result()
+            compiled = compilation.finish(job, self._request, toolchain, compile_jobs.translated)
+            job.box.destroy()
+            slot_stack.enter_context(run_slot)
+            self._total = len(case_generator.cases)
             yield Checking(total_tests=self._total, compile_s=compiled.seconds)
             box = stack.enter_context(sandbox.take(run_template))
             (box.folder / LIBRARY_FILE).write_bytes(compiled.library)
             box.go()
-            worker = GuestProcess(box, case_timeout_s=settings.case_timeout_s)
-            worker.load()
-            yield from self._check(prefetch, worker, box)
-            self._finish_hunt()
-            yield from self._conclude(questions, worker, box, compiled)
+            guest = GuestProcess(box, case_timeout_s=settings.case_timeout_s)
+            guest.load()
+            yield from self._check(prefetch, guest, box)
+            self._finish_bug_finder()
+            yield from self._conclude(case_generator, guest, box, compiled)
 
-    def _begin_builds(self) -> CompileJobs:
-        self._stop.raise_if_cancelled()
-        translated = compilation.translate(self._submission, self._toolchain)
-        thorough = self._effort is THOROUGH
+    def _start_compile_jobs(self) -> CompileJobs:
+        self._cancellation.raise_if_cancelled()
+        translated = compilation.translate(self._request, self._toolchain)
+        thorough = self._limits is THOROUGH
         return CompileJobs(translated, self._toolchain, self._sandbox, self._settings, thorough=thorough)
 
-    def _check(self, prefetch: CasePrefetcher, worker: GuestProcess, box: Box) -> Iterator[Event]:
-        for question in prefetch:
-            result = CaseResult(test_id=question.number, name=question.case.name, status="PASSED")
+    def _check(self, prefetch: CasePrefetcher, guest: GuestProcess, box: Box) -> Iterator[Event]:
+        for case_data in prefetch:
+            result = CaseResult(test_id=case_data.number, name=case_data.case.name, status="PASSED")
             try:
-                self._ask(question, worker, box)
-            except KernelFailure as rejected:
-                self._stop.raise_if_cancelled()  # a box that was taken away says nothing about the case
-                failed = CaseResult(test_id=question.number, name=question.case.name, status="FAILED")
+                self._run_case(case_data, guest, box)
+            except KernelFailure as failure:
+                self._cancellation.raise_if_cancelled()  # the box was destroyed; the kernel did not fail
+                failed = CaseResult(test_id=case_data.number, name=case_data.case.name, status="FAILED")
                 yield TestResult(result=failed, total_tests=self._total)
-                raise self._explained(rejected, question) from None
-            if self._hunt:
-                self._hunt.offer(question)
+                raise self._explain(failure, case_data) from None
+            if self._bug_finder:
+                self._bug_finder.offer(case_data)
             self._results.append(result)
             yield TestResult(result=result, total_tests=self._total)
         if self._launches == 0:
             raise KernelFailure(
                 Verdict.RUNTIME_ERROR,
                 "NO_KERNEL_LAUNCHED",
-                "Every output is right, but computed on the host: no kernel was launched.",
+                "Every output is correct, but no kernel was launched: they were computed on the host.",
                 hint="Do the work in a __global__ function, launched from solution().",
             )
 
-    def _start_hunt(self, questions: CaseGenerator, builds: CompileJobs, stack: ExitStack) -> None:
-        """The bug finder gets a build of its own, beside ours."""
-        wanted = self._settings.bug_finder or self._effort is THOROUGH
-        if self._toolchain.checked is None or not wanted:
+    def _start_bug_finder(
+        self, case_generator: CaseGenerator, compile_jobs: CompileJobs, stack: ExitStack
+    ) -> None:
+        """Start the bug finder, with a build of its own, unless it is disabled or unavailable."""
+        is_enabled = self._settings.bug_finder or self._limits is THOROUGH
+        if self._toolchain.checked is None or not is_enabled:
             return
-        self._hunt = BugFinderRun(
-            submission=self._submission,
+        self._bug_finder = BugFinderRun(
+            request=self._request,
             build=self._toolchain.checked,
             guards=self._toolchain.guards,
             sandbox=self._sandbox,
             settings=self._settings,
-            effort=self._effort,
-            chosen=choose_cases(self._submission, questions.cases, self._effort),
+            limits=self._limits,
+            chosen=choose_cases(self._request, case_generator.cases, self._limits),
         )
-        self._hunt.start(builds.checked)
-        stack.callback(self._hunt.stop)
+        self._bug_finder.start(compile_jobs.checked)
+        stack.callback(self._bug_finder.stop)
 
-    def _finish_hunt(self) -> None:
-        """Every answer is right: refuse it still for what is wrong in any case."""
-        if self._hunt is None:
+    def _finish_bug_finder(self) -> None:
+        """Fail a kernel with correct outputs if the bug finder reports an error."""
+        if self._bug_finder is None:
             return
-        self._hunted = self._hunt.finish()
-        if self._hunted.errors:
-            raise rejection_for(self._hunted)
+        self._bug_report = self._bug_finder.finish()
+        if self._bug_report.errors:
+            raise failure_for(self._bug_report)
 
-    def _explained(self, rejected: KernelFailure, question: CaseData) -> KernelFailure:
-        """The rejection with what the bug finder knows about its cause."""
-        if self._hunt is None or rejected.event.verdict not in EXPLAINED:
-            return rejected
-        self._hunt.offer(question, failed=True)
-        return explain(rejected, self._hunt.finish())
+    def _explain(self, failure: KernelFailure, case_data: CaseData) -> KernelFailure:
+        """Return the failure with the cause that the bug finder reports."""
+        if self._bug_finder is None or failure.event.verdict not in EXPLAINABLE:
+            return failure
+        self._bug_finder.offer(case_data, failed=True)
+        return explain(failure, self._bug_finder.finish())
 
-    def _ask(self, question: CaseData, worker: GuestProcess, box: Box) -> None:
-        """Put one question and refuse a wrong answer."""
-        from warmfront.judge.buffer_layout import BufferLayout  # noqa: PLC0415 - as above
-        from warmfront.judge.output_check import check_call  # noqa: PLC0415 - NumPy, loaded while the compiler ran
+    def _run_case(self, case_data: CaseData, guest: GuestProcess, box: Box) -> None:
+        """Run one case; raise `KernelFailure` if its result is wrong."""
+        # They need NumPy, which is loaded while the compiler runs.
+        from warmfront.judge.buffer_layout import BufferLayout  # noqa: PLC0415
+        from warmfront.judge.output_check import check_call  # noqa: PLC0415
 
-        submission = self._submission
+        request = self._request
         layout = BufferLayout(
-            submission.problem, question.case, submission.dtype, self._toolchain.guards, question.inputs
+            request.problem, case_data.case, request.dtype, self._toolchain.guards, case_data.inputs
         )
-        data = box.folder / DATA_FILE
-        layout.write(data, [question.inputs])
-        worker.case_name = question.case.name
-        worker.plan(layout)
-        ran = worker.run(protect=True)
-        check_call(question, layout, data, ran=ran)
-        # A case of one element may need no kernel; a whole check does.
-        self._launches = None if ran.launches is None else (self._launches or 0) + ran.launches
-        _refuse_left_threads(question, ran)
+        data_file = box.folder / DATA_FILE
+        layout.write(data_file, [case_data.inputs])
+        guest.case_name = case_data.case.name
+        guest.plan(layout)
+        run_report = guest.run(protect=True)
+        check_call(case_data, layout, data_file, run_report=run_report)
+        # A case of one element may need no kernel; all cases together do.
+        self._launches = None if run_report.launches is None else (self._launches or 0) + run_report.launches
+        _reject_running_threads(case_data, run_report)
 
     def _conclude(
-        self, questions: CaseGenerator, worker: GuestProcess, box: Box, compiled: compilation.CompiledLibrary
+        self,
+        case_generator: CaseGenerator,
+        guest: GuestProcess,
+        box: Box,
+        compiled: compilation.CompiledLibrary,
     ) -> Iterator[Event]:
-        """After the check: end here, or time the kernel as well."""
+        """Yield the events after a successful check; time the kernel if the endpoint requires it."""
         results, simulated = tuple(self._results), self._toolchain.simulated
-        if self._submission.endpoint is Endpoint.CHECKER:
-            output = worker.quit()
+        if self._request.endpoint is Endpoint.CHECKER:
+            output = guest.quit()
             yield self._checked(output)
             return
         yield self._checked()
         timings: list[Timing] = []
-        yield from self._benchmark(questions, worker, box, timings)
-        output = worker.quit()
+        yield from self._benchmark(case_generator, guest, box, timings)
+        output = guest.quit()
         average_ms, average_gflops = _averages(timings)
-        if self._submission.endpoint is Endpoint.BENCHMARK:
+        if self._request.endpoint is Endpoint.BENCHMARK:
             yield Benchmarked(
                 test_results=tuple(timings),
                 avg_runtime_ms=average_ms,
                 avg_gflops=average_gflops,
                 simulated=simulated,
                 output=output,
-                warnings=self._hunted.findings,
-                bug_finder=self._hunted.note,
+                warnings=self._bug_report.findings,
+                bug_finder=self._bug_report.note,
             )
             return
         yield Accepted(
@@ -287,8 +315,8 @@ class _Trial:
             output=output,
             passed_tests=self._passed,
             total_tests=self._total,
-            warnings=self._hunted.findings,
-            bug_finder=self._hunted.note,
+            warnings=self._bug_report.findings,
+            bug_finder=self._bug_report.note,
         )
 
     def _checked(self, output: str = "") -> Checked:
@@ -298,38 +326,38 @@ class _Trial:
             total_tests=self._total,
             simulated=self._toolchain.simulated,
             output=output,
-            warnings=self._hunted.findings,
-            bug_finder=self._hunted.note,
+            warnings=self._bug_report.findings,
+            bug_finder=self._bug_report.note,
         )
 
     def _benchmark(
-        self, questions: CaseGenerator, worker: GuestProcess, box: Box, timings: list[Timing]
+        self, case_generator: CaseGenerator, guest: GuestProcess, box: Box, timings: list[Timing]
     ) -> Iterator[Event]:
-        from warmfront.judge.case_timer import CaseTimer  # noqa: PLC0415 - only where something is timed
+        from warmfront.judge.case_timer import CaseTimer  # noqa: PLC0415 - not needed by the checker endpoint
 
-        timed = [number for number, case in enumerate(questions.cases, 1) if case.benchmark]
-        bench = CaseTimer(
-            submission=self._submission,
+        timed = [number for number, case in enumerate(case_generator.cases, 1) if case.benchmark]
+        timer = CaseTimer(
+            request=self._request,
             toolchain=self._toolchain,
-            worker=worker,
-            data=box.folder / DATA_FILE,
-            questions=questions,
+            guest=guest,
+            data_file=box.folder / DATA_FILE,
+            case_generator=case_generator,
             budget_s=self._settings.bench_budget_s,
         )
         yield Benchmarking(total_tests=len(timed))
         for number in timed:
-            timings.append(bench.time(number))
+            timings.append(timer.time(number))
             yield BenchmarkResult(
                 result=timings[-1], total_tests=len(timed), simulated=self._toolchain.simulated
             )
 
     def _receipt(self, compiled: compilation.CompiledLibrary) -> dict[str, str | float]:
-        submission = self._submission
+        request = self._request
         return {
             "warmfront": __version__,
-            "problem": submission.problem.slug,
-            "dtype": submission.dtype.value,
-            "source_sha256": hashlib.sha256(submission.source.encode()).hexdigest(),
+            "problem": request.problem.slug,
+            "dtype": request.dtype.value,
+            "source_sha256": hashlib.sha256(request.source.encode()).hexdigest(),
             "toolchain": self._toolchain.name,
             "compiler": self._toolchain.compiler,
             "sandbox": self._sandbox.name,
@@ -343,14 +371,15 @@ class _Trial:
         return len(self._results)
 
 
-def _refuse_left_threads(question: CaseData, ran: RunReport) -> None:
-    if ran.left_threads > 0:
+def _reject_running_threads(case_data: CaseData, run_report: RunReport) -> None:
+    if run_report.left_threads > 0:
         raise KernelFailure(
             Verdict.RUNTIME_ERROR,
             "THREAD_LEFT_RUNNING",
-            f"{question.title}: {ran.left_threads} thread(s) still ran after solution() returned.",
+            f"{case_data.title}: {run_report.left_threads} thread(s) still running after solution() "
+            "returned.",
             hint="Join every thread that you start: work after the return is not timed and not allowed.",
-            case=question.case.name,
+            case=case_data.case.name,
         )
 
 

@@ -1,4 +1,4 @@
-"""How a submission fails: one exception that carries the terminal event."""
+"""The exception for a failing kernel; it carries the terminal event."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class KernelFailure(Exception):
-    """The submission has its verdict, and it is not a success."""
+    """The submission has a verdict, and the kernel is at fault."""
 
     def __init__(self, verdict: Verdict, code: str, message: str, *, hint: str = "", **details: Any) -> None:  # noqa: ANN401
         self.event = Failed(verdict=verdict, code=code, message=message, hint=hint, details=details)

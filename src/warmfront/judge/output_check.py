@@ -1,6 +1,6 @@
-"""Compares what came out of the sandbox with what should have: the one place where right is decided.
+"""Check the result of a call: guard zones, inputs and outputs. Correctness is decided here and nowhere else.
 
-It never enters a sandbox, and neither do the expected values.
+This code and the expected outputs never enter a sandbox.
 """
 
 from __future__ import annotations
@@ -24,29 +24,34 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 NEVER_CLEARED = (
-    "Something was added to an output that was never cleared: outputs are not zero, use hipMemset first."
+    "An output was added to without being initialised: outputs are not zero, call hipMemset first."
 )
 
-#: How many differences are shown.
+#: How many differences are reported.
 SAMPLES = 8
 
 
 def check_call(
-    question: CaseData, layout: BufferLayout, data: Path, *, ran: RunReport | None = None, slot: int = 0
+    case_data: CaseData,
+    layout: BufferLayout,
+    data_file: Path,
+    *,
+    run_report: RunReport | None = None,
+    slot: int = 0,
 ) -> None:
-    """Refuse a call that strayed, changed its inputs or gave a wrong output."""
-    raws = {region.name: layout.read(data, region, slot) for region in layout.regions}
+    """Raise `KernelFailure` if a call wrote out of bounds, changed its inputs or gave a wrong output."""
+    raws = {region.name: layout.read(data_file, region, slot) for region in layout.regions}
     for region in layout.regions:
-        _check_guards(layout, region, raws[region.name], question)
+        _check_guards(layout, region, raws[region.name], case_data)
     for region in layout.regions:
         if region.output:
-            _check_output(layout, region, raws[region.name], question, ran)
+            _check_output(layout, region, raws[region.name], case_data, run_report)
         else:
-            _check_unchanged(region, raws[region.name], question)
+            _check_unchanged(region, raws[region.name], case_data)
 
 
 def mismatches(got: Array, want: Array, tolerance: Tolerance) -> Array:
-    """Where `got` is off, as a boolean array. NaN is off unless NaN is wanted, and likewise infinities."""
+    """Return a boolean array of wrong elements. NaN and infinities must match the expected value."""
     if np.issubdtype(want.dtype, np.integer):
         return np.asarray(got != want)
     want = want.astype(np.float64, copy=False)
@@ -57,7 +62,7 @@ def mismatches(got: Array, want: Array, tolerance: Tolerance) -> Array:
         allowed *= tolerance.rtol
         allowed += tolerance.atol
         far = ~(difference <= allowed)
-    # Nearly always this is all. An infinity allows everything, so it needs the closer look below.
+    # The common case ends here. An expected infinity makes the tolerance infinite and is compared below.
     if not far.any() and np.isfinite(allowed.max(initial=0.0)):
         return np.asarray(far)
     with np.errstate(invalid="ignore"):
@@ -65,55 +70,56 @@ def mismatches(got: Array, want: Array, tolerance: Tolerance) -> Array:
     return np.asarray(np.where(np.isfinite(want), far, ~same))
 
 
-def _check_guards(layout: BufferLayout, region: BufferRegion, raw: Array, question: CaseData) -> None:
-    if where := layout.strayed(region, raw):
+def _check_guards(layout: BufferLayout, region: BufferRegion, raw: Array, case_data: CaseData) -> None:
+    if where := layout.describe_guard_write(region, raw):
         raise KernelFailure(
             Verdict.RUNTIME_ERROR,
             "OUT_OF_BOUNDS_WRITE",
-            f"{question.title}: it wrote {where} of `{region.name}`, which has {region.data_bytes:,} bytes.",
-            hint="Guard the store: a thread past the last element must not write.",
-            case=question.case.name,
+            f"{case_data.title}: out-of-bounds write {where} of `{region.name}`, "
+            f"which has {region.data_bytes:,} bytes.",
+            hint="Check the index before the store: a thread past the last element must not write.",
+            case=case_data.case.name,
         )
 
 
-def _check_unchanged(region: BufferRegion, raw: Array, question: CaseData) -> None:
-    before = np.ascontiguousarray(question.inputs[region.name])
-    # Bits, not values: a NaN equals itself here, and -0.0 is not 0.0.
+def _check_unchanged(region: BufferRegion, raw: Array, case_data: CaseData) -> None:
+    before = np.ascontiguousarray(case_data.inputs[region.name])
+    # Compare bits, not values: a NaN equals itself, and -0.0 differs from 0.0.
     changed = np.flatnonzero(_bits(region.elements(raw)) != _bits(before))
     if changed.size:
         raise KernelFailure(
             Verdict.WRONG_ANSWER,
             "INPUT_CHANGED",
-            f"{question.title}: {changed.size:,} elements of the input `{region.name}` were changed, "
+            f"{case_data.title}: {changed.size:,} elements of the input `{region.name}` were changed, "
             f"first at index {int(changed[0])}.",
-            hint="Inputs are const: write to the output, or to memory of your own from hipMalloc.",
-            case=question.case.name,
+            hint="Inputs are const: write to the output, or to memory that you allocate with hipMalloc.",
+            case=case_data.case.name,
         )
 
 
 def _check_output(
-    layout: BufferLayout, region: BufferRegion, raw: Array, question: CaseData, ran: RunReport | None
+    layout: BufferLayout, region: BufferRegion, raw: Array, case_data: CaseData, run_report: RunReport | None
 ) -> None:
-    got, want, tolerance = region.elements(raw), question.expected[region.name], question.tolerance
+    got, want, tolerance = region.elements(raw), case_data.expected[region.name], case_data.tolerance
     wrong = mismatches(got, want, tolerance)
     if not wrong.any():
         return
-    if ran is not None and ran.error:
+    if run_report is not None and run_report.error:
         raise KernelFailure(
             Verdict.RUNTIME_ERROR,
             "HIP_ERROR",
-            f"{question.title}: HIP reports {ran.error}, and the output is wrong.",
-            hint="Check the error of every launch and call with hipGetLastError().",
-            case=question.case.name,
+            f"{case_data.title}: HIP reports {run_report.error}, and the output is wrong.",
+            hint="Check the result of every launch and call with hipGetLastError().",
+            case=case_data.case.name,
         )
-    unwritten = layout.unwritten(region, raw)
-    accumulated = layout.accumulated(region, raw)
+    unwritten = layout.count_unwritten(region, raw)
+    accumulated = layout.count_accumulated(region, raw)
     raise KernelFailure(
         Verdict.WRONG_ANSWER,
         "NEVER_WRITTEN" if unwritten == got.size else "NEVER_CLEARED" if accumulated else "WRONG_OUTPUT",
-        f"{question.title}: {_describe(region, wrong, unwritten)}",
-        hint=NEVER_CLEARED if accumulated else _hint(unwritten, got.size, ran, tolerance),
-        case=question.case.name,
+        f"{case_data.title}: {_describe(region, wrong, unwritten)}",
+        hint=NEVER_CLEARED if accumulated else _hint(unwritten, got.size, run_report, tolerance),
+        case=case_data.case.name,
         debug_info=debug_info(got, want, wrong),
         output_name=region.name,
         wrong_elements=int(np.count_nonzero(wrong)),
@@ -130,19 +136,19 @@ def _describe(region: BufferRegion, wrong: Array, unwritten: int) -> str:
     return f"{text} {unwritten:,} were never written." if unwritten else text
 
 
-def _hint(unwritten: int, size: int, ran: RunReport | None, tolerance: Tolerance) -> str:
-    if ran is not None and ran.launches == 0:
-        return "No kernel was launched at all."
+def _hint(unwritten: int, size: int, run_report: RunReport | None, tolerance: Tolerance) -> str:
+    if run_report is not None and run_report.launches == 0:
+        return "No kernel was launched."
     if unwritten == size:
-        return "Nothing was written: was the kernel launched with enough blocks, on the right pointer?"
+        return "Nothing was written: check the number of blocks and the output pointer of the launch."
     if unwritten:
-        return "Some elements were never written: look at the tail, and at the number of blocks."
-    return f"Allowed is |got - want| <= {tolerance.atol:g} + {tolerance.rtol:g} |want|: {tolerance.why}"
+        return "Some elements were never written: check the tail and the number of blocks."
+    return f"The tolerance is |got - want| <= {tolerance.atol:g} + {tolerance.rtol:g} |want|: {tolerance.why}"
 
 
 def debug_info(got: Array, want: Array, wrong: Array) -> dict[str, Any]:
-    """The largest and the mean difference, the first few wrong elements, and a small picture of where."""
-    with np.errstate(invalid="ignore", over="ignore"):  # the poison is a NaN that signals
+    """Return the largest and mean difference, the first wrong elements, and a grid of where they are."""
+    with np.errstate(invalid="ignore", over="ignore"):  # the poison is a signalling NaN
         difference = np.abs(got.astype(np.float64) - want.astype(np.float64))
     finite = difference[np.isfinite(difference)]
     places = np.flatnonzero(wrong)[:SAMPLES]

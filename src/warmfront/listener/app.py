@@ -68,13 +68,15 @@ class ListenerService:
 
     async def events(self, request: Request) -> Response:
         """Re-attach: the lines after `after`."""
-        run = self.attempts.get(request.path_params["attempt"])
+        execution = self.attempts.get(request.path_params["attempt"])
         after = request.query_params.get("after", "0")
-        if not (after.isascii() and after.isdigit() and len(after) < 10) or int(after) > len(run.lines):
-            raise InvalidField("after", f"a line's number is expected; there are {len(run.lines)} lines.")
-        if run.is_over and int(after) == len(run.lines):
+        if not (after.isascii() and after.isdigit() and len(after) < 10) or int(after) > len(execution.lines):
+            raise InvalidField(
+                "after", f"a line's number is expected; there are {len(execution.lines)} lines."
+            )
+        if execution.is_over and int(after) == len(execution.lines):
             return Response(status_code=204)
-        return self._stream(run, after=int(after))
+        return self._stream(execution, after=int(after))
 
     async def cancel(self, request: Request) -> Response:
         """End an attempt; answers when nothing of it is left."""
@@ -102,12 +104,12 @@ class ListenerService:
         )
         return JSONResponse({**asdict(health), "heartbeat_age_s": None if beat is None else now - beat})
 
-    def _stream(self, run: AttemptExecution, *, after: int) -> Response:
+    def _stream(self, execution: AttemptExecution, *, after: int) -> Response:
         return StreamingResponse(
-            self.attempts.follow(run, after),
+            self.attempts.follow(execution, after),
             media_type="application/x-ndjson",
             # Which status is terminal depends on the endpoint: with it, a client knows a cut from an end.
-            headers={"Cache-Control": "no-store", ENDPOINT_HEADER: run.attempt.endpoint},
+            headers={"Cache-Control": "no-store", ENDPOINT_HEADER: execution.attempt.endpoint},
         )
 
 

@@ -39,7 +39,11 @@ class AttemptJudge(Protocol):
     """What judges an attempt."""
 
     def events(
-        self, attempt: ExecuteRequest, *, turn: AbstractContextManager[None], stop: CancellationToken
+        self,
+        attempt: ExecuteRequest,
+        *,
+        run_slot: AbstractContextManager[None],
+        cancellation: CancellationToken,
     ) -> Iterator[Event]:
         """The events of the attempt, ending with its verdict."""
 
@@ -49,7 +53,7 @@ class AttemptExecution:
 
     def __init__(self, attempt: ExecuteRequest) -> None:
         self.attempt = attempt
-        self.stop = CancellationToken()
+        self.cancellation = CancellationToken()
         self.lines: list[bytes] = []
         self.is_over = False  #: it has its verdict
         self.ended = asyncio.Event()  #: and nothing of it is left
@@ -85,24 +89,24 @@ class AttemptRegistry:
         self._is_closed = False
 
     def start(self, attempt: ExecuteRequest) -> AttemptExecution:
-        """Start it, unless it is here: then it is the same run. Another attempt by the same id is refused."""
-        run = self._runs.get(attempt.id)
-        if run is not None:
-            if run.attempt != attempt:
+        """Start the attempt, or return its execution if it was started before."""
+        execution = self._runs.get(attempt.id)
+        if execution is not None:
+            if execution.attempt != attempt:
                 raise Conflict(f"Another attempt has the id {attempt.id}.")
-            return run
+            return execution
         if self._is_closed or len(self.running()) >= MOST_UNFINISHED:
             raise InfrastructureError("This listener takes no more attempts now.")
-        run = self._runs[attempt.id] = AttemptExecution(attempt)
+        execution = self._runs[attempt.id] = AttemptExecution(attempt)
         self._forget_oldest()
         loop = asyncio.get_running_loop()
         name = f"attempt {attempt.id}"
-        threading.Thread(target=self._judge, args=(run, loop), name=name, daemon=True).start()
+        threading.Thread(target=self._judge, args=(execution, loop), name=name, daemon=True).start()
         log.info("attempt %s started: %s of %s", attempt.id, attempt.endpoint, attempt.problem)
-        return run
+        return execution
 
     def get(self, attempt_id: str) -> AttemptExecution:
-        """The run of that attempt."""
+        """The execution of that attempt."""
         try:
             return self._runs[attempt_id]
         except KeyError:
@@ -110,61 +114,65 @@ class AttemptRegistry:
 
     def running(self) -> tuple[str, ...]:
         """The attempts that have no verdict yet, oldest first."""
-        return tuple(name for name, run in self._runs.items() if not run.is_over)
+        return tuple(name for name, execution in self._runs.items() if not execution.is_over)
 
-    async def follow(self, run: AttemptExecution, after: int = 0) -> AsyncIterator[bytes]:
+    async def follow(self, execution: AttemptExecution, after: int = 0) -> AsyncIterator[bytes]:
         """The lines after `after` as they come; it ends after the last, or when the listener ends."""
         while not self._is_closed:
-            fresh = run.lines[after:]
+            fresh = execution.lines[after:]
             if fresh:
                 after += len(fresh)
                 yield b"".join(fresh)
-            elif run.is_over:
+            elif execution.is_over:
                 return
-            elif not await run.wait():
+            elif not await execution.wait():
                 yield b"\n"
 
-    async def cancel(self, run: AttemptExecution) -> None:
+    async def cancel(self, execution: AttemptExecution) -> None:
         """End it; returns when nothing of it is left."""
-        await asyncio.to_thread(run.stop.cancel)
-        await run.ended.wait()
+        await asyncio.to_thread(execution.cancellation.cancel)
+        await execution.ended.wait()
 
     async def close(self) -> None:
         """Stop every attempt. Streams end without a verdict: the VM ends, nobody cancelled the attempts."""
         self._is_closed = True
-        for run in self._runs.values():
-            run.wake()
-        await asyncio.gather(*(self.cancel(run) for run in self._runs.values() if not run.ended.is_set()))
+        for execution in self._runs.values():
+            execution.wake()
+        await asyncio.gather(
+            *(self.cancel(execution) for execution in self._runs.values() if not execution.ended.is_set())
+        )
 
     def stop_all(self) -> None:
         """Destroy every box, from whatever thread: for when the event loop no longer answers."""
-        for run in list(self._runs.values()):
-            run.stop.cancel()
+        for execution in list(self._runs.values()):
+            execution.cancellation.cancel()
 
     def _forget_oldest(self) -> None:
-        ended = [name for name, run in self._runs.items() if run.ended.is_set()]
+        ended = [name for name, execution in self._runs.items() if execution.ended.is_set()]
         for name in ended[: max(0, len(ended) - KEPT)]:
             del self._runs[name]
 
-    def _judge(self, run: AttemptExecution, loop: asyncio.AbstractEventLoop) -> None:
+    def _judge(self, execution: AttemptExecution, loop: asyncio.AbstractEventLoop) -> None:
         """In a thread of its own: post every line, and then that it has ended."""
-        endpoint = Endpoint(run.attempt.endpoint)
-        for seq, event in enumerate(self._events(run), 1):
+        endpoint = Endpoint(execution.attempt.endpoint)
+        for seq, event in enumerate(self._events(execution), 1):
             fields = event.fields()
             is_last = is_terminal(fields["status"], endpoint)
-            _post(loop, partial(run.add, _line(seq, fields), is_last=is_last))
+            _post(loop, partial(execution.add, _line(seq, fields), is_last=is_last))
             if is_last:
-                log.info("attempt %s: %s", run.attempt.id, fields["status"])
-        _post(loop, run.ended.set)
+                log.info("attempt %s: %s", execution.attempt.id, fields["status"])
+        _post(loop, execution.ended.set)
 
-    def _events(self, run: AttemptExecution) -> Iterator[Event]:
+    def _events(self, execution: AttemptExecution) -> Iterator[Event]:
         try:
-            with self._pipeline.enter(run.stop) as turn:
-                yield from self._work.events(run.attempt, turn=turn, stop=run.stop)
+            with self._pipeline.enter(execution.cancellation) as run_slot:
+                yield from self._work.events(
+                    execution.attempt, run_slot=run_slot, cancellation=execution.cancellation
+                )
         except JudgeCancelled:
             yield cancelled_event()
         except Exception as error:  # the thread's edge: every attempt gets a verdict
-            log.exception("attempt %s failed", run.attempt.id)
+            log.exception("attempt %s failed", execution.attempt.id)
             yield Failed(
                 verdict=Verdict.ERROR,
                 code="INTERNAL",

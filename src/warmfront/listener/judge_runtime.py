@@ -59,12 +59,12 @@ class JudgeRuntime:
         toolchain.build()
         sandbox = open_sandbox(settings.sandbox, base=settings.box_dir, image=settings.docker_image)
         try:
-            workshop = cls(toolchain, sandbox, settings)
-            workshop.warm_up()
+            runtime = cls(toolchain, sandbox, settings)
+            runtime.warm_up()
         except BaseException:
             sandbox.close()
             raise
-        return workshop
+        return runtime
 
     def warm_up(self) -> None:
         """Have the first attempt find what the second would."""
@@ -73,24 +73,32 @@ class JudgeRuntime:
         checked = self.toolchain.checked
         if checked is not None and self._settings.bug_finder and checked.failure is None:
             self._sandbox.prepare(checked.compile_template(self._settings))
-            self._sandbox.prepare(checked.run_template(self._settings, most_steps=QUICK.most_steps))
+            self._sandbox.prepare(checked.run_template(self._settings, most_steps=QUICK.max_steps))
         for module in LATE:
             importlib.import_module(module)
         problems.all_problems()
 
     def events(
-        self, attempt: ExecuteRequest, *, turn: AbstractContextManager[None], stop: CancellationToken
+        self,
+        attempt: ExecuteRequest,
+        *,
+        run_slot: AbstractContextManager[None],
+        cancellation: CancellationToken,
     ) -> Iterator[Event]:
         """The events of the attempt, ending with its verdict."""
         try:
-            with self._problem(attempt, stop) as problem:
-                yield from self._judge.judge(to_judge_request(attempt, problem), turn=turn, stop=stop)
+            with self._problem(attempt, cancellation) as problem:
+                yield from self._judge.judge(
+                    to_judge_request(attempt, problem), run_slot=run_slot, cancellation=cancellation
+                )
         except WarmfrontError as error:
-            yield cancelled_event() if stop.is_cancelled else Failed.of(error)
+            yield cancelled_event() if cancellation.is_cancelled else Failed.of(error)
         finally:
             self._sandbox.refill()
 
-    def _problem(self, attempt: ExecuteRequest, stop: CancellationToken) -> AbstractContextManager[Problem]:
+    def _problem(
+        self, attempt: ExecuteRequest, cancellation: CancellationToken
+    ) -> AbstractContextManager[Problem]:
         if attempt.problem_def is None:
             return nullcontext(problems.get(attempt.problem))
         from warmfront.problems.sandboxed.proxy import open_sandboxed_problem  # noqa: PLC0415 - few attempts bring one
@@ -99,7 +107,7 @@ class JudgeRuntime:
             attempt.problem_def,
             attempt.problem,
             scale_for(simulated=self.toolchain.simulated),
-            sandbox=CancellableSandbox(self._sandbox, stop),
+            sandbox=CancellableSandbox(self._sandbox, cancellation),
             settings=self._settings,
         )
 

@@ -60,9 +60,9 @@ def serve(options: ListenerOptions, settings: Settings) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with (
         _listening(options) as listening,
-        contextlib.closing(JudgeRuntime.open(options.toolchain, settings)) as workshop,
+        contextlib.closing(JudgeRuntime.open(options.toolchain, settings)) as runtime,
     ):
-        asyncio.run(_serve(listening, workshop, token, options))
+        asyncio.run(_serve(listening, runtime, token, options))
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what is left to do is to clean up
 
 
@@ -78,10 +78,10 @@ def take_token(environ: MutableMapping[str, str]) -> str:
 
 
 async def _serve(
-    listening: socket.socket, workshop: JudgeRuntime, token: str, options: ListenerOptions
+    listening: socket.socket, runtime: JudgeRuntime, token: str, options: ListenerOptions
 ) -> None:
-    attempts, contact = AttemptRegistry(workshop), ControlPlaneContact()
-    toolchain = workshop.toolchain
+    attempts, contact = AttemptRegistry(runtime), ControlPlaneContact()
+    toolchain = runtime.toolchain
     service = ListenerService(
         attempts=attempts,
         contact=contact,
@@ -109,7 +109,7 @@ async def _serve(
 
     def force() -> None:
         attempts.stop_all()
-        workshop.close()
+        runtime.close()
 
     dead_man = Watchdog(contact, options.dead_man_s, end=end_from_thread, force=force)
     server.on_end = dead_man.ending

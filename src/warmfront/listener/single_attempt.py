@@ -33,19 +33,21 @@ def judge_single_attempt(path: Path, toolchain: str | None, settings: Settings) 
     if not key:
         raise UsageError(f"{KEY_VARIABLE} is not set, and events without a signature are worth nothing.")
     attempt = parse_execute_request(path.read_bytes())
-    stop = CancellationToken()
+    cancellation = CancellationToken()
     for number in (signal.SIGTERM, signal.SIGINT):
         # In a thread: it waits for boxes to go, and the one that it interrupts may be making one.
-        signal.signal(number, lambda *_: threading.Thread(target=stop.cancel, daemon=True).start())
-    with contextlib.closing(JudgeRuntime.open(toolchain, settings)) as workshop:
-        for seq, event in enumerate(_events(workshop, attempt, stop), 1):
+        signal.signal(number, lambda *_: threading.Thread(target=cancellation.cancel, daemon=True).start())
+    with contextlib.closing(JudgeRuntime.open(toolchain, settings)) as runtime:
+        for seq, event in enumerate(_events(runtime, attempt, cancellation), 1):
             fields = event.fields()
             is_last = is_terminal(fields["status"], Endpoint(attempt.endpoint))
             print(sign_event(key, attempt.id, seq=seq, fields=fields, is_last=is_last), flush=True)
 
 
-def _events(workshop: JudgeRuntime, attempt: ExecuteRequest, stop: CancellationToken) -> Iterator[Event]:
+def _events(
+    runtime: JudgeRuntime, attempt: ExecuteRequest, cancellation: CancellationToken
+) -> Iterator[Event]:
     try:
-        yield from workshop.events(attempt, turn=contextlib.nullcontext(), stop=stop)
+        yield from runtime.events(attempt, run_slot=contextlib.nullcontext(), cancellation=cancellation)
     except JudgeCancelled:
         yield cancelled_event()

@@ -159,6 +159,6 @@ def test_a_check_hunts_in_a_few_small_cases() -> None:
     submission = JudgeRequest(source="", problem=problem, dtype=Dtype.FLOAT32, endpoint=Endpoint.CHECKER)
     cases = problem.cases(Scale.CPU)
     chosen = choose_cases(submission, cases, QUICK)
-    assert len(chosen) == QUICK.most_cases
+    assert len(chosen) == QUICK.max_cases
     assert min(range(len(cases)), key=lambda i: problem.flops(cases[i])) + 1 in chosen
-    assert all(problem.flops(cases[number - 1]) <= QUICK.most_work for number in chosen)
+    assert all(problem.flops(cases[number - 1]) <= QUICK.max_work for number in chosen)

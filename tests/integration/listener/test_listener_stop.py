@@ -39,7 +39,7 @@ def test_stopped_after_an_event(judge: Judge, box_maker: PooledSandbox, moment: 
     stop = CancellationToken()
     statuses: list[str] = []
     seen_by_then = 0
-    for event in judge.judge(submission(), stop=stop):
+    for event in judge.judge(submission(), cancellation=stop):
         statuses.append(event.fields()["status"])
         if statuses[-1] == moment and not stop.is_cancelled:
             stop.cancel()
@@ -53,14 +53,14 @@ def test_stopped_before_it_began(judge: Judge) -> None:
     """A judgement that was stopped before its first box is cancelled and takes none."""
     stop = CancellationToken()
     stop.cancel()
-    assert [event.fields()["code"] for event in judge.judge(submission(), stop=stop)] == ["CANCELLED"]
+    assert [event.fields()["code"] for event in judge.judge(submission(), cancellation=stop)] == ["CANCELLED"]
 
 
 def test_stopped_after_its_verdict(judge: Judge) -> None:
     """A stop that comes after the verdict changes nothing."""
     stop = CancellationToken()
     statuses = []
-    for event in judge.judge(submission(endpoint=Endpoint.CHECKER), stop=stop):
+    for event in judge.judge(submission(endpoint=Endpoint.CHECKER), cancellation=stop):
         statuses.append(event.fields()["status"])
         if statuses[-1] == "CHECKED":
             stop.cancel()
@@ -72,7 +72,7 @@ def test_stopped_while_a_kernel_spins(judge: Judge, box_maker: PooledSandbox) ->
     stop = CancellationToken()
     statuses = []
     stopper = threading.Thread(target=stop.cancel)
-    for event in judge.judge(submission(SPINNING), stop=stop):
+    for event in judge.judge(submission(SPINNING), cancellation=stop):
         statuses.append(event.fields()["status"])
         if statuses[-1] == "TEST_RESULT":
             stopper.start()
@@ -92,7 +92,7 @@ def test_the_turn_is_entered_once_it_is_compiled(judge: Judge) -> None:
         def __exit__(self, *exc: object) -> None:
             seen.append("leave")
 
-    for event in judge.judge(submission(endpoint=Endpoint.CHECKER), turn=Turn()):
+    for event in judge.judge(submission(endpoint=Endpoint.CHECKER), run_slot=Turn()):
         seen.append(event.fields()["status"])  # noqa: PERF401 - the turn writes between two of them
     assert seen[:3] == ["COMPILING", "enter", "CHECKING"]
     assert seen[-2:] == ["CHECKED", "leave"]

@@ -70,7 +70,7 @@ def test_both_compilers_get_the_source_and_the_word_to_go(tmp_path: Path) -> Non
     """The build that decides and the bug finder's are begun alike, each in a box of its own."""
     boxes = Boxes(tmp_path)
     builds = begin(boxes)
-    builds.judged.result()
+    builds.primary.result()
     assert builds.checked is not None
     builds.checked.result()
     assert set(boxes.made) == {"judged", "checked"}
@@ -94,7 +94,7 @@ def test_closing_ends_what_was_begun(tmp_path: Path, refused: str) -> None:
     boxes = Boxes(tmp_path, refused=refused)
     builds = begin(boxes)
     assert builds.checked is not None
-    begun = builds.checked if refused == "judged" else builds.judged
+    begun = builds.checked if refused == "judged" else builds.primary
     begun.result()
     builds.close()
     (box,) = boxes.made.values()

@@ -40,9 +40,9 @@ def _audited_ms(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     """From a claim to what the audit says of a kernel that takes `CALL_MS`."""
     monkeypatch.setattr(case_timer, "BufferLayout", Mock())
     monkeypatch.setattr(case_timer, "check_call", Mock())
-    worker: Any = BusyGuest(request.param)
+    guest: Any = BusyGuest(request.param)
     audited = CaseTimer(
-        submission=Mock(), toolchain=Mock(), worker=worker, data=Path(), questions=Mock(), budget_s=1.0
+        request=Mock(), toolchain=Mock(), guest=guest, data_file=Path(), case_generator=Mock(), budget_s=1.0
     )
     return lambda claimed_ms: audited._audit(1, claimed_ms)
 

@@ -41,7 +41,7 @@ def test_inputs_go_in_and_outputs_are_poisoned(data: Path, dtype: Dtype) -> None
     source, target = layout.regions
     assert np.array_equal(source.elements(layout.read(data, source)), inputs["input"])
     assert np.isnan(target.elements(layout.read(data, target))).all()
-    assert layout.unwritten(target, layout.read(data, target)) == 13
+    assert layout.count_unwritten(target, layout.read(data, target)) == 13
 
 
 def test_slots_do_not_overlap(data: Path) -> None:
@@ -64,9 +64,9 @@ def test_a_stray_byte_is_found_and_placed(data: Path, byte: int, where: str) -> 
     layout.write(data, [inputs])
     region = layout.regions[1]
     raw = layout.read(data, region)
-    assert layout.strayed(region, raw) is None
+    assert layout.describe_guard_write(region, raw) is None
     raw[byte] ^= 0xFF
-    assert layout.strayed(region, raw) == where
+    assert layout.describe_guard_write(region, raw) == where
 
 
 def test_a_file_that_was_cut_is_the_programs_fault(data: Path) -> None:

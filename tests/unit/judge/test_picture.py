@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from warmfront.judge.error_grid import MOST, error_grid
+from warmfront.judge.error_grid import MAX_CELLS, error_grid
 
 
 def test_a_small_matrix_is_shown_element_by_element() -> None:
@@ -29,7 +29,7 @@ def test_every_wrong_element_is_in_one_cell(shape: tuple[int, ...]) -> None:
         wrong = np.zeros(shape, bool)
         wrong.reshape(-1)[place] = True
         grid = error_grid(wrong, wrong.astype(np.float64))
-        assert max(grid["rows"], grid["columns"]) <= MOST
+        assert max(grid["rows"], grid["columns"]) <= MAX_CELLS
         assert sum(share is not None and share > 0 for share in grid["wrong"]) == 1
         assert len(grid["wrong"]) == len(grid["largest"]) == grid["rows"] * grid["columns"]
 
