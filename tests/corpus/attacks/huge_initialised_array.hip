@@ -1,7 +1,7 @@
 // verdict: COMPILE_ERROR
 // code: COMPILE_FILE_LIMIT | COMPILE_MEMORY_LIMIT
-// says: more
-// Four gigabytes of zeros behind a one, which the assembler writes out.
+// says: limit
+// A four-gigabyte array with an initialiser, which the assembler writes to the object file.
 #include <hip/hip_runtime.h>
 
 __device__ volatile char table[1ul << 32] = {1};
