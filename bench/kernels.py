@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from warmfront.hip import cpu
+from warmfront.hip.headers import SHARED_INCLUDE
 from warmfront.hip.source.rewrite import rewrite
 
 SOURCES = Path(__file__).parent / "kernels"
@@ -40,7 +41,7 @@ def main() -> None:
 
 def build(folder: Path) -> Path:
     """The driver with all kernels, each translated and compiled as a submission is."""
-    include = ["-I", str(cpu.INCLUDE), "-I", str(SOURCES)]
+    include = [part for path in (cpu.INCLUDE, SHARED_INCLUDE, SOURCES) for part in ("-I", str(path))]
     kernels = [translate(source, folder) for source in sorted(SOURCES.glob("*.hip"))]
     submission = (*cpu.SUBMISSION_FLAGS, *cpu.GCC_FLAGS, "-include", "hip/hip_runtime.h")
     commands = [

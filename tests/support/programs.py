@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from warmfront.hip import cpu
+from warmfront.hip.headers import copy_headers
 from warmfront.hip.source.rewrite import rewrite
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Programs:
 
     def _build_runtime(self) -> list[Path]:
         include = self._folder / "include"
-        include.symlink_to(cpu.INCLUDE)
+        copy_headers(cpu.INCLUDE, include)
         objects = [self._folder / f"{source.stem}.o" for source in cpu.RUNTIME_SOURCES]
         commands = [
             ["g++", *cpu.RUNTIME_FLAGS, "-I", include, "-c", source, "-o", built]

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 _OPTION = re.compile(r" \[-[fW][\w=+-]*\]$")
 _VECTOR = re.compile(r"HIP_vector_type<(?P<element>[a-z ]+), (?P<count>[1-4])u?>")
 _USING = re.compile(r"'using (?P<name>\w+) = [^']*'")
-_OUR_ALIAS = re.compile(r"'[^']*(?:hipcpu|HIP_vector)[^']*' \{aka '(?P<real>[^']*)'\}")
+_OUR_ALIAS = re.compile(r"'[^']*(?:hipcpu|hipshared|HIP_vector)[^']*' \{aka '(?P<real>[^']*)'\}")
+_OUR_NAMESPACE = re.compile(r"\b(?:hipcpu|hipshared|hiptarget)::")
 _ALIAS = re.compile(r" \{aka '[^']*'\}")
 _LAMBDA = re.compile(r"[\w:]*(?:\([^()]*\))?(?:::)?<lambda\(auto:?\d*&? ?\.\.\.\)>")
 _BOUND = re.compile(r" \[with auto:\d+ = \{[^}]*\}\]")
@@ -48,7 +49,7 @@ def clean_message(text: str) -> str:
     text = _USING.sub(lambda using: f"'{using['name']}'", text)
     text = _ALIAS.sub("", _BOUND.sub("", text))
     text = _LAMBDA.sub("the launch", text)
-    text = text.replace("hipcpu::Coordinates", "dim3").replace("hipcpu::", "")
+    text = _OUR_NAMESPACE.sub("", text.replace("hipshared::Coordinates", "dim3"))
     text = text.removeprefix("static assertion failed: ").replace("static_assert failed: ", "")
     return _with_word_of_hip(text)
 

@@ -31,7 +31,7 @@ using Wide = long double;
 // What one operation must give: computed with 113 digits, rounded once.
 static __half once(Wide exact) {
   __half h;
-  h.data = static_cast<hipcpu::Half>(exact);
+  h.data = static_cast<hiptarget::Half>(exact);
   return h;
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ import pytest
 from warmfront import sandbox, settings
 from warmfront.errors import NoToolchain
 from warmfront.hip import cpu
+from warmfront.hip.headers import copy_headers
 from warmfront.hip.rocm import RocmToolchain
 from warmfront.judge import Judge
 from warmfront.judge_request import JudgeRequest
@@ -69,10 +69,20 @@ def _prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (prefix / "bin").mkdir()
     (prefix / "lib").mkdir()
     (prefix / "calls").touch()
-    shutil.copytree(cpu.INCLUDE, prefix / "include")
+    include = prefix / "include"
+    copy_headers(cpu.INCLUDE, include)
     for source in cpu.RUNTIME_SOURCES:
         target = prefix / "lib" / f"{source.stem}.o"
-        command = ["g++", *cpu.RUNTIME_FLAGS, "-I", str(cpu.INCLUDE), "-c", str(source), "-o", str(target)]
+        command = [
+            "g++",
+            *cpu.RUNTIME_FLAGS,
+            "-I",
+            str(prefix / "include"),
+            "-c",
+            str(source),
+            "-o",
+            str(target),
+        ]
         subprocess.run(command, check=True)
     (prefix / "bin" / "hipcc").write_text(STAND_IN.replace("@FLAGS@", " ".join(cpu.SUBMISSION_FLAGS)))
     (prefix / "bin" / "hipcc").chmod(0o755)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,6 +9,7 @@ import pytest
 
 from warmfront.hip import cpu
 from warmfront.hip.diagnose import CompileFailure, Diagnostic, classify, main_defined, render
+from warmfront.hip.headers import copy_headers
 from warmfront.hip.source.rewrite import rewrite
 from warmfront.hip.trailer import wrap
 from warmfront.problems.relu import Relu
@@ -27,7 +27,7 @@ HEAD = DECLARATION + " {\n"
 def include(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The headers, precompiled once."""
     folder = tmp_path_factory.mktemp("headers") / "include"
-    shutil.copytree(cpu.INCLUDE, folder)
+    copy_headers(cpu.INCLUDE, folder)
     header = folder / "hip" / "hip_runtime.h"
     command = ["g++", *cpu.SUBMISSION_FLAGS, "-I", folder, "-x", "c++-header", header, "-o", f"{header}.gch"]
     subprocess.run(list(map(str, command)), check=True)

@@ -8,7 +8,7 @@ from typing import Final
 
 _HERE: Final = Path(__file__).parent
 
-#: Where `hip/hip_runtime.h` and the headers behind it are.
+#: The CPU runtime's own headers; `warmfront.hip.headers` merges them with those it shares with the X-ray.
 INCLUDE: Final = _HERE / "include"
 
 #: The library, to be linked into the program that loads a submission (with -rdynamic) or is one.

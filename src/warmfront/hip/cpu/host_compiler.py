@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warmfront.errors import NoToolchain, ToolchainFailed
-from warmfront.hip import cache, cpu
+from warmfront.hip import cache
 from warmfront.hip.zig_wheel import INSTALL, find_wheel
 
 if TYPE_CHECKING:
@@ -82,12 +82,6 @@ def find_compiler(cache_dir: Path) -> HostCompiler:
     raise NoToolchain(
         "No C++ compiler was found.", hint=f"Run: sudo apt-get install g++ (or, without root, {INSTALL})"
     )
-
-
-def header_contents() -> list[str | Path]:
-    """Our headers' names and texts, to be hashed."""
-    headers = sorted(path for path in cpu.INCLUDE.rglob("*") if path.is_file())
-    return [*(str(path.relative_to(cpu.INCLUDE)) for path in headers), *headers]
 
 
 def run_compiler(argv: Sequence[str | Path], env: dict[str, str] | None = None) -> str:

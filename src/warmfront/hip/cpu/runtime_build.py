@@ -6,13 +6,13 @@ Everything here is our own source, compiled outside any sandbox; what an author 
 from __future__ import annotations
 
 import os
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warmfront.hip import cache, cpu
-from warmfront.hip.cpu.host_compiler import header_contents, run_compiler
+from warmfront.hip.cpu.host_compiler import run_compiler
+from warmfront.hip.headers import copy_headers, header_contents
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ def build_runtime(
     sources: Sequence[Path],
 ) -> None:
     """Headers, precompiled header and worker, in `into`."""
-    shutil.copytree(cpu.INCLUDE, into / "include", copy_function=shutil.copyfile)
+    copy_headers(cpu.INCLUDE, into / "include")
     objects = [into / f"{source.stem}.o" for source in sources]
     jobs = [
         [compiler.command, *submission_flags, *compiler.precompile(into / "include", MAIN_HEADER)],
@@ -51,7 +51,9 @@ def build_runtime(
 
 def runtime_key(compiler: HostCompiler, flags: Sequence[str], sources: Sequence[Path]) -> str:
     """A hash of everything that goes into a cache entry."""
-    return cache.digest([compiler.identity, machine(), " ".join(flags), *header_contents(), *sources])
+    return cache.digest(
+        [compiler.identity, machine(), " ".join(flags), *header_contents(cpu.INCLUDE), *sources]
+    )
 
 
 def machine() -> str:

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warmfront.hip import cache, cpu
-from warmfront.hip.cpu.host_compiler import HostCompiler, header_contents, run_compiler
+from warmfront.hip.cpu.host_compiler import HostCompiler, run_compiler
+from warmfront.hip.headers import copy_headers, header_contents
 from warmfront.hip.zig_wheel import LIBCXX_MACROS, open_wheel, system_headers, wheel_version
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def find_zig_compiler(wheel: Path, cache_dir: Path) -> ZigCompiler:
     identity = cache.file_identity(str(wheel / "zig"))
     key = cache.digest([identity, platform.machine(), str(_glibc_minor()), Path(__file__)])
     folder = cache_dir / f"zig-{key}"
-    headers = cache_dir / f"headers-{cache.digest(header_contents())}"
+    headers = cache_dir / f"headers-{cache.digest(header_contents(cpu.INCLUDE))}"
     return ZigCompiler(
         name="ziglang",
         command=str(folder / "c++"),
@@ -221,7 +222,7 @@ def _front(wheel: Path) -> list[str]:
 
 
 def _copy_headers(into: Path) -> None:
-    shutil.copytree(cpu.INCLUDE, into, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    copy_headers(cpu.INCLUDE, into)
 
 
 def _zig_env(scratch: Path) -> dict[str, str]:

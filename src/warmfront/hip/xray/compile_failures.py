@@ -31,7 +31,7 @@ _NO_HEADER = re.compile(r"'([^']+)' file not found")
 _HELPFUL_NOTE = re.compile(r"declared here|defined here|previous|to match this|did you|candidate function")
 _LEADING_NOTE = re.compile(r"requested here|expanded from|called by")
 _HOST_FUNCTION = re.compile(r"reference to __host__ function '(.*?)' in ")
-_INTERNAL_SUGGESTION = re.compile(r"; did you mean '(?:dim3|xray|hipcpu)[^']*'\?")
+_INTERNAL_SUGGESTION = re.compile(r"; did you mean '(?:dim3|xray|hipshared|hiptarget)[^']*'\?")
 _MOST_NOTES = 2
 
 

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warmfront.errors import ToolchainFailed, UsageError
-from warmfront.hip import cache, cpu
+from warmfront.hip import cache
+from warmfront.hip.headers import copy_headers, header_contents
 from warmfront.hip.toolchain import shell_job
 from warmfront.hip.zig_wheel import LIBCXX_MACROS, open_wheel, require_wheel, system_headers, wheel_version
 from warmfront.sandbox.base import SCRATCH, Mount, Template
@@ -155,7 +156,6 @@ class DeviceCompiler:
         """Return the compiler and all flags that a precompiled header depends on."""
         includes = [
             self._headers / "include",
-            self._headers / "cpu",
             *(self._wheel / name for name in system_headers(_HOST_PROCESSOR)),
         ]
         macros = [*_HOST_MACROS, *(() if self.libraries else ("XRAY_NO_LIBRARIES",))]
@@ -178,30 +178,25 @@ class DeviceCompiler:
 
     @functools.cached_property
     def _headers(self) -> Path:
-        """The cache entry with our headers, the CPU runtime's headers that they include, and the bitcode.
+        """The cache entry with our headers and the bitcode.
 
         The files are copies, because a precompiled header depends on its sources, and because the box reads
         them as an unprivileged user.
         """
-        files = [
-            path for root in (INCLUDE, cpu.INCLUDE) for path in sorted(root.rglob("*")) if path.is_file()
-        ]
         bitcode = self._bitcode()
         key = cache.digest(
             [
                 cache.file_identity(str(self._wheel / "zig")),
                 self.arch,
                 Path(__file__),  # this code decides what is copied
-                *(path.name for path in files),
-                *files,
+                *header_contents(INCLUDE),
                 *(cache.file_identity(str(path)) for path in bitcode),
             ]
         )
         return cache.get_or_build(self._cache_dir, f"xray-{self.arch}-headers-{key}", self._copy_files)
 
     def _copy_files(self, into: Path) -> None:
-        shutil.copytree(INCLUDE, into / "include", copy_function=shutil.copyfile)
-        shutil.copytree(cpu.INCLUDE, into / "cpu", copy_function=shutil.copyfile)
+        copy_headers(INCLUDE, into / "include")
         for headers, names in _PRECOMPILED.items():
             text = "".join(f"#include <{name}>\n" for name in ("hip/hip_runtime.h", *names))
             (into / f"{headers}.h").write_text(text)

@@ -41,7 +41,7 @@ int attribute_value(hipDeviceAttribute_t attribute) {
 #define HIPCPU_CASE(name, value) \
   case name:                     \
     return value;
-    HIPCPU_ATTRIBUTES(HIPCPU_CASE)
+    HIPSHARED_ATTRIBUTES(HIPCPU_CASE)
 #undef HIPCPU_CASE
   }
   return -1;

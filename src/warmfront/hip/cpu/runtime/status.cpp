@@ -32,7 +32,7 @@ const char* hipGetErrorString(hipError_t error) {
 #define HIPCPU_CASE(name, number, text) \
   case name:                            \
     return text;
-    HIPCPU_ERRORS(HIPCPU_CASE)
+    HIPSHARED_ERRORS(HIPCPU_CASE)
 #undef HIPCPU_CASE
   }
   return "unrecognized error code";
@@ -43,7 +43,7 @@ const char* hipGetErrorName(hipError_t error) {
 #define HIPCPU_CASE(name, number, text) \
   case name:                            \
     return #name;
-    HIPCPU_ERRORS(HIPCPU_CASE)
+    HIPSHARED_ERRORS(HIPCPU_CASE)
 #undef HIPCPU_CASE
   }
   return "hipErrorUnknown";

@@ -19,7 +19,7 @@
 #include <cstring>
 
 #include <hipcpu/core.h>
-#include <hipcpu/vectors.h>
+#include <hipshared/vectors.h>
 
 #include <hip/hip_runtime_api.h>
 #include <hipcpu/gpu_only.h>

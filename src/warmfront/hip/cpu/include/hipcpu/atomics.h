@@ -118,6 +118,12 @@ inline T atomic_xor(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
   return __atomic_fetch_xor(p, v, order);
 }
 
+// The fast form of an addition to a pair of 16-bit numbers; here there is one form.
+template <class P>
+inline P unsafe_pair_add(P* pointer, P value) {
+  return atomic_update(pointer, [value](P old) { return old + value; });
+}
+
 }  // namespace hipcpu
 
 // Each operation has the scope of a block, of the device and of the system; here they are one.

@@ -30,24 +30,24 @@
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define HIP_DYNAMIC_SHARED(type, name) auto* const name = ::hipcpu::dynamic_shared<type>();
 
-struct dim3 {
-  unsigned x, y, z;
-  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
-};
+// Code in the shared headers runs on the host and on the device, which are one here.
+#define HIPTARGET_HOST_DEVICE_BEGIN
+#define HIPTARGET_HOST_DEVICE_END
+
+#include <hipshared/coordinates.h>
 
 namespace hipcpu {
 
-// A place in a grid or in a block.
-struct Coordinates {
-  unsigned x, y, z;
-  constexpr operator dim3() const { return {x, y, z}; }
-};
+using hipshared::Coordinates;
 
 constexpr unsigned kWaveSize = 64;
 constexpr unsigned kMaxThreads = 1024;  // in a block
 constexpr unsigned kSharedBytes = 64 * 1024;
 
 }  // namespace hipcpu
+
+// What the shared headers call the target's own functions.
+namespace hiptarget = hipcpu;
 
 static constexpr int warpSize = hipcpu::kWaveSize;
 
@@ -56,16 +56,3 @@ static constexpr int warpSize = hipcpu::kWaveSize;
 [[maybe_unused]] static __thread hipcpu::Coordinates blockIdx = {1, 1, 1};
 [[maybe_unused]] static __thread hipcpu::Coordinates blockDim = {1, 1, 1};
 [[maybe_unused]] static __thread hipcpu::Coordinates gridDim = {1, 1, 1};
-
-#define hipThreadIdx_x threadIdx.x
-#define hipThreadIdx_y threadIdx.y
-#define hipThreadIdx_z threadIdx.z
-#define hipBlockIdx_x blockIdx.x
-#define hipBlockIdx_y blockIdx.y
-#define hipBlockIdx_z blockIdx.z
-#define hipBlockDim_x blockDim.x
-#define hipBlockDim_y blockDim.y
-#define hipBlockDim_z blockDim.z
-#define hipGridDim_x gridDim.x
-#define hipGridDim_y gridDim.y
-#define hipGridDim_z gridDim.z

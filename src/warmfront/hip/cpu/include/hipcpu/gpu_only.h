@@ -2,7 +2,7 @@
 // line, and never a wrong answer.
 #pragma once
 
-#include <hipcpu/errors.h>
+#include <hipshared/errors.h>
 
 #define HIPCPU_GPU_ONLY(result, name) \
   template <class... Args>            \

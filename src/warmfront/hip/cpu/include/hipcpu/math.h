@@ -8,10 +8,49 @@
 #include <time.h>
 
 #include <algorithm>  // authors count on std::max and std::sort
+#include <limits>
 #include <type_traits>
 
-#include <hipcpu/conversions.h>
-#include <hipcpu/integers.h>
+#include <hipcpu/bits.h>
+
+namespace hipcpu {
+
+// long double holds every 64-bit integer and every double, on x86-64 and on aarch64.
+using Widest = long double;
+
+// What a GPU returns: the nearest number in range, and 0 for NaN. A plain conversion would be undefined.
+template <class To, class From>
+inline auto to_integer(From x) {
+  constexpr From kLow = static_cast<From>(std::numeric_limits<To>::min());
+  constexpr From kBeyond = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;
+  if (x != x) return To(0);
+  if (x <= kLow) return std::numeric_limits<To>::min();
+  if (x >= kBeyond) return std::numeric_limits<To>::max();
+  return static_cast<To>(x);
+}
+
+// A rounded value: the compiler does not fuse the product that it may come from with a sum that follows.
+template <class T>
+inline __attribute__((always_inline)) auto rounded(T x) {
+#if defined(__x86_64__)
+  asm("" : "+x"(x));
+#elif defined(__aarch64__)
+  asm("" : "+w"(x));
+#endif
+  return x;
+}
+
+#if defined(__aarch64__) && !defined(__clang__) && __GNUC__ < 13
+using Half = __fp16;  // this compiler has no _Float16 in C++
+#else
+using Half = _Float16;
+#endif
+
+}  // namespace hipcpu
+
+#include <hipshared/cache_hints.h>
+#include <hipshared/conversions.h>
+#include <hipshared/rounded_arithmetic.h>
 
 // The C library declares these names too. A gnu_inline body never becomes a symbol, it only takes the place
 // of the call: so the fast forms exist, and fminf and fmaxf are one instruction instead of a call.
@@ -47,10 +86,6 @@ constexpr std::common_type_t<A, B> min(A a, B b) {
   const std::common_type_t<A, B> x = a, y = b;
   return x < y || y != y ? x : y;
 }
-static inline int umin(unsigned a, unsigned b) { return a < b ? a : b; }
-static inline int umax(unsigned a, unsigned b) { return a > b ? a : b; }
-static inline long long llmin(long long a, long long b) { return a < b ? a : b; }
-static inline long long llmax(long long a, long long b) { return a > b ? a : b; }
 
 // Functions that the C library lacks
 
@@ -155,77 +190,9 @@ static inline float norm4df(float x, float y, float z, float w) { return static_
 static inline float rhypotf(float x, float y) { return static_cast<float>(rhypot(x, y)); }
 static inline float rnorm3df(float x, float y, float z) { return static_cast<float>(rnorm3d(x, y, z)); }
 static inline float rnorm4df(float x, float y, float z, float w) { return static_cast<float>(rnorm4d(x, y, z, w)); }
-static inline float fdividef(float x, float y) { return x / y; }
 
-// Intrinsics: operations whose rounding is named
-
-namespace hipcpu {
-
-// A value that was rounded: no compiler joins the product that it may come from with a sum that follows.
-template <class T>
-inline __attribute__((always_inline)) auto rounded(T x) {
-#if defined(__x86_64__)
-  asm("" : "+x"(x));
-#elif defined(__aarch64__)
-  asm("" : "+w"(x));
-#endif
-  return x;
-}
-
-}  // namespace hipcpu
-
-static inline float __fadd_rn(float x, float y) { return hipcpu::rounded(x) + hipcpu::rounded(y); }
-static inline float __fsub_rn(float x, float y) { return hipcpu::rounded(x) - hipcpu::rounded(y); }
-static inline float __fmul_rn(float x, float y) { return hipcpu::rounded(x * y); }
-static inline float __fdiv_rn(float x, float y) { return x / y; }
-static inline float __fdividef(float x, float y) { return x / y; }
-static inline float __fmaf_rn(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
-static inline float __frcp_rn(float x) { return 1 / x; }
-static inline float __fsqrt_rn(float x) { return ::sqrtf(x); }
 static inline float __frsqrt_rn(float x) { return rsqrtf(x); }
 static inline float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
-static inline double __dadd_rn(double x, double y) { return hipcpu::rounded(x) + hipcpu::rounded(y); }
-static inline double __dsub_rn(double x, double y) { return hipcpu::rounded(x) - hipcpu::rounded(y); }
-static inline double __dmul_rn(double x, double y) { return hipcpu::rounded(x * y); }
-static inline double __ddiv_rn(double x, double y) { return x / y; }
-static inline double __drcp_rn(double x) { return 1 / x; }
-static inline double __dsqrt_rn(double x) { return ::sqrt(x); }
-static inline double __fma_rn(double x, double y, double z) { return __builtin_fma(x, y, z); }
-
-// Loads and stores that hint at a cache
-
-#define HIPCPU_LOAD(name)                                                                                  \
-  template <class T>                                                                                       \
-  static inline T name(const T* p) {                                                                       \
-    return *p;                                                                                             \
-  }
-HIPCPU_LOAD(__ldg)
-HIPCPU_LOAD(__ldca)
-HIPCPU_LOAD(__ldcg)
-HIPCPU_LOAD(__ldcs)
-HIPCPU_LOAD(__ldcv)
-HIPCPU_LOAD(__ldlu)
-#ifndef __clang__
-HIPCPU_LOAD(__builtin_nontemporal_load)
-#endif
-#undef HIPCPU_LOAD
-
-#define HIPCPU_STORE(name)                                                                                 \
-  template <class T>                                                                                       \
-  static inline void name(T* p, std::common_type_t<T> value) {                                             \
-    *p = value;                                                                                            \
-  }
-HIPCPU_STORE(__stcg)
-HIPCPU_STORE(__stcs)
-HIPCPU_STORE(__stwb)
-HIPCPU_STORE(__stwt)
-#undef HIPCPU_STORE
-#ifndef __clang__
-template <class T, class V>
-static inline void __builtin_nontemporal_store(V value, T* p) {
-  *p = value;
-}
-#endif
 
 // Clocks. A kernel cannot measure a GPU here: these only go forward.
 

@@ -51,7 +51,7 @@ inline const Mailbox& received() {
 }
 
 // Barriers that also count: the tally of the round that has just ended.
-inline uint32_t tally_of_block(bool predicate, int line) {
+inline uint32_t count_in_block(bool predicate, int line) {
   Team* team = hipcpu_team;
   team->tally[team->round & 1] += predicate;
   wait_for_block(line);
@@ -86,25 +86,18 @@ inline T shuffle(T value, uint32_t source, int line) {
   return value;
 }
 
+// Any integer is accepted as a mask: the bug finder reports masks that are too narrow.
+template <class Mask>
+inline constexpr bool is_lane_mask = true;
+
+inline constexpr bool can_sync_grid = false;
+
+template <class Nothing>
+inline void sync_grid() {
+  static_assert(sizeof(Nothing*) == 0, "grid_group::sync runs on a GPU only: blocks here wait for no other block");
+}
+
 }  // namespace hipcpu
-
-// Barriers
-
-static inline __attribute__((always_inline)) void __syncthreads(int line = __builtin_LINE()) {
-  hipcpu::wait_for_block(line);
-}
-
-static inline int __syncthreads_count(int predicate, int line = __builtin_LINE()) {
-  return static_cast<int>(hipcpu::tally_of_block(predicate != 0, line));
-}
-
-static inline int __syncthreads_and(int predicate, int line = __builtin_LINE()) {
-  return hipcpu::tally_of_block(predicate == 0, line) == 0;
-}
-
-static inline int __syncthreads_or(int predicate, int line = __builtin_LINE()) {
-  return hipcpu::tally_of_block(predicate != 0, line) != 0;
-}
 
 static inline void __syncwarp(unsigned long long = ~0ull, int line = __builtin_LINE()) {
   hipcpu::wait_for_wave(hipcpu::site_of(line, hipcpu::Meeting::kSync), 0);
@@ -114,37 +107,25 @@ static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
-// Votes
-
 static inline unsigned __lane_id() { return hipcpu::thread_in_block() % hipcpu::kWaveSize; }
 
-static inline unsigned long long __ballot(int predicate, int line = __builtin_LINE()) {
-  return hipcpu::vote(predicate != 0, line);
-}
+#include <hipshared/wave.h>
 
-static inline unsigned long long __activemask(int line = __builtin_LINE()) { return hipcpu::vote(true, line); }
-
-static inline int __any(int predicate, int line = __builtin_LINE()) {
-  return hipcpu::vote(predicate != 0, line) != 0;
-}
-
-static inline int __all(int predicate, int line = __builtin_LINE()) {
-  return hipcpu::vote(predicate == 0, line) == 0;
-}
+// Votes with a mask. Only the lanes that take part are here, so the mask adds nothing.
 
 static inline unsigned long long __ballot_sync(unsigned long long, int predicate, int line = __builtin_LINE()) {
   return __ballot(predicate, line);
 }
-
 static inline int __any_sync(unsigned long long, int predicate, int line = __builtin_LINE()) {
   return __any(predicate, line);
 }
-
 static inline int __all_sync(unsigned long long, int predicate, int line = __builtin_LINE()) {
   return __all(predicate, line);
 }
 
-// The lanes that have the same value as this one.
+// Lanes that have the same value
+
+// The lanes whose value is this lane's.
 template <class T>
 static inline unsigned long long __match_any(T value, int line = __builtin_LINE()) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8, "only plain values of 8 bytes can be matched");
@@ -158,7 +139,6 @@ static inline unsigned long long __match_any(T value, int line = __builtin_LINE(
     same |= static_cast<unsigned long long>(mail.value[lane] == mine) << lane;
   return same & here;
 }
-
 // All lanes that take part if they have the same value, none otherwise.
 template <class T>
 static inline unsigned long long __match_all(T value, int* holds, int line = __builtin_LINE()) {
@@ -166,66 +146,12 @@ static inline unsigned long long __match_all(T value, int* holds, int line = __b
   *holds = __match_any(value, line) == here;
   return *holds ? here : 0;
 }
-
 template <class T>
 static inline unsigned long long __match_any_sync(unsigned long long, T value, int line = __builtin_LINE()) {
   return __match_any(value, line);
 }
-
 template <class T>
 static inline unsigned long long __match_all_sync(unsigned long long, T value, int* holds,
                                                   int line = __builtin_LINE()) {
   return __match_all(value, holds, line);
-}
-
-// Shuffles: a wave is cut in groups of `width` lanes; a source outside its group is the lane itself.
-
-template <class T>
-static inline T __shfl(T value, int source, int width = warpSize, int line = __builtin_LINE()) {
-  const int group = static_cast<int>(__lane_id()) & -width;
-  return hipcpu::shuffle(value, group | (source & (width - 1)), line);
-}
-
-template <class T>
-static inline T __shfl_up(T value, unsigned delta, int width = warpSize, int line = __builtin_LINE()) {
-  const unsigned lane = __lane_id();
-  return hipcpu::shuffle(value, (lane & (width - 1)) < delta ? lane : lane - delta, line);
-}
-
-template <class T>
-static inline T __shfl_down(T value, unsigned delta, int width = warpSize, int line = __builtin_LINE()) {
-  const unsigned lane = __lane_id();
-  const unsigned left = width - 1 - (lane & (width - 1));
-  return hipcpu::shuffle(value, delta > left ? lane : lane + delta, line);
-}
-
-template <class T>
-static inline T __shfl_xor(T value, int mask, int width = warpSize, int line = __builtin_LINE()) {
-  const int lane = static_cast<int>(__lane_id());
-  const int source = lane ^ mask;
-  return hipcpu::shuffle(value, source >= ((lane + width) & -width) ? lane : source, line);
-}
-
-template <class T>
-static inline T __shfl_sync(unsigned long long, T value, int source, int width = warpSize,
-                            int line = __builtin_LINE()) {
-  return __shfl(value, source, width, line);
-}
-
-template <class T>
-static inline T __shfl_up_sync(unsigned long long, T value, unsigned delta, int width = warpSize,
-                               int line = __builtin_LINE()) {
-  return __shfl_up(value, delta, width, line);
-}
-
-template <class T>
-static inline T __shfl_down_sync(unsigned long long, T value, unsigned delta, int width = warpSize,
-                                 int line = __builtin_LINE()) {
-  return __shfl_down(value, delta, width, line);
-}
-
-template <class T>
-static inline T __shfl_xor_sync(unsigned long long, T value, int mask, int width = warpSize,
-                                int line = __builtin_LINE()) {
-  return __shfl_xor(value, mask, width, line);
 }

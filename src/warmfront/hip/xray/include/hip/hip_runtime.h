@@ -14,17 +14,13 @@
 
 #include <xray/core.h>
 
-// The CPU's vectors are written for one kind of function; here every one of them runs on both sides.
-#pragma clang force_cuda_host_device begin
-#include <hipcpu/vectors.h>
-#pragma clang force_cuda_host_device end
+#include <hipshared/vectors.h>
 
 #include <hip/hip_runtime_api.h>
 #include <xray/launch.h>
 #include <xray/more_calls.h>
 #include <xray/print.h>
 #include <xray/wave.h>
-#include <xray/integers.h>
+#include <xray/bits.h>
 #include <xray/math.h>
-#include <xray/conversions.h>
 #include <xray/atomics.h>

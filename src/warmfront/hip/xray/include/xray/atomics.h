@@ -15,15 +15,28 @@ inline constexpr bool is_atomic_integer = is_atomic_number<T> && std::is_integra
 template <class T>
 using Value = std::type_identity_t<T>;
 
-// Replaces *pointer, of 2 or 4 bytes, by f(*pointer) and returns what was there.
-template <class Word, class T, class F>
-__device__ inline T update(T* pointer, F f) {
+// Replaces *pointer, of 2 or 4 bytes, by f(*pointer) and returns the old value.
+template <class T, class F>
+__device__ inline T atomic_update(T* pointer, F f) {
+  using Word = std::conditional_t<sizeof(T) == 2, unsigned short, unsigned>;
   auto* word = reinterpret_cast<Word*>(pointer);
   Word old = __hip_atomic_load(word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
   while (!__hip_atomic_compare_exchange_weak(word, &old, __builtin_bit_cast(Word, f(__builtin_bit_cast(T, old))),
                                              __ATOMIC_RELAXED, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)) {
   }
   return __builtin_bit_cast(T, old);
+}
+
+// The fast form of an addition to a pair of 16-bit numbers: one instruction for halves.
+template <class P>
+__device__ inline P unsafe_pair_add(P* pointer, P value) {
+  if constexpr (std::is_same_v<decltype(pointer->x.data), _Float16>) {
+    using Two = _Float16 __attribute__((ext_vector_type(2)));
+    Two* two = reinterpret_cast<Two*>(pointer);
+    return __builtin_bit_cast(P, __builtin_amdgcn_flat_atomic_fadd_v2f16(two, __builtin_bit_cast(Two, value)));
+  } else {
+    return atomic_update(pointer, [value](P old) { return old + value; });
+  }
 }
 
 }  // namespace xray

@@ -27,20 +27,11 @@
 #define XRAY_SECOND(first, second, name, ...) name
 #define __launch_bounds__(...) XRAY_SECOND(__VA_ARGS__, XRAY_BOUNDS_2, XRAY_BOUNDS_1)(__VA_ARGS__)
 
-struct dim3 {
-  unsigned x, y, z;
-  __host__ __device__ constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
-};
+// Code in the shared headers runs on both sides.
+#define HIPTARGET_HOST_DEVICE_BEGIN _Pragma("clang force_cuda_host_device begin")
+#define HIPTARGET_HOST_DEVICE_END _Pragma("clang force_cuda_host_device end")
 
-namespace hipcpu {
-
-// A place in a grid or in a block, as the vectors of the CPU's headers know it.
-struct Coordinates {
-  unsigned x, y, z;
-  __host__ __device__ constexpr operator dim3() const { return {x, y, z}; }
-};
-
-}  // namespace hipcpu
+#include <hipshared/coordinates.h>
 
 static constexpr int warpSize = 64;
 
@@ -53,6 +44,9 @@ __device__ inline unsigned blocks(int axis) {
 
 }  // namespace xray
 
+// What the shared headers call the target's own functions.
+namespace hiptarget = xray;
+
 // Each is a value that is read from a register when it is asked for, not a variable.
 #define XRAY_PLACE(name, in_x, in_y, in_z)                                                                  \
   struct xray_##name {                                                                                      \
@@ -63,7 +57,7 @@ __device__ inline unsigned blocks(int axis) {
     __device__ static inline unsigned get_y() { return in_y; }                                              \
     __device__ static inline unsigned get_z() { return in_z; }                                              \
     __device__ operator dim3() const { return {get_x(), get_y(), get_z()}; }                                \
-    __device__ operator hipcpu::Coordinates() const { return {get_x(), get_y(), get_z()}; }                 \
+    __device__ operator hipshared::Coordinates() const { return {get_x(), get_y(), get_z()}; }                 \
   };                                                                                                        \
   extern const __device__ __attribute__((weak)) xray_##name name;
 XRAY_PLACE(threadIdx, __builtin_amdgcn_workitem_id_x(), __builtin_amdgcn_workitem_id_y(),
@@ -74,16 +68,3 @@ XRAY_PLACE(blockDim, __builtin_amdgcn_workgroup_size_x(), __builtin_amdgcn_workg
            __builtin_amdgcn_workgroup_size_z())
 XRAY_PLACE(gridDim, xray::blocks(0), xray::blocks(1), xray::blocks(2))
 #undef XRAY_PLACE
-
-#define hipThreadIdx_x threadIdx.x
-#define hipThreadIdx_y threadIdx.y
-#define hipThreadIdx_z threadIdx.z
-#define hipBlockIdx_x blockIdx.x
-#define hipBlockIdx_y blockIdx.y
-#define hipBlockIdx_z blockIdx.z
-#define hipBlockDim_x blockDim.x
-#define hipBlockDim_y blockDim.y
-#define hipBlockDim_z blockDim.z
-#define hipGridDim_x gridDim.x
-#define hipGridDim_y gridDim.y
-#define hipGridDim_z gridDim.z

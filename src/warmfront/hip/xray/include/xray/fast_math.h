@@ -1,5 +1,4 @@
-// The intrinsics of CUDA's names: the target's own approximations, and operations whose rounding is named.
-// A part of xray/math.h.
+// Fast intrinsics under CUDA's names: the target's own approximations. A part of xray/math.h.
 #pragma once
 
 XRAY_DEVICE float __expf(float x) { return __builtin_amdgcn_exp2f(x * 1.44269504f); }
@@ -17,20 +16,5 @@ XRAY_DEVICE void __sincosf(float x, float* sine, float* cosine) {
   *cosine = __cosf(x);
 }
 
-XRAY_DEVICE float __fadd_rn(float x, float y) { return x + y; }
-XRAY_DEVICE float __fsub_rn(float x, float y) { return x - y; }
-XRAY_DEVICE float __fmul_rn(float x, float y) { return x * y; }
-XRAY_DEVICE float __fdiv_rn(float x, float y) { return x / y; }
-XRAY_DEVICE float __fdividef(float x, float y) { return x / y; }
-XRAY_DEVICE float __fmaf_rn(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
-XRAY_DEVICE float __frcp_rn(float x) { return 1 / x; }
-XRAY_DEVICE float __fsqrt_rn(float x) { return __builtin_sqrtf(x); }
 XRAY_DEVICE float __frsqrt_rn(float x) { return __builtin_amdgcn_rsqf(x); }
 XRAY_DEVICE float __saturatef(float x) { return __builtin_fminf(__builtin_fmaxf(x, 0.0f), 1.0f); }
-XRAY_DEVICE double __dadd_rn(double x, double y) { return x + y; }
-XRAY_DEVICE double __dsub_rn(double x, double y) { return x - y; }
-XRAY_DEVICE double __dmul_rn(double x, double y) { return x * y; }
-XRAY_DEVICE double __ddiv_rn(double x, double y) { return x / y; }
-XRAY_DEVICE double __drcp_rn(double x) { return 1 / x; }
-XRAY_DEVICE double __dsqrt_rn(double x) { return __builtin_sqrt(x); }
-XRAY_DEVICE double __fma_rn(double x, double y, double z) { return __builtin_fma(x, y, z); }

@@ -12,6 +12,28 @@
 
 #include <xray/libraries.h>
 
+namespace xray {
+
+using Half = _Float16;
+using Widest = double;
+
+// The target's own conversions saturate and convert NaN to 0, which is what HIP promises.
+template <class To, class From>
+__host__ __device__ inline auto to_integer(From x) {
+  return static_cast<To>(x);
+}
+// What is fused here is fused on the GPU as well.
+template <class T>
+__device__ inline T rounded(T x) {
+  return x;
+}
+
+}  // namespace xray
+
+#include <hipshared/cache_hints.h>
+#include <hipshared/conversions.h>
+#include <hipshared/rounded_arithmetic.h>
+
 #define XRAY_DEVICE __device__ static inline
 
 // A function of one number: double under its name, float with an f and by overload, integers as double.
@@ -109,7 +131,6 @@ XRAY_DEVICE float pow(float x, int n) { return __ocml_pown_f32(x, n); }
 XRAY_DEVICE double pow(double x, int n) { return __ocml_pown_f64(x, n); }
 XRAY_DEVICE float powif(float x, int n) { return __ocml_pown_f32(x, n); }
 XRAY_DEVICE double powi(double x, int n) { return __ocml_pown_f64(x, n); }
-XRAY_DEVICE float fdividef(float x, float y) { return x / y; }
 
 XRAY_DEVICE float fmaf(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 XRAY_DEVICE double fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
@@ -197,10 +218,6 @@ XRAY_DEVICE double nan(const char*) { return __builtin_nan(""); }
 XRAY_CHOICE(max, >)
 XRAY_CHOICE(min, <)
 #undef XRAY_CHOICE
-XRAY_DEVICE unsigned umin(unsigned a, unsigned b) { return min(a, b); }
-XRAY_DEVICE unsigned umax(unsigned a, unsigned b) { return max(a, b); }
-XRAY_DEVICE long long llmin(long long a, long long b) { return min(a, b); }
-XRAY_DEVICE long long llmax(long long a, long long b) { return max(a, b); }
 
 #include <xray/fast_math.h>
 #include <xray/std_math.h>

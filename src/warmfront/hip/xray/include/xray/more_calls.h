@@ -2,7 +2,7 @@
 // a kernel, so they are known by name only, and their arguments are not checked.
 #pragma once
 
-#include <hipcpu/errors.h>
+#include <hipshared/errors.h>
 
 typedef struct xray_graph* hipGraph_t;
 typedef struct xray_graph_exec* hipGraphExec_t;

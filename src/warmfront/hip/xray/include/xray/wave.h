@@ -12,7 +12,7 @@ __device__ inline unsigned thread_in_block() {
 }
 
 // Orders what came before the barrier before what comes after, for this block.
-__device__ inline __attribute__((always_inline)) void wait_for_block() {
+__device__ inline __attribute__((always_inline)) void wait_for_block(int = 0) {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
   __builtin_amdgcn_s_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
@@ -20,7 +20,7 @@ __device__ inline __attribute__((always_inline)) void wait_for_block() {
 
 // Any plain value, word by word, from the lane `source`.
 template <class T>
-__device__ inline T shuffle(T value, unsigned source) {
+__device__ inline T shuffle(T value, unsigned source, int = 0) {
   static_assert(std::is_trivially_copyable_v<T>, "only plain values can be shuffled");
   int words[(sizeof(T) + 3) / 4] = {};
   __builtin_memcpy(words, &value, sizeof(T));
@@ -41,8 +41,8 @@ __device__ inline T first_lanes_value(T value) {
   return value;
 }
 
-// How many threads of the block say yes: one count a wave in shared memory, added up by all.
-__device__ inline unsigned tally(bool predicate) {
+// How many threads of the block pass `true`: the counts of the waves are added up in shared memory.
+__device__ inline unsigned count_in_block(bool predicate, int) {
   __shared__ unsigned total;
   const unsigned long long votes = __builtin_amdgcn_ballot_w64(predicate);
   if (thread_in_block() == 0) total = 0;
@@ -55,15 +55,15 @@ __device__ inline unsigned tally(bool predicate) {
   return result;
 }
 
+__device__ inline unsigned long long vote(bool predicate, int) { return __builtin_amdgcn_ballot_w64(predicate); }
+
+// ROCm rejects masks of 32 bits, and so does the X-ray.
+template <class Mask>
+inline constexpr bool is_lane_mask = std::is_integral_v<Mask> && sizeof(Mask) == 8;
+
 }  // namespace xray
 
-// Barriers
-
-__device__ inline __attribute__((always_inline)) void __syncthreads() { xray::wait_for_block(); }
-__device__ inline int __syncthreads_count(int predicate) { return static_cast<int>(xray::tally(predicate != 0)); }
-__device__ inline int __syncthreads_and(int predicate) { return xray::tally(predicate == 0) == 0; }
-__device__ inline int __syncthreads_or(int predicate) { return xray::tally(predicate != 0) != 0; }
-__device__ inline void __syncwarp(unsigned long long = ~0ull) {
+__device__ inline void __syncwarp(unsigned long long = ~0ull, int = 0) {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
   __builtin_amdgcn_wave_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
@@ -73,39 +73,11 @@ __device__ inline void __threadfence() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST
 __device__ inline void __threadfence_block() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup"); }
 __device__ inline void __threadfence_system() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, ""); }
 
-// Votes
-
 __device__ inline unsigned __lane_id() {
   return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0));
 }
-__device__ inline unsigned long long __ballot(int predicate) { return __builtin_amdgcn_ballot_w64(predicate != 0); }
-__device__ inline unsigned long long __activemask() { return __builtin_amdgcn_ballot_w64(true); }
-__device__ inline int __any(int predicate) { return __ballot(predicate) != 0; }
-__device__ inline int __all(int predicate) { return __ballot(!predicate) == 0; }
 
-// Shuffles: a wave is cut in groups of `width` lanes; a source outside its group is the lane itself.
-
-template <class T>
-__device__ inline T __shfl(T value, int source, int width = warpSize) {
-  const int group = static_cast<int>(__lane_id()) & -width;
-  return xray::shuffle(value, group | (source & (width - 1)));
-}
-template <class T>
-__device__ inline T __shfl_up(T value, unsigned delta, int width = warpSize) {
-  const unsigned lane = __lane_id();
-  return xray::shuffle(value, (lane & (width - 1)) < delta ? lane : lane - delta);
-}
-template <class T>
-__device__ inline T __shfl_down(T value, unsigned delta, int width = warpSize) {
-  const unsigned lane = __lane_id();
-  return xray::shuffle(value, (lane & (width - 1)) + delta >= static_cast<unsigned>(width) ? lane : lane + delta);
-}
-template <class T>
-__device__ inline T __shfl_xor(T value, int mask, int width = warpSize) {
-  const int lane = static_cast<int>(__lane_id());
-  const int source = lane ^ mask;
-  return xray::shuffle(value, source >= ((lane + width) & -width) ? lane : source);
-}
+#include <hipshared/wave.h>
 
 // Lanes that hold the same value
 
@@ -123,84 +95,49 @@ __device__ inline unsigned long long __match_all(T value, int* all) {
   return *all ? __activemask() : 0;
 }
 
-// With a mask of the lanes that take part. ROCm refuses one of 32 bits, and so does this.
-
-#define XRAY_MASK(Mask)                                      \
-  static_assert(std::is_integral_v<Mask> && sizeof(Mask) == 8, \
-                "a wave has 64 lanes, so its mask has 64 bits: write 0xffffffffffffffffull for all of them")
+// Votes with a mask of the lanes that take part
 
 template <class Mask>
 __device__ inline unsigned long long __ballot_sync(Mask mask, int predicate) {
-  XRAY_MASK(Mask);
+  HIPSHARED_CHECK_MASK(Mask);
   return __ballot(predicate) & mask;
 }
 template <class Mask>
 __device__ inline int __any_sync(Mask mask, int predicate) {
-  XRAY_MASK(Mask);
+  HIPSHARED_CHECK_MASK(Mask);
   return (__ballot(predicate) & mask) != 0;
 }
 template <class Mask>
 __device__ inline int __all_sync(Mask mask, int predicate) {
-  XRAY_MASK(Mask);
+  HIPSHARED_CHECK_MASK(Mask);
   return (__ballot(predicate) & mask) == mask;
 }
 template <class Mask, class T>
 __device__ inline unsigned long long __match_any_sync(Mask mask, T value) {
-  XRAY_MASK(Mask);
+  HIPSHARED_CHECK_MASK(Mask);
   return __match_any(value) & mask;
 }
 template <class Mask, class T>
 __device__ inline unsigned long long __match_all_sync(Mask mask, T value, int* all) {
-  XRAY_MASK(Mask);
+  HIPSHARED_CHECK_MASK(Mask);
   return __match_all(value, all) & mask;
 }
-template <class Mask, class T>
-__device__ inline T __shfl_sync(Mask, T value, int source, int width = warpSize) {
-  XRAY_MASK(Mask);
-  return __shfl(value, source, width);
-}
-template <class Mask, class T>
-__device__ inline T __shfl_up_sync(Mask, T value, unsigned delta, int width = warpSize) {
-  XRAY_MASK(Mask);
-  return __shfl_up(value, delta, width);
-}
-template <class Mask, class T>
-__device__ inline T __shfl_down_sync(Mask, T value, unsigned delta, int width = warpSize) {
-  XRAY_MASK(Mask);
-  return __shfl_down(value, delta, width);
-}
-template <class Mask, class T>
-__device__ inline T __shfl_xor_sync(Mask, T value, int lanes, int width = warpSize) {
-  XRAY_MASK(Mask);
-  return __shfl_xor(value, lanes, width);
-}
-#undef XRAY_MASK
+#ifndef XRAY_NO_LIBRARIES
+extern "C" __device__ void __ockl_grid_sync(void);
+#else
+__device__ inline void __ockl_grid_sync() { __syncthreads(); }
+#endif
 
-// Loads and stores that hint at a cache
+namespace xray {
 
-#define XRAY_LOAD(name)                        \
-  template <class T>                           \
-  __device__ inline T name(const T* pointer) { \
-    return *pointer;                           \
-  }
-XRAY_LOAD(__ldg)
-XRAY_LOAD(__ldca)
-XRAY_LOAD(__ldcg)
-XRAY_LOAD(__ldcs)
-XRAY_LOAD(__ldcv)
-XRAY_LOAD(__ldlu)
-#undef XRAY_LOAD
+inline constexpr bool can_sync_grid = true;
 
-#define XRAY_STORE(name)                                                 \
-  template <class T>                                                     \
-  __device__ inline void name(T* pointer, std::type_identity_t<T> value) { \
-    *pointer = value;                                                    \
-  }
-XRAY_STORE(__stcg)
-XRAY_STORE(__stcs)
-XRAY_STORE(__stwb)
-XRAY_STORE(__stwt)
-#undef XRAY_STORE
+template <class Nothing>
+__device__ inline void sync_grid() {
+  __ockl_grid_sync();
+}
+
+}  // namespace xray
 
 // Clocks
 

@@ -1,30 +1,14 @@
-// __hip_bfloat16 and __hip_bfloat162: the upper half of a float.
+// __hip_bfloat16 and __hip_bfloat162: the upper half of a float, each operation rounded once, to the nearest.
+//
+// The target provides the struct __hip_bfloat16 in hiptarget/bfloat16.h and its arithmetic in hiptarget/narrow.h.
 #pragma once
 
 #include <hip/hip_runtime.h>
-#include <xray/narrow.h>
+#include <hiptarget/bfloat16.h>
 
-#pragma clang force_cuda_host_device begin
+HIPTARGET_HOST_DEVICE_BEGIN
 
-struct __hip_bfloat16_raw {
-  unsigned short x;
-};
-
-struct __hip_bfloat16 : xray::Narrow<__hip_bfloat16, __bf16> {
-  __bf16 data;
-
-  __hip_bfloat16() = default;  // trivial, so that shared memory can hold it
-  template <class T>
-    requires std::is_arithmetic_v<T>
-  constexpr __hip_bfloat16(T x) : data(static_cast<__bf16>(x)) {}
-  constexpr __hip_bfloat16(__bf16 x) : data(x) {}
-  __hip_bfloat16(__hip_bfloat16_raw raw) : data(__builtin_bit_cast(__bf16, raw.x)) {}
-
-  constexpr operator float() const { return static_cast<float>(data); }
-  operator __hip_bfloat16_raw() const { return {__builtin_bit_cast(unsigned short, data)}; }
-};
-
-struct alignas(4) __hip_bfloat162 : xray::NarrowPair<__hip_bfloat162, __hip_bfloat16, __bf16> {
+struct alignas(4) __hip_bfloat162 : hiptarget::NarrowPair<__hip_bfloat162, __hip_bfloat16> {
   __hip_bfloat16 x, y;
 
   __hip_bfloat162() = default;
@@ -35,9 +19,9 @@ struct alignas(4) __hip_bfloat162 : xray::NarrowPair<__hip_bfloat162, __hip_bflo
 
 static inline __hip_bfloat16 __float2bfloat16(float x) { return __hip_bfloat16(x); }
 static inline __hip_bfloat16 __float2bfloat16_rn(float x) { return __hip_bfloat16(x); }
-static inline __hip_bfloat16 __float2bfloat16_rz(float x) { return xray::narrow_rz<__hip_bfloat16>(x); }
-static inline __hip_bfloat16 __float2bfloat16_rd(float x) { return xray::narrow_rd<__hip_bfloat16>(x); }
-static inline __hip_bfloat16 __float2bfloat16_ru(float x) { return xray::narrow_ru<__hip_bfloat16>(x); }
+static inline __hip_bfloat16 __float2bfloat16_rz(float x) { return hipshared::narrow_rz<__hip_bfloat16>(x); }
+static inline __hip_bfloat16 __float2bfloat16_rd(float x) { return hipshared::narrow_rd<__hip_bfloat16>(x); }
+static inline __hip_bfloat16 __float2bfloat16_ru(float x) { return hipshared::narrow_ru<__hip_bfloat16>(x); }
 static inline __hip_bfloat16 __double2bfloat16(double x) { return __hip_bfloat16(x); }
 static inline float __bfloat162float(__hip_bfloat16 h) { return float(h); }
 
@@ -48,19 +32,21 @@ static inline float2 __bfloat1622float2(__hip_bfloat162 v) { return {float(v.x),
 
 // Between integers and bfloat16
 
-#define XRAY_BFLOAT_INTEGER(type, name)                                                                            \
-  static inline type __bfloat162##name##_rn(__hip_bfloat16 h) { return static_cast<type>(__builtin_rintf(float(h))); }  \
-  static inline type __bfloat162##name##_rz(__hip_bfloat16 h) { return static_cast<type>(__builtin_truncf(float(h))); } \
-  static inline type __bfloat162##name##_rd(__hip_bfloat16 h) { return static_cast<type>(__builtin_floorf(float(h))); } \
-  static inline type __bfloat162##name##_ru(__hip_bfloat16 h) { return static_cast<type>(__builtin_ceilf(float(h))); }  \
+#define HIPSHARED_BFLOAT_INTEGER(type, name) \
+  static inline type __bfloat162##name##_rn(__hip_bfloat16 h) { \
+    return hiptarget::to_integer<type>(__builtin_rintf(h)); \
+  } \
+  static inline type __bfloat162##name##_rz(__hip_bfloat16 h) { return hiptarget::to_integer<type>(__builtin_truncf(h)); } \
+  static inline type __bfloat162##name##_rd(__hip_bfloat16 h) { return hiptarget::to_integer<type>(__builtin_floorf(h)); } \
+  static inline type __bfloat162##name##_ru(__hip_bfloat16 h) { return hiptarget::to_integer<type>(__builtin_ceilf(h)); } \
   static inline __hip_bfloat16 __##name##2bfloat16_rn(type x) { return __hip_bfloat16(x); }
-XRAY_BFLOAT_INTEGER(short, short)
-XRAY_BFLOAT_INTEGER(unsigned short, ushort)
-XRAY_BFLOAT_INTEGER(int, int)
-XRAY_BFLOAT_INTEGER(unsigned, uint)
-XRAY_BFLOAT_INTEGER(long long, ll)
-XRAY_BFLOAT_INTEGER(unsigned long long, ull)
-#undef XRAY_BFLOAT_INTEGER
+HIPSHARED_BFLOAT_INTEGER(short, short)
+HIPSHARED_BFLOAT_INTEGER(unsigned short, ushort)
+HIPSHARED_BFLOAT_INTEGER(int, int)
+HIPSHARED_BFLOAT_INTEGER(unsigned, uint)
+HIPSHARED_BFLOAT_INTEGER(long long, ll)
+HIPSHARED_BFLOAT_INTEGER(unsigned long long, ull)
+#undef HIPSHARED_BFLOAT_INTEGER
 
 static inline short __bfloat16_as_short(__hip_bfloat16 h) { return __builtin_bit_cast(short, h); }
 static inline unsigned short __bfloat16_as_ushort(__hip_bfloat16 h) { return __builtin_bit_cast(unsigned short, h); }
@@ -81,18 +67,18 @@ static inline __hip_bfloat162 __high2bfloat162(__hip_bfloat162 v) { return {v.y,
 static inline __hip_bfloat162 __lows2bfloat162(__hip_bfloat162 a, __hip_bfloat162 b) { return {a.x, b.x}; }
 static inline __hip_bfloat162 __highs2bfloat162(__hip_bfloat162 a, __hip_bfloat162 b) { return {a.y, b.y}; }
 
-#pragma clang force_cuda_host_device end
+HIPTARGET_HOST_DEVICE_END
 
-// Atomics
+// Atomics. The target provides hiptarget::atomic_update, and unsafeAtomicAdd for pairs.
 
 __device__ static inline __hip_bfloat16 atomicAdd(__hip_bfloat16* pointer, __hip_bfloat16 value) {
-  return xray::update<unsigned short>(pointer, [value](__hip_bfloat16 old) { return old + value; });
+  return hiptarget::atomic_update(pointer, [value](__hip_bfloat16 old) { return old + value; });
 }
 __device__ static inline __hip_bfloat162 atomicAdd(__hip_bfloat162* pointer, __hip_bfloat162 value) {
-  return xray::update<unsigned>(pointer, [value](__hip_bfloat162 old) { return old + value; });
+  return hiptarget::atomic_update(pointer, [value](__hip_bfloat162 old) { return old + value; });
 }
 __device__ static inline __hip_bfloat162 unsafeAtomicAdd(__hip_bfloat162* pointer, __hip_bfloat162 value) {
-  return atomicAdd(pointer, value);
+  return hiptarget::unsafe_pair_add(pointer, value);
 }
 
 // Constants

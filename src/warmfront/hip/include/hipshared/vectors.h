@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <type_traits>
 
-#include <hipcpu/core.h>
+#include <hiptarget/core.h>
+
+HIPTARGET_HOST_DEVICE_BEGIN
 
 template <class T, unsigned N>
 struct HIP_vector_type;
 
-namespace hipcpu {
+namespace hipshared {
 
 // Vectors of three are packed. The GPU asks no more than 16 bytes of any, so neither do we.
 template <class T, unsigned N>
@@ -52,17 +54,17 @@ constexpr HIP_vector_type<T, N> zip(const HIP_vector_type<T, N>& a, const HIP_ve
   if constexpr (N == 4) return {f(a.x, b.x), f(a.y, b.y), f(a.z, b.z), f(a.w, b.w)};
 }
 
-}  // namespace hipcpu
+}  // namespace hipshared
 
 template <class T, unsigned N>
-struct HIP_vector_type : hipcpu::Components<T, N> {
+struct HIP_vector_type : hipshared::Components<T, N> {
   using value_type = T;
 
   HIP_vector_type() = default;  // trivial, so that shared memory can hold it
 
   template <class... U>
     requires(sizeof...(U) == N && (std::is_convertible_v<U, T> && ...))
-  constexpr HIP_vector_type(U... values) : hipcpu::Components<T, N>{static_cast<T>(values)...} {}
+  constexpr HIP_vector_type(U... values) : hipshared::Components<T, N>{static_cast<T>(values)...} {}
 
   // One value for all components.
   template <class U>
@@ -76,7 +78,7 @@ struct HIP_vector_type : hipcpu::Components<T, N> {
 
   // threadIdx and its like, and dim3, are taken for a uint3 and the other way round.
   template <class Place>
-    requires(N == 3 && (std::is_same_v<Place, hipcpu::Coordinates> || std::is_same_v<Place, dim3>))
+    requires(N == 3 && (std::is_same_v<Place, hipshared::Coordinates> || std::is_same_v<Place, dim3>))
   constexpr HIP_vector_type(const Place& place) : HIP_vector_type(place.x, place.y, place.z) {}
   constexpr operator dim3() const
     requires(N == 3 && std::is_same_v<T, unsigned>)
@@ -90,42 +92,42 @@ struct HIP_vector_type : hipcpu::Components<T, N> {
 
 // Operators are free templates, so that an author's own `operator+(float4, float4)` wins over them.
 
-#define HIPCPU_ARITHMETIC(op)                                                                              \
-  template <class T, unsigned N>                                                                           \
-  constexpr HIP_vector_type<T, N> operator op(const HIP_vector_type<T, N>& a,                              \
-                                              const HIP_vector_type<T, N>& b) {                            \
-    return hipcpu::zip(a, b, [](T p, T q) { return static_cast<T>(p op q); });                             \
-  }                                                                                                        \
-  template <class T, unsigned N, class S>                                                                  \
-    requires std::is_convertible_v<S, T>                                                                   \
-  constexpr HIP_vector_type<T, N> operator op(const HIP_vector_type<T, N>& a, S s) {                       \
-    return hipcpu::map(a, [q = static_cast<T>(s)](T p) { return static_cast<T>(p op q); });                \
-  }                                                                                                        \
-  template <class T, unsigned N, class S>                                                                  \
-    requires std::is_convertible_v<S, T>                                                                   \
-  constexpr HIP_vector_type<T, N> operator op(S s, const HIP_vector_type<T, N>& a) {                       \
-    return hipcpu::map(a, [p = static_cast<T>(s)](T q) { return static_cast<T>(p op q); });                \
-  }                                                                                                        \
-  template <class T, unsigned N, class B>                                                                  \
-    requires(std::is_same_v<B, HIP_vector_type<T, N>> || std::is_convertible_v<B, T>)                      \
-  constexpr HIP_vector_type<T, N>& operator op##=(HIP_vector_type<T, N>& a, const B& b) {                  \
-    return a = a op b;                                                                                     \
+#define HIPSHARED_ARITHMETIC(op) \
+  template <class T, unsigned N> \
+  constexpr HIP_vector_type<T, N> operator op(const HIP_vector_type<T, N>& a, \
+                                              const HIP_vector_type<T, N>& b) { \
+    return hipshared::zip(a, b, [](T p, T q) { return static_cast<T>(p op q); }); \
+  } \
+  template <class T, unsigned N, class S> \
+    requires std::is_convertible_v<S, T> \
+  constexpr HIP_vector_type<T, N> operator op(const HIP_vector_type<T, N>& a, S s) { \
+    return hipshared::map(a, [q = static_cast<T>(s)](T p) { return static_cast<T>(p op q); }); \
+  } \
+  template <class T, unsigned N, class S> \
+    requires std::is_convertible_v<S, T> \
+  constexpr HIP_vector_type<T, N> operator op(S s, const HIP_vector_type<T, N>& a) { \
+    return hipshared::map(a, [p = static_cast<T>(s)](T q) { return static_cast<T>(p op q); }); \
+  } \
+  template <class T, unsigned N, class B> \
+    requires(std::is_same_v<B, HIP_vector_type<T, N>> || std::is_convertible_v<B, T>) \
+  constexpr HIP_vector_type<T, N>& operator op##=(HIP_vector_type<T, N>& a, const B& b) { \
+    return a = a op b; \
   }
-HIPCPU_ARITHMETIC(+)
-HIPCPU_ARITHMETIC(-)
-HIPCPU_ARITHMETIC(*)
-HIPCPU_ARITHMETIC(/)
-HIPCPU_ARITHMETIC(%)
-HIPCPU_ARITHMETIC(&)
-HIPCPU_ARITHMETIC(|)
-HIPCPU_ARITHMETIC(^)
-HIPCPU_ARITHMETIC(<<)
-HIPCPU_ARITHMETIC(>>)
-#undef HIPCPU_ARITHMETIC
+HIPSHARED_ARITHMETIC(+)
+HIPSHARED_ARITHMETIC(-)
+HIPSHARED_ARITHMETIC(*)
+HIPSHARED_ARITHMETIC(/)
+HIPSHARED_ARITHMETIC(%)
+HIPSHARED_ARITHMETIC(&)
+HIPSHARED_ARITHMETIC(|)
+HIPSHARED_ARITHMETIC(^)
+HIPSHARED_ARITHMETIC(<<)
+HIPSHARED_ARITHMETIC(>>)
+#undef HIPSHARED_ARITHMETIC
 
 template <class T, unsigned N>
 constexpr HIP_vector_type<T, N> operator-(const HIP_vector_type<T, N>& a) {
-  return hipcpu::map(a, [](T p) { return static_cast<T>(-p); });
+  return hipshared::map(a, [](T p) { return static_cast<T>(-p); });
 }
 template <class T, unsigned N>
 constexpr HIP_vector_type<T, N> operator+(const HIP_vector_type<T, N>& a) {
@@ -134,7 +136,7 @@ constexpr HIP_vector_type<T, N> operator+(const HIP_vector_type<T, N>& a) {
 template <class T, unsigned N>
   requires std::is_integral_v<T>
 constexpr HIP_vector_type<T, N> operator~(const HIP_vector_type<T, N>& a) {
-  return hipcpu::map(a, [](T p) { return static_cast<T>(~p); });
+  return hipshared::map(a, [](T p) { return static_cast<T>(~p); });
 }
 template <class T, unsigned N>
 constexpr HIP_vector_type<T, N>& operator++(HIP_vector_type<T, N>& a) {
@@ -175,27 +177,29 @@ constexpr bool operator==(const HIP_vector_type<T, N>& a, S s) {
 
 // What an inline function calls is otherwise instantiated at the end of every file that includes this; the
 // assertions have it done once, in the precompiled header.
-#define HIPCPU_VECTORS(T, name)                                                                            \
-  using name##1 = HIP_vector_type<T, 1>;                                                                   \
-  using name##2 = HIP_vector_type<T, 2>;                                                                   \
-  using name##3 = HIP_vector_type<T, 3>;                                                                   \
-  using name##4 = HIP_vector_type<T, 4>;                                                                   \
-  constexpr name##1 make_##name##1(T x) { return {x}; }                                                    \
-  constexpr name##2 make_##name##2(T x, T y) { return {x, y}; }                                            \
-  constexpr name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }                                    \
-  constexpr name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }                            \
-  static_assert(make_##name##1(1).x == 1 && make_##name##2(1, 2).y == 2 &&                                 \
+#define HIPSHARED_VECTORS(T, name) \
+  using name##1 = HIP_vector_type<T, 1>; \
+  using name##2 = HIP_vector_type<T, 2>; \
+  using name##3 = HIP_vector_type<T, 3>; \
+  using name##4 = HIP_vector_type<T, 4>; \
+  constexpr name##1 make_##name##1(T x) { return {x}; } \
+  constexpr name##2 make_##name##2(T x, T y) { return {x, y}; } \
+  constexpr name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
+  constexpr name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; } \
+  static_assert(make_##name##1(1).x == 1 && make_##name##2(1, 2).y == 2 && \
                 make_##name##3(1, 2, 3).z == 3 && make_##name##4(1, 2, 3, 4).w == 4);
-HIPCPU_VECTORS(char, char)
-HIPCPU_VECTORS(unsigned char, uchar)
-HIPCPU_VECTORS(short, short)
-HIPCPU_VECTORS(unsigned short, ushort)
-HIPCPU_VECTORS(int, int)
-HIPCPU_VECTORS(unsigned int, uint)
-HIPCPU_VECTORS(long, long)
-HIPCPU_VECTORS(unsigned long, ulong)
-HIPCPU_VECTORS(long long, longlong)
-HIPCPU_VECTORS(unsigned long long, ulonglong)
-HIPCPU_VECTORS(float, float)
-HIPCPU_VECTORS(double, double)
-#undef HIPCPU_VECTORS
+HIPSHARED_VECTORS(char, char)
+HIPSHARED_VECTORS(unsigned char, uchar)
+HIPSHARED_VECTORS(short, short)
+HIPSHARED_VECTORS(unsigned short, ushort)
+HIPSHARED_VECTORS(int, int)
+HIPSHARED_VECTORS(unsigned int, uint)
+HIPSHARED_VECTORS(long, long)
+HIPSHARED_VECTORS(unsigned long, ulong)
+HIPSHARED_VECTORS(long long, longlong)
+HIPSHARED_VECTORS(unsigned long long, ulonglong)
+HIPSHARED_VECTORS(float, float)
+HIPSHARED_VECTORS(double, double)
+#undef HIPSHARED_VECTORS
+
+HIPTARGET_HOST_DEVICE_END

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <hipcpu/core.h>
-#include <hipcpu/device.h>
-#include <hipcpu/errors.h>
+#include <hiptarget/core.h>
+#include <hipshared/device.h>
+#include <hipshared/errors.h>
 
 typedef struct hipcpu_stream* hipStream_t;
 typedef struct hipcpu_event* hipEvent_t;

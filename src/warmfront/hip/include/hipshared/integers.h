@@ -1,35 +1,17 @@
-// Integer intrinsics: counting and moving bits, products, averages, each as the target's own instructions.
+// Integer intrinsics: moving bits, products, averages, minima and maxima.
+//
+// The target provides those for which it has an instruction: __clz, __ffs, __brev and __dp4a.
 #pragma once
 
-#include <type_traits>
-
-#pragma clang force_cuda_host_device begin
+HIPTARGET_HOST_DEVICE_BEGIN
 
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
 static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-static inline int __clz(int x) { return __builtin_clzg(static_cast<unsigned>(x), 32); }
-static inline int __clzll(long long x) { return __builtin_clzg(static_cast<unsigned long long>(x), 64); }
 
-// The place of the lowest bit, counted from 1, or 0. A template, as lane masks come in every integer type.
-template <class T>
-  requires std::is_integral_v<T>
-static inline int __ffs(T x) {
-  return __builtin_ctzg(static_cast<std::make_unsigned_t<T>>(x), -1) + 1;
-}
-template <class T>
-  requires std::is_integral_v<T>
-static inline int __ffsll(T x) {
-  return __ffs(x);
-}
-
-static inline unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }
-static inline unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }
-
-// Four bytes of the eight in y:x, each named by a nibble of the selector; its top bit copies the sign.
+// Selects four of the eight bytes in y:x, each by a nibble of the selector; its top bit replicates the sign.
 static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   const unsigned long long bytes = static_cast<unsigned long long>(y) << 32 | x;
   unsigned result = 0;
-#pragma unroll
   for (int i = 0; i < 4; ++i) {
     const unsigned nibble = selector >> 4 * i & 0xf;
     unsigned byte = bytes >> 8 * (nibble & 7) & 0xff;
@@ -39,7 +21,7 @@ static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   return result;
 }
 
-// Shifts of the 64 bits high:low; the forms with c stop at 32, the others count modulo 32.
+// Shifts of the 64 bits high:low. The forms with c clamp the shift to 32, the others take it modulo 32.
 static inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
   const unsigned long long both = static_cast<unsigned long long>(high) << 32 | low;
   return static_cast<unsigned>(both << (shift & 31) >> 32);
@@ -65,7 +47,12 @@ static inline unsigned __bitinsert_u32(unsigned x, unsigned bits, unsigned offse
 
 // Products
 
-static inline int __mul24(int x, int y) { return (x << 8 >> 8) * (y << 8 >> 8); }
+// The low 24 bits of each factor; the low 32 bits of the product.
+static inline int __mul24(int x, int y) {
+  const auto a = static_cast<unsigned>(static_cast<int>(static_cast<unsigned>(x) << 8) >> 8);
+  const auto b = static_cast<unsigned>(static_cast<int>(static_cast<unsigned>(y) << 8) >> 8);
+  return static_cast<int>(a * b);
+}
 static inline int __umul24(unsigned x, unsigned y) { return static_cast<int>((x & 0xffffffu) * (y & 0xffffffu)); }
 static inline int __mulhi(int x, int y) { return static_cast<int>(static_cast<long long>(x) * y >> 32); }
 static inline unsigned __umulhi(unsigned x, unsigned y) {
@@ -84,14 +71,17 @@ static inline int __hadd(int x, int y) { return (x & y) + ((x ^ y) >> 1); }
 static inline int __rhadd(int x, int y) { return (x | y) - ((x ^ y) >> 1); }
 static inline unsigned __uhadd(unsigned x, unsigned y) { return (x & y) + ((x ^ y) >> 1); }
 static inline unsigned __urhadd(unsigned x, unsigned y) { return (x | y) - ((x ^ y) >> 1); }
-static inline unsigned __sad(int x, int y, unsigned z) { return static_cast<unsigned>(x > y ? x - y : y - x) + z; }
+static inline unsigned __sad(int x, int y, unsigned z) {
+  const auto a = static_cast<unsigned>(x), b = static_cast<unsigned>(y);
+  return (x > y ? a - b : b - a) + z;
+}
 static inline unsigned __usad(unsigned x, unsigned y, unsigned z) { return (x > y ? x - y : y - x) + z; }
 
-#pragma clang force_cuda_host_device end
+// Minima and maxima by type
 
-// Dot products of four bytes of a word, added to c.
+static inline unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
+static inline unsigned umax(unsigned a, unsigned b) { return a > b ? a : b; }
+static inline long long llmin(long long a, long long b) { return a < b ? a : b; }
+static inline long long llmax(long long a, long long b) { return a > b ? a : b; }
 
-__device__ static inline int __dp4a(int a, int b, int c) { return __builtin_amdgcn_sdot4(a, b, c, false); }
-__device__ static inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
-  return __builtin_amdgcn_udot4(a, b, c, false);
-}
+HIPTARGET_HOST_DEVICE_END

@@ -1,12 +1,15 @@
-// Cooperative groups: a block, tiles of a wave, and the lanes that happen to be together.
+// Cooperative groups: a block, tiles of a wave, the lanes that are active together, and the whole grid.
 //
-// Everything here is made of the barriers, votes and shuffles of hipcpu/wave.h. A group never spans more than a
-// block: waiting for a whole grid runs on a GPU only. Each operation takes its caller's line, as theirs do.
+// Everything but the barrier of a grid is built on the barriers, votes and shuffles of hipshared/wave.h, and takes
+// its caller's line as those do. The target provides hiptarget::thread_in_block, hiptarget::sync_grid and
+// hiptarget::can_sync_grid.
 #pragma once
 
 #include <hip/hip_runtime.h>
 
 #include <utility>
+
+HIPTARGET_HOST_DEVICE_BEGIN
 
 namespace cooperative_groups {
 
@@ -47,7 +50,7 @@ class lane_group {
 
   template <class T>
   T shfl(T value, int source, int line = __builtin_LINE()) const {
-    return hipcpu::shuffle(value, details::lane_of(lanes_, unsigned(source) % size()), line);
+    return hiptarget::shuffle(value, details::lane_of(lanes_, unsigned(source) % size()), line);
   }
   template <class T>
   T shfl_up(T value, unsigned delta, int line = __builtin_LINE()) const {
@@ -119,7 +122,7 @@ class thread_block_tile : public lane_group {
 
  public:
   thread_block_tile()
-      : lane_group(details::first_lanes(Size) << (__lane_id() & -Size), hipcpu::thread_in_block() / Size,
+      : lane_group(details::first_lanes(Size) << (__lane_id() & -Size), hiptarget::thread_in_block() / Size,
                    (details::block_threads() + Size - 1) / Size) {}
 
   // A tile of a known parent is a tile.
@@ -157,7 +160,7 @@ class thread_block {
  public:
   static unsigned size() { return details::block_threads(); }
   static unsigned num_threads() { return size(); }
-  static unsigned thread_rank() { return hipcpu::thread_in_block(); }
+  static unsigned thread_rank() { return hiptarget::thread_in_block(); }
   static dim3 group_index() { return blockIdx; }
   static dim3 thread_index() { return threadIdx; }
   static dim3 group_dim() { return blockDim; }
@@ -177,14 +180,14 @@ class grid_group {
     return blockIdx.x + 1ull * gridDim.x * (blockIdx.y + 1ull * gridDim.y * blockIdx.z);
   }
   static unsigned long long thread_rank() {
-    return block_rank() * details::block_threads() + hipcpu::thread_in_block();
+    return block_rank() * details::block_threads() + hiptarget::thread_in_block();
   }
   static dim3 group_dim() { return gridDim; }
-  static bool is_valid() { return false; }
+  static bool is_valid() { return hiptarget::can_sync_grid; }
 
-  template <class Never = void>
+  template <class Nothing = void>
   static void sync() {
-    static_assert(sizeof(Never*) == 0, "grid_group::sync runs on a GPU only: blocks here wait for no other block");
+    hiptarget::sync_grid<Nothing>();
   }
 };
 
@@ -263,18 +266,18 @@ inline auto group_size(const Group& group) {
   return group.size();
 }
 
-#define HIPCPU_REDUCER(name, expression)                                                                   \
-  template <class T = void>                                                                                \
-  struct name {                                                                                            \
-    T operator()(const T& a, const T& b) const { return expression; }                                      \
+#define HIPSHARED_REDUCER(name, expression) \
+  template <class T = void> \
+  struct name { \
+    T operator()(const T& a, const T& b) const { return expression; } \
   };
-HIPCPU_REDUCER(plus, a + b)
-HIPCPU_REDUCER(less, b < a ? b : a)
-HIPCPU_REDUCER(greater, a < b ? b : a)
-HIPCPU_REDUCER(bit_and, a & b)
-HIPCPU_REDUCER(bit_or, a | b)
-HIPCPU_REDUCER(bit_xor, a ^ b)
-#undef HIPCPU_REDUCER
+HIPSHARED_REDUCER(plus, a + b)
+HIPSHARED_REDUCER(less, b < a ? b : a)
+HIPSHARED_REDUCER(greater, a < b ? b : a)
+HIPSHARED_REDUCER(bit_and, a & b)
+HIPSHARED_REDUCER(bit_or, a | b)
+HIPSHARED_REDUCER(bit_xor, a ^ b)
+#undef HIPSHARED_REDUCER
 
 // Every member gets `op` over the values of all.
 template <class Group, class T, class Op>
@@ -307,3 +310,5 @@ inline T exclusive_scan(const Group& group, T value, Op&& op = {}, int line = __
 }
 
 }  // namespace cooperative_groups
+
+HIPTARGET_HOST_DEVICE_END

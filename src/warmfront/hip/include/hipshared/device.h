@@ -3,52 +3,52 @@
 
 #include <cstddef>
 
-#include <hipcpu/errors.h>
+#include <hipshared/errors.h>
 
 // Attribute, and its value on gfx942.
-#define HIPCPU_ATTRIBUTES(X)                                       \
-  X(hipDeviceAttributeWarpSize, 64)                                \
-  X(hipDeviceAttributeMultiprocessorCount, 304)                    \
-  X(hipDeviceAttributeMaxThreadsPerBlock, 1024)                    \
-  X(hipDeviceAttributeMaxBlockDimX, 1024)                          \
-  X(hipDeviceAttributeMaxBlockDimY, 1024)                          \
-  X(hipDeviceAttributeMaxBlockDimZ, 1024)                          \
-  X(hipDeviceAttributeMaxGridDimX, 2147483647)                     \
-  X(hipDeviceAttributeMaxGridDimY, 65536)                          \
-  X(hipDeviceAttributeMaxGridDimZ, 65536)                          \
-  X(hipDeviceAttributeMaxSharedMemoryPerBlock, 65536)              \
-  X(hipDeviceAttributeSharedMemPerBlockOptin, 65536)               \
-  X(hipDeviceAttributeMaxSharedMemoryPerMultiprocessor, 65536)     \
-  X(hipDeviceAttributeTotalConstantMemory, 2147483647)             \
-  X(hipDeviceAttributeMaxRegistersPerBlock, 65536)                 \
-  X(hipDeviceAttributeMaxRegistersPerMultiprocessor, 131072)       \
-  X(hipDeviceAttributeMaxThreadsPerMultiProcessor, 2048)           \
-  X(hipDeviceAttributeMaxBlocksPerMultiprocessor, 32)              \
-  X(hipDeviceAttributeClockRate, 2100000)                          \
-  X(hipDeviceAttributeWallClockRate, 100000)                       \
-  X(hipDeviceAttributeMemoryClockRate, 1300000)                    \
-  X(hipDeviceAttributeMemoryBusWidth, 8192)                        \
-  X(hipDeviceAttributeL2CacheSize, 4194304)                        \
-  X(hipDeviceAttributeComputeCapabilityMajor, 9)                   \
-  X(hipDeviceAttributeComputeCapabilityMinor, 4)                   \
-  X(hipDeviceAttributeConcurrentKernels, 1)                        \
-  X(hipDeviceAttributeAsyncEngineCount, 8)                         \
-  X(hipDeviceAttributeUnifiedAddressing, 1)                        \
-  X(hipDeviceAttributeManagedMemory, 1)                            \
-  X(hipDeviceAttributeConcurrentManagedAccess, 1)                  \
-  X(hipDeviceAttributePageableMemoryAccess, 0)                     \
-  X(hipDeviceAttributeCanMapHostMemory, 1)                         \
-  X(hipDeviceAttributeCooperativeLaunch, 1)                        \
-  X(hipDeviceAttributeIntegrated, 0)                               \
-  X(hipDeviceAttributeEccEnabled, 1)                               \
-  X(hipDeviceAttributePciBusId, 0)                                 \
-  X(hipDeviceAttributePciDeviceId, 0)                              \
+#define HIPSHARED_ATTRIBUTES(X) \
+  X(hipDeviceAttributeWarpSize, 64) \
+  X(hipDeviceAttributeMultiprocessorCount, 304) \
+  X(hipDeviceAttributeMaxThreadsPerBlock, 1024) \
+  X(hipDeviceAttributeMaxBlockDimX, 1024) \
+  X(hipDeviceAttributeMaxBlockDimY, 1024) \
+  X(hipDeviceAttributeMaxBlockDimZ, 1024) \
+  X(hipDeviceAttributeMaxGridDimX, 2147483647) \
+  X(hipDeviceAttributeMaxGridDimY, 65536) \
+  X(hipDeviceAttributeMaxGridDimZ, 65536) \
+  X(hipDeviceAttributeMaxSharedMemoryPerBlock, 65536) \
+  X(hipDeviceAttributeSharedMemPerBlockOptin, 65536) \
+  X(hipDeviceAttributeMaxSharedMemoryPerMultiprocessor, 65536) \
+  X(hipDeviceAttributeTotalConstantMemory, 2147483647) \
+  X(hipDeviceAttributeMaxRegistersPerBlock, 65536) \
+  X(hipDeviceAttributeMaxRegistersPerMultiprocessor, 131072) \
+  X(hipDeviceAttributeMaxThreadsPerMultiProcessor, 2048) \
+  X(hipDeviceAttributeMaxBlocksPerMultiprocessor, 32) \
+  X(hipDeviceAttributeClockRate, 2100000) \
+  X(hipDeviceAttributeWallClockRate, 100000) \
+  X(hipDeviceAttributeMemoryClockRate, 1300000) \
+  X(hipDeviceAttributeMemoryBusWidth, 8192) \
+  X(hipDeviceAttributeL2CacheSize, 4194304) \
+  X(hipDeviceAttributeComputeCapabilityMajor, 9) \
+  X(hipDeviceAttributeComputeCapabilityMinor, 4) \
+  X(hipDeviceAttributeConcurrentKernels, 1) \
+  X(hipDeviceAttributeAsyncEngineCount, 8) \
+  X(hipDeviceAttributeUnifiedAddressing, 1) \
+  X(hipDeviceAttributeManagedMemory, 1) \
+  X(hipDeviceAttributeConcurrentManagedAccess, 1) \
+  X(hipDeviceAttributePageableMemoryAccess, 0) \
+  X(hipDeviceAttributeCanMapHostMemory, 1) \
+  X(hipDeviceAttributeCooperativeLaunch, 1) \
+  X(hipDeviceAttributeIntegrated, 0) \
+  X(hipDeviceAttributeEccEnabled, 1) \
+  X(hipDeviceAttributePciBusId, 0) \
+  X(hipDeviceAttributePciDeviceId, 0) \
   X(hipDeviceAttributeMemoryPoolsSupported, 1)
 
 typedef enum hipDeviceAttribute_t {
-#define HIPCPU_ENUMERATOR(name, value) name,
-  HIPCPU_ATTRIBUTES(HIPCPU_ENUMERATOR)
-#undef HIPCPU_ENUMERATOR
+#define HIPSHARED_ENUMERATOR(name, value) name,
+  HIPSHARED_ATTRIBUTES(HIPSHARED_ENUMERATOR)
+#undef HIPSHARED_ENUMERATOR
 } hipDeviceAttribute_t;
 
 typedef struct hipDeviceProp_t {

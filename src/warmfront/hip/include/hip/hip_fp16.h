@@ -1,30 +1,31 @@
-// __half and __half2: IEEE 754 numbers of 16 bits.
+// __half and __half2: IEEE 754 numbers of 16 bits, each operation rounded once, to the nearest.
+//
+// The target provides hiptarget::Half, the native type, and its arithmetic in hiptarget/narrow.h.
 #pragma once
 
 #include <hip/hip_runtime.h>
-#include <xray/narrow.h>
+#include <hiptarget/narrow.h>
 
-#pragma clang force_cuda_host_device begin
+HIPTARGET_HOST_DEVICE_BEGIN
 
 struct __half_raw {
   unsigned short x;
 };
 
-struct __half : xray::Narrow<__half, _Float16> {
-  _Float16 data;
+struct __half : hiptarget::Narrow<__half> {
+  hiptarget::Half data;
 
   __half() = default;  // trivial, so that shared memory can hold it
   template <class T>
-    requires std::is_arithmetic_v<T>
-  constexpr __half(T x) : data(static_cast<_Float16>(x)) {}
-  constexpr __half(_Float16 x) : data(x) {}
-  __half(__half_raw raw) : data(__builtin_bit_cast(_Float16, raw.x)) {}
+    requires(std::is_arithmetic_v<T> || std::is_same_v<T, hiptarget::Half>)
+  constexpr __half(T x) : data(static_cast<hiptarget::Half>(x)) {}
+  __half(__half_raw raw) : data(__builtin_bit_cast(hiptarget::Half, raw.x)) {}
 
   constexpr operator float() const { return static_cast<float>(data); }
   operator __half_raw() const { return {__builtin_bit_cast(unsigned short, data)}; }
 };
 
-struct alignas(4) __half2 : xray::NarrowPair<__half2, __half, _Float16> {
+struct alignas(4) __half2 : hiptarget::NarrowPair<__half2, __half> {
   __half x, y;
 
   __half2() = default;
@@ -38,9 +39,9 @@ using half2 = __half2;
 
 static inline __half __float2half(float x) { return __half(x); }
 static inline __half __float2half_rn(float x) { return __half(x); }
-static inline __half __float2half_rz(float x) { return xray::narrow_rz<__half>(x); }
-static inline __half __float2half_rd(float x) { return xray::narrow_rd<__half>(x); }
-static inline __half __float2half_ru(float x) { return xray::narrow_ru<__half>(x); }
+static inline __half __float2half_rz(float x) { return hipshared::narrow_rz<__half>(x); }
+static inline __half __float2half_rd(float x) { return hipshared::narrow_rd<__half>(x); }
+static inline __half __float2half_ru(float x) { return hipshared::narrow_ru<__half>(x); }
 static inline __half __double2half(double x) { return __half(x); }
 static inline float __half2float(__half h) { return float(h); }
 
@@ -51,22 +52,28 @@ static inline float2 __half22float2(__half2 v) { return {float(v.x), float(v.y)}
 
 // Between integers and half
 
-#define XRAY_HALF_INTEGER(type, name)                                                                        \
-  static inline type __half2##name##_rn(__half h) { return static_cast<type>(__builtin_rintf(float(h))); }   \
-  static inline type __half2##name##_rz(__half h) { return static_cast<type>(__builtin_truncf(float(h))); }  \
-  static inline type __half2##name##_rd(__half h) { return static_cast<type>(__builtin_floorf(float(h))); }  \
-  static inline type __half2##name##_ru(__half h) { return static_cast<type>(__builtin_ceilf(float(h))); }   \
-  static inline __half __##name##2half_rn(type x) { return __half(x); }                                      \
-  static inline __half __##name##2half_rz(type x) { return xray::narrow_rz<__half>(xray::towards_zero<float>(x)); } \
-  static inline __half __##name##2half_rd(type x) { return xray::narrow_rd<__half>(xray::at_most<float>(x)); }      \
-  static inline __half __##name##2half_ru(type x) { return xray::narrow_ru<__half>(xray::at_least<float>(x)); }
-XRAY_HALF_INTEGER(short, short)
-XRAY_HALF_INTEGER(unsigned short, ushort)
-XRAY_HALF_INTEGER(int, int)
-XRAY_HALF_INTEGER(unsigned, uint)
-XRAY_HALF_INTEGER(long long, ll)
-XRAY_HALF_INTEGER(unsigned long long, ull)
-#undef XRAY_HALF_INTEGER
+#define HIPSHARED_HALF_INTEGER(type, name) \
+  static inline type __half2##name##_rn(__half h) { return hiptarget::to_integer<type>(__builtin_rintf(h)); } \
+  static inline type __half2##name##_rz(__half h) { return hiptarget::to_integer<type>(__builtin_truncf(h)); } \
+  static inline type __half2##name##_rd(__half h) { return hiptarget::to_integer<type>(__builtin_floorf(h)); } \
+  static inline type __half2##name##_ru(__half h) { return hiptarget::to_integer<type>(__builtin_ceilf(h)); } \
+  static inline __half __##name##2half_rn(type x) { return __half(x); } \
+  static inline __half __##name##2half_rz(type x) { \
+    return hipshared::narrow_rz<__half>(hipshared::towards_zero<float>(x)); \
+  } \
+  static inline __half __##name##2half_rd(type x) { \
+    return hipshared::narrow_rd<__half>(hipshared::at_most<float>(x)); \
+  } \
+  static inline __half __##name##2half_ru(type x) { \
+    return hipshared::narrow_ru<__half>(hipshared::at_least<float>(x)); \
+  }
+HIPSHARED_HALF_INTEGER(short, short)
+HIPSHARED_HALF_INTEGER(unsigned short, ushort)
+HIPSHARED_HALF_INTEGER(int, int)
+HIPSHARED_HALF_INTEGER(unsigned, uint)
+HIPSHARED_HALF_INTEGER(long long, ll)
+HIPSHARED_HALF_INTEGER(unsigned long long, ull)
+#undef HIPSHARED_HALF_INTEGER
 
 static inline short __half_as_short(__half h) { return __builtin_bit_cast(short, h); }
 static inline unsigned short __half_as_ushort(__half h) { return __builtin_bit_cast(unsigned short, h); }
@@ -85,20 +92,18 @@ static inline __half2 __high2half2(__half2 v) { return {v.y, v.y}; }
 static inline __half2 __lows2half2(__half2 a, __half2 b) { return {a.x, b.x}; }
 static inline __half2 __highs2half2(__half2 a, __half2 b) { return {a.y, b.y}; }
 
-#pragma clang force_cuda_host_device end
+HIPTARGET_HOST_DEVICE_END
 
-// Atomics
+// Atomics. The target provides hiptarget::atomic_update, and unsafeAtomicAdd for pairs.
 
 __device__ static inline __half atomicAdd(__half* pointer, __half value) {
-  return xray::update<unsigned short>(pointer, [value](__half old) { return old + value; });
+  return hiptarget::atomic_update(pointer, [value](__half old) { return old + value; });
 }
 __device__ static inline __half2 atomicAdd(__half2* pointer, __half2 value) {
-  return xray::update<unsigned>(pointer, [value](__half2 old) { return old + value; });
+  return hiptarget::atomic_update(pointer, [value](__half2 old) { return old + value; });
 }
 __device__ static inline __half2 unsafeAtomicAdd(__half2* pointer, __half2 value) {
-  using Two = _Float16 __attribute__((ext_vector_type(2)));
-  Two* two = reinterpret_cast<Two*>(pointer);
-  return __builtin_bit_cast(__half2, __builtin_amdgcn_flat_atomic_fadd_v2f16(two, __builtin_bit_cast(Two, value)));
+  return hiptarget::unsafe_pair_add(pointer, value);
 }
 
 // Constants

@@ -1,0 +1,4 @@
+// The CPU runtime as the target of the shared headers.
+#pragma once
+
+#include <hipcpu/core.h>

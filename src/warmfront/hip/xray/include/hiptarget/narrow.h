@@ -1,0 +1,60 @@
+// Arithmetic of the 16-bit floating-point types on the GPU.
+//
+// It is the compiler's own on _Float16 and __bf16, on single numbers and on pairs, so that it becomes what the
+// target has: packed instructions for halves, float for bfloat16.
+#pragma once
+
+#include <hip/hip_runtime.h>
+#include <hipshared/narrow.h>
+
+#pragma clang force_cuda_host_device begin
+
+namespace xray {
+
+// One number of type H, which holds a native number in `data`.
+template <class H>
+struct Narrow : hipshared::NarrowFunctions<H> {
+  friend H operator+(H a, H b) { return H(static_cast<decltype(a.data)>(a.data + b.data)); }
+  friend H operator-(H a, H b) { return H(static_cast<decltype(a.data)>(a.data - b.data)); }
+  friend H operator*(H a, H b) { return H(static_cast<decltype(a.data)>(a.data * b.data)); }
+  friend H operator/(H a, H b) { return H(static_cast<decltype(a.data)>(a.data / b.data)); }
+  friend H operator-(H a) { return H(static_cast<decltype(a.data)>(-a.data)); }
+  friend bool operator==(H a, H b) { return a.data == b.data; }
+  friend bool operator!=(H a, H b) { return a.data != b.data; }
+  friend bool operator<(H a, H b) { return a.data < b.data; }
+  friend bool operator<=(H a, H b) { return a.data <= b.data; }
+  friend bool operator>(H a, H b) { return a.data > b.data; }
+  friend bool operator>=(H a, H b) { return a.data >= b.data; }
+
+  friend H __hfma(H a, H b, H c) { return H(__builtin_elementwise_fma(a.data, b.data, c.data)); }
+  friend H __habs(H a) { return H(__builtin_elementwise_abs(a.data)); }
+  friend H __hmax(H a, H b) { return H(__builtin_elementwise_maxnum(a.data, b.data)); }
+  friend H __hmin(H a, H b) { return H(__builtin_elementwise_minnum(a.data, b.data)); }
+  friend H hceil(H a) { return H(__builtin_elementwise_ceil(a.data)); }
+  friend H hfloor(H a) { return H(__builtin_elementwise_floor(a.data)); }
+  friend H hrint(H a) { return H(__builtin_elementwise_rint(a.data)); }
+  friend H hrsqrt(H a) { return H(1 / ::sqrtf(float(a))); }
+  friend H htrunc(H a) { return H(__builtin_elementwise_trunc(a.data)); }
+};
+
+// Two numbers of type H in P, with components x and y, computed as one vector of two native numbers.
+template <class P, class H>
+struct NarrowPair : hipshared::NarrowPairFunctions<P, H> {
+  using Two = decltype(H::data) __attribute__((ext_vector_type(2)));
+  static Two in(P a) { return {a.x.data, a.y.data}; }
+  static P out(Two a) { return {H(a.x), H(a.y)}; }
+
+  friend P operator+(P a, P b) { return out(in(a) + in(b)); }
+  friend P operator-(P a, P b) { return out(in(a) - in(b)); }
+  friend P operator*(P a, P b) { return out(in(a) * in(b)); }
+  friend P operator/(P a, P b) { return out(in(a) / in(b)); }
+  friend P operator-(P a) { return out(-in(a)); }
+  friend P __hfma2(P a, P b, P c) { return out(__builtin_elementwise_fma(in(a), in(b), in(c))); }
+  friend P __habs2(P a) { return out(__builtin_elementwise_abs(in(a))); }
+  friend P __hmax2(P a, P b) { return out(__builtin_elementwise_maxnum(in(a), in(b))); }
+  friend P __hmin2(P a, P b) { return out(__builtin_elementwise_minnum(in(a), in(b))); }
+};
+
+}  // namespace xray
+
+#pragma clang force_cuda_host_device end
