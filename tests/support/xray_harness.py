@@ -1,4 +1,4 @@
-"""What the tests of the X-ray share: a sandbox, the corpus, the compiler's own word. It asserts nothing."""
+"""Helpers for tests of the X-ray: a sandbox, the corpus, and the compiler's own remarks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _REMARK = re.compile(r"remark: +(?P<name>[^:\n]+): (?P<value>\S+) \[-Rpass-analy
 
 @dataclass(frozen=True)
 class Lab:
-    """One sandbox for many X-rays."""
+    """A sandbox and settings for X-rays."""
 
     box_maker: Sandbox
     settings: Settings
@@ -40,30 +40,30 @@ class Lab:
 
 
 def open_lab() -> Iterator[Lab]:
-    """A lab, for a fixture to yield from."""
+    """Yield a lab, for use in a fixture."""
     maker = sandbox.open_sandbox("bubblewrap")
     yield Lab(maker, settings.load({}, env_file=None))
     maker.close()
 
 
 def remarks(path: Path, arch: str) -> dict[str, dict[str, str]]:
-    """What the compiler itself says about each kernel of a file: symbol → figure → value."""
+    """Return the compiler's remarks about each kernel of a file: symbol → figure → value."""
     compiler = DeviceCompiler(settings.load({}, env_file=None).cache_dir, arch, libraries=find_libraries())
     precompiled = compiler.precompiled(choose_headers(path.read_text()))
     command = [*compiler.command(str(path), precompiled), "-o", "/dev/null"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    found: dict[str, dict[str, str]] = {}
+    by_symbol: dict[str, dict[str, str]] = {}
     figures: dict[str, str] = {}
     for remark in _REMARK.finditer(done.stderr):
         if remark["name"] == "Function Name":
-            figures = found.setdefault(remark["value"], {})
+            figures = by_symbol.setdefault(remark["value"], {})
         else:
             figures[remark["name"]] = remark["value"]
-    return found
+    return by_symbol
 
 
 def marked(source: str) -> set[tuple[str, int]]:
-    """The findings that a source's own comments announce: rule and line."""
+    """Return the findings that comments of a source mark: rule and line."""
     return {
         (rule, number)
         for number, line in enumerate(source.splitlines(), 1)

@@ -1,4 +1,4 @@
-"""What the X-ray reads: symbols, launches, instructions, lanes, and the assembly as a whole."""
+"""The X-ray's parsers and analyses: symbols, launches, instructions, lanes and assembly."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ amdhsa.target:   amdgcn-amd-amdhsa--gfx942
 
 
 def test_reads_assembly() -> None:
-    """Every instruction gets its author's line, through inlined headers, and its loop."""
+    """Every instruction has its source line, also through inlined headers, and its loop depth."""
     ((function, metadata),) = read_assembly(ASSEMBLY).kernels()
-    assert [(each.mnemonic, each.line, each.depth) for each in function.instructions] == [
+    assert [(item.mnemonic, item.line, item.depth) for item in function.instructions] == [
         ("s_load_dwordx2", 4, 0),
         ("v_lshlrev_b32_e32", 4, 0),
         ("v_add_u32_e32", 6, 1),
@@ -81,7 +81,7 @@ def test_reads_assembly() -> None:
 
 
 def test_lists_assembly_beside_source() -> None:
-    """A source line stands once beside its instructions, and loops have bars."""
+    """A source line is shown once next to its instructions, and each loop has a bar."""
     ((function, _),) = read_assembly(ASSEMBLY).kernels()
     source = "\n".join(f"line {number}" for number in range(1, 9))
     rows = list(side_by_side(listing_blocks(function.instructions, function.labels), source, 80))
@@ -94,8 +94,8 @@ def test_lists_assembly_beside_source() -> None:
 @pytest.mark.parametrize(
     "text", ["", "garbage\n\t\0\n", "\t.amdgpu_metadata\n", ASSEMBLY[:300], ASSEMBLY[300:]]
 )
-def test_reads_anything(text: str) -> None:
-    """Assembly that is cut off or makes no sense gives no kernels, and no traceback."""
+def test_invalid_assembly(text: str) -> None:
+    """Truncated or meaningless assembly gives no traceback."""
     assert list(read_assembly(text).kernels()) in ([], list(read_assembly(text).kernels()))
 
 
@@ -118,12 +118,12 @@ def test_reads_anything(text: str) -> None:
     ],
 )
 def test_demangles(symbol: str, name: str) -> None:
-    """A kernel is called as its author calls it; a symbol that is not understood stays as it is."""
+    """A symbol is demangled to the author's name; an unsupported symbol is returned unchanged."""
     assert demangle(symbol) == name
 
 
 def test_bare_names() -> None:
-    """A launch names a kernel without its namespace and its template arguments."""
+    """The bare name has no namespace and no template arguments."""
     assert bare_name("a::b::add<ns::T, 4>") == "add"
 
 
@@ -152,18 +152,18 @@ def test_bare_names() -> None:
     ],
 )
 def test_kinds_of_instructions(mnemonic: str, kind: InstructionKind, width: int) -> None:
-    """Each mnemonic is of one kind, and moves so many bytes a lane."""
+    """Each mnemonic has one kind, and a width in bytes per lane."""
     assert kind_of(mnemonic) is kind
     assert width_of(mnemonic) == width
 
 
 def test_scratch_of_gfx90a() -> None:
-    """On gfx90a scratch is reached through the buffer in the first four scalar registers."""
+    """On gfx90a scratch is accessed through the buffer in the first four scalar registers."""
     assert kind_of("buffer_store_dword", "v0, off, s[0:3], 0 offset:4") is InstructionKind.SCRATCH
     assert kind_of("buffer_load_dword", "v0, v1, s[8:11], 0 offen") is InstructionKind.GLOBAL_LOAD
 
 
-PIECES = (
+TOKENS = (
     *("__global__", "void", "k", "<<<", ">>>", ">", "<", "(", ")", "{", "}", ",", ";", "=", "dim3", "const"),
     *(
         "int",
@@ -203,9 +203,9 @@ void go(int n) {
 
 
 def test_finds_launches() -> None:
-    """The size of a block is read off numbers, constants and dim3s; what is not plain is not known."""
-    found = {(each.kernel, each.line): (each.block, each.lds_bytes) for each in find_launches(LAUNCHES)}
-    assert found == {
+    """Block sizes are read from numbers, constants and dim3s; sizes that are not constant are None."""
+    launches = find_launches(LAUNCHES)
+    assert {(item.kernel, item.line): (item.block, item.lds_bytes) for item in launches} == {
         ("a", 9): ((256, 1, 1), 0),
         ("b", 10): ((32, 8, 1), 65552),
         ("c", 11): (None, 0),
@@ -216,42 +216,42 @@ def test_finds_launches() -> None:
 
 
 def test_two_sizes_of_block() -> None:
-    """A kernel that is launched with two sizes of block has no one size."""
+    """A kernel that is launched with two block sizes has no single block size."""
     launches = find_launches(LAUNCHES)
     assert block_of(launches, "e") is None
     assert block_of(launches, "a") == (256, 1, 1)
 
 
-def test_constants_in_a_circle() -> None:
-    """Constants that are defined by each other are not known, and do not hang."""
+def test_circular_constants() -> None:
+    """Circularly defined constants have no value, and evaluating them ends."""
     source = "#define A B\n#define B A\nvoid f() { k<<<1, A>>>(); }\n"
-    assert [each.block for each in find_launches(source)] == [None]
+    assert [launch.block for launch in find_launches(source)] == [None]
 
 
 def test_a_name_with_two_values() -> None:
-    """A name that is defined twice with different values is not known."""
+    """A name that is defined twice with different values has no value."""
     source = "const int T = 64;\nvoid f() { const int T = 128; k<<<1, T>>>(); }\n"
-    assert [each.block for each in find_launches(source)] == [None]
+    assert [launch.block for launch in find_launches(source)] == [None]
 
 
 def test_a_constant_that_is_also_a_parameter() -> None:
-    """A name that is a constant here and a parameter there is not known."""
+    """A name that is a constant in one place and a parameter in another has no value."""
     source = "const int T = 64;\nvoid f(int T) { k<<<1, T>>>(); }\n"
-    assert [each.block for each in find_launches(source)] == [None]
+    assert [launch.block for launch in find_launches(source)] == [None]
 
 
-@given(st.lists(st.sampled_from(PIECES), max_size=60).map(" ".join))
+@given(st.lists(st.sampled_from(TOKENS), max_size=60).map(" ".join))
 def test_reads_any_source(source: str) -> None:
-    """Whatever the text, launches, kernels and assumptions are read without a traceback."""
+    """Launches, kernels and assumptions are read from arbitrary tokens without a traceback."""
     assert all(launch.line > 0 for launch in find_launches(source))
     assert all(line > 0 for line in kernel_lines(source).values())
-    assert all(each.line > 0 for each in find_assumptions(source))
+    assert all(assumption.line > 0 for assumption in find_assumptions(source))
 
 
 @example("NE")
 @given(st.text(alphabet="_ZNEIKPS0123456789tsLifbjJ", max_size=40))
 def test_demangles_anything(symbol: str) -> None:
-    """Whatever the symbol, there is a name."""
+    """Every symbol gives a name."""
     assert demangle(f"_Z{symbol}") or not symbol
 
 
@@ -270,40 +270,40 @@ def test_demangles_anything(symbol: str) -> None:
     ],
     ids=["launches", "loops", "constants", "definitions", "brackets", "kernels", "votes"],
 )
-def test_long_nonsense_ends(source: str) -> None:
-    """Text that is long and senseless is read to its end, in time that does not grow with its square."""
+def test_long_input_takes_linear_time(source: str) -> None:
+    """Long meaningless input is read in time that does not grow quadratically."""
     assert len(find_launches(source)) <= 1000
     assert isinstance(kernel_lines(source), dict)
     assert isinstance(find_assumptions(source), list)
 
 
 def test_deep_symbols() -> None:
-    """A symbol that is nested without end stays as it is."""
+    """A very deeply nested symbol is returned unchanged."""
     symbol = "_Z1kI" + "P" * 100_000 + "fEvv"
     assert demangle(symbol) == symbol
 
 
 def test_lines_of_kernels() -> None:
-    """A kernel's line is that of its name, behind attributes and templates."""
+    """The line of a kernel is that of its name, after attributes and templates."""
     assert kernel_lines(LAUNCHES) == {"a": 4, "b": 6}
 
 
-def test_broken_text_has_no_launches() -> None:
-    """Text that cannot be read has no launches and no kernels."""
+def test_source_that_cannot_be_tokenized() -> None:
+    """A source that cannot be tokenized has no launches and no kernels."""
     assert find_launches("/* never closed") == []
     assert kernel_lines("/* never closed") == {}
     assert find_assumptions("/* never closed") == []
 
 
-def test_follows_lanes() -> None:
-    """The address of each lane is followed through shifts and sums with what all lanes share."""
+def test_traces_lanes() -> None:
+    """The address of each lane is traced through shifts and sums with uniform values."""
     ((function, _),) = read_assembly(ASSEMBLY).kernels()
     accesses = trace_lanes(function.instructions, None).accesses
     assert [access.address.lanes[:4] for access in accesses] == [(4, 8, 12, 16), (4, 8, 12, 16)]
 
 
-def test_follows_lanes_of_a_tile() -> None:
-    """In a block of 16 x 16 the seventeenth lane is the first of the second row."""
+def test_traces_lanes_of_a_tile() -> None:
+    """In a block of 16 x 16 threads, lane 16 is the first thread of the second row."""
     ((function, _),) = read_assembly(ASSEMBLY).kernels()
     lanes = trace_lanes(function.instructions, (16, 16, 1)).accesses[0].address.lanes
     assert lanes[15] == 4 + 15 * 4
@@ -318,5 +318,5 @@ def test_follows_lanes_of_a_tile() -> None:
     ],
 )  # fmt: skip
 def test_bank_conflicts(stride: int, width: int, banks: int, ways: int) -> None:
-    """Lanes a fixed distance apart meet in a bank as often as the distance shares factors with the banks."""
+    """The ways of a bank conflict depend on the common factors of the stride and the number of banks."""
     assert conflict_ways(tuple(lane * stride for lane in range(64)), width, banks) == ways
