@@ -1,4 +1,4 @@
-"""Sorting whole numbers: no floating point, many steps, all blocks together."""
+"""Sorting integers: no floating point, many steps, cooperation of all blocks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INT_MIN, _INT_MAX = -(2**31), 2**31 - 1
 
 
 class ArraySort(Problem):
-    """Ascending order."""
+    """Sort an array of integers in ascending order."""
 
     slug = "array-sort"
     title = "Sort an array"
@@ -30,25 +30,25 @@ class ArraySort(Problem):
     dtypes = (Dtype.INT32,)
     signature = (tensor_in("a"), tensor_out("b"), size("n"))
     statement = r"""
-Sort $n$ whole numbers into ascending order: $b$ is the permutation of $a$ with
+Sort $n$ integers in ascending order: $b$ is the permutation of $a$ with
 
 $$b_0 \le b_1 \le \dots \le b_{n-1}$$
 
 **Arguments**
 
 - `a`: `n` ints
-- `b`: the same ints in ascending order, to be written
-- `n`: how many
+- `b`: output, the same ints in ascending order
+- `n`: the number of elements
 
 **Constraints**
 
 - $n \ge 1$ is any number, not only a power of two.
 - Values are any ints: `INT_MIN` and `INT_MAX` occur, and so do duplicates.
-- `a` must not be changed. Temporary memory may be had with `hipMalloc`.
+- `a` must not be changed. Use `hipMalloc` for temporary memory.
 """
 
     def cases(self, scale: Scale) -> Sequence[Case]:
-        """Lengths around a power of two; orders and values that break sorts."""
+        """Return lengths around powers of two, with orders and values that break incorrect sorts."""
         return [
             _case(1, "one element"),
             _case(2, "two, reversed", draw="reversed"),
@@ -64,30 +64,30 @@ $$b_0 \le b_1 \le \dots \le b_{n-1}$$
         ]
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """One array, in the order that the case asks for."""
+        """Draw one array in the style of the case."""
         n = case.size("n")
         return {"a": _draw(case.draw, n, rng).astype(dtype.value, copy=False)}
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
-        """As the input."""
+        """Return the shape of the input."""
         return {"b": (case.size("n"),)}
 
-    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the input says it all
-        """Equal ints are the same int, so the order is unambiguous."""
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the input is enough
+        """Sort the input; equal integers are indistinguishable, so the result is unique."""
         ordered = inputs["a"].copy()
         ordered.sort()
         return {"b": ordered}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002 - the same for all sizes
-        """None."""
-        return rounding.exact("whole numbers are moved, not computed")
+        """Return an exact comparison."""
+        return rounding.exact("integers are moved, not computed")
 
-    def flops(self, case: Case) -> int:  # noqa: ARG002 - no size needs any
-        """Sorting ints needs none."""
+    def flops(self, case: Case) -> int:  # noqa: ARG002 - 0 for all sizes
+        """Return 0: sorting needs no floating-point operations."""
         return 0
 
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
-        """Every element read and written."""
+        """Count every element read once and written once."""
         return 2 * case.size("n") * dtype.size
 
 

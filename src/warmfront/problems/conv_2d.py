@@ -1,4 +1,4 @@
-"""Convolution of an image: neighbours share their inputs, and the edges need care."""
+"""Convolution of an image: adjacent outputs share inputs, and the borders need care."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Conv2d(Problem):
-    """An image, and a small kernel that slides over it."""
+    """Convolve an image with a small kernel."""
 
     slug = "conv-2d"
     title = "2D convolution"
@@ -33,7 +33,7 @@ class Conv2d(Problem):
         size("Kw"),
     )
     statement = r"""
-Slide a kernel $B$ over an image $A$, which counts as zero outside its edges:
+Convolve an image $A$ with a kernel $B$. Outside its borders the image is zero:
 
 $$C_{ij} = \sum_{p=0}^{K_h - 1} \sum_{q=0}^{K_w - 1}
 A_{i + p - \lfloor K_h / 2 \rfloor,\; j + q - \lfloor K_w / 2 \rfloor} \, B_{pq}$$
@@ -44,7 +44,7 @@ As in neural networks, the kernel is not flipped (this is a cross-correlation).
 
 - `A`: the image, row-major, `H * W` values
 - `B`: the kernel, row-major, `Kh * Kw` values
-- `C`: the result, the size of the image, to be written
+- `C`: output, `H * W` values
 - `H`, `W`: the extents of the image
 - `Kh`, `Kw`: the extents of the kernel
 
@@ -55,7 +55,7 @@ As in neural networks, the kernel is not flipped (this is a cross-correlation).
 """
 
     def cases(self, scale: Scale) -> Sequence[Case]:
-        """Kernels thin, wide, large, larger than the image."""
+        """Return cases with thin, wide and large kernels, and kernels larger than the image."""
         return [
             _case((1, 1), (1, 1), "one product"),
             _case((1, 1), (3, 3), "all but the centre outside"),
@@ -71,19 +71,19 @@ As in neural networks, the kernel is not flipped (this is a cross-correlation).
         ]
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """Image and kernel drawn alike."""
+        """Draw the image and the kernel in the same style."""
         return {
             "A": draws.draw(case.draw, (case.size("H"), case.size("W")), dtype, rng),
             "B": draws.draw(case.draw, (case.size("Kh"), case.size("Kw")), dtype, rng),
         }
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
-        """As the image."""
+        """Return the shape of the image."""
         return {"C": (case.size("H"), case.size("W"))}
 
     def reference(self, case: Case, inputs: Tensors) -> Tensors:
-        """In float64, the image shifted and scaled for each element of the kernel."""
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded while the compiler works
+        """Add up in float64 the image shifted and scaled by each element of the kernel."""
+        import numpy as np  # noqa: PLC0415 - NumPy is imported while the compiler runs
 
         height, width = inputs["A"].shape
         rows, columns = case.size("Kh"), case.size("Kw")
@@ -94,21 +94,21 @@ As in neural networks, the kernel is not flipped (this is a cross-correlation).
         return {"C": total}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
-        """Sums of as many products as the kernel has elements."""
+        """Return the tolerance for sums of one product per element of the kernel."""
         return rounding.sum_of(case.draw, case.size("Kh") * case.size("Kw"), dtype)
 
     def flops(self, case: Case) -> int:
-        """A product and an addition for every pair of a pixel and a kernel element within the image."""
+        """Count a product and an addition per pair of pixel and kernel element inside the image."""
         rows = _pairs_inside(case.size("H"), case.size("Kh"))
         return 2 * rows * _pairs_inside(case.size("W"), case.size("Kw"))
 
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
-        """The image read and written, the kernel read."""
+        """Count the image read, the output written and the kernel read."""
         return (2 * case.size("H") * case.size("W") + case.size("Kh") * case.size("Kw")) * dtype.size
 
 
 def _pairs_inside(extent: int, taps: int) -> int:
-    """Along one axis, how many pairs of a position and a tap fall inside the image."""
+    """Return the number of (position, tap) pairs along one axis that are inside the image."""
     return sum(max(0, extent - abs(tap - taps // 2)) for tap in range(taps))
 
 

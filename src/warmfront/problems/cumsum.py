@@ -1,4 +1,4 @@
-"""Cumulative sum: every output needs all inputs before it, so blocks must work together."""
+"""Cumulative sum: every output depends on all inputs before it, so blocks must cooperate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Cumsum(Problem):
-    """The inclusive prefix sum."""
+    """Compute the inclusive prefix sum."""
 
     slug = "cumsum"
     title = "Cumulative sum"
@@ -32,17 +32,17 @@ $$y_i = \sum_{j=0}^{i} x_j, \qquad 0 \le i < N$$
 **Arguments**
 
 - `input`: the vector $x$, `N` values
-- `output`: the vector $y$, `N` values, to be written
-- `N`: how many
+- `output`: the vector $y$, `N` values
+- `N`: the number of elements
 
 **Constraints**
 
-- $N \ge 1$ is any number. There are more elements than one launch of 1024 blocks of 1024 threads has.
-- Temporary memory may be had with `hipMalloc`.
+- $N \ge 1$ is any number, and may exceed the threads of 1024 blocks of 1024 threads.
+- Use `hipMalloc` for temporary memory.
 """
 
     def cases(self, scale: Scale) -> Sequence[Case]:
-        """Lengths around wavefronts and blocks, and one past 1024 blocks of 1024."""
+        """Return lengths around wavefronts and blocks, and one above 1024 blocks of 1024."""
         return [
             _case(1, "one element"),
             _case(7, "a few"),
@@ -56,27 +56,27 @@ $$y_i = \sum_{j=0}^{i} x_j, \qquad 0 \le i < N$$
         ]
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """One vector."""
+        """Draw one vector."""
         return {"input": draws.draw(case.draw, (case.size("N"),), dtype, rng)}
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
-        """As the input."""
+        """Return the shape of the input."""
         return {"output": (case.size("N"),)}
 
-    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the input says it all
-        """In float64."""
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the input is enough
+        """Compute the result in float64."""
         return {"output": inputs["input"].cumsum(dtype="float64")}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
-        """That of the last and longest sum."""
+        """Return the tolerance of the last sum, which is the longest."""
         return rounding.sum_of(case.draw, case.size("N"), dtype)
 
     def flops(self, case: Case) -> int:
-        """One addition an element."""
+        """Count one addition per element."""
         return case.size("N")
 
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
-        """Every element read and written."""
+        """Count every element read once and written once."""
         return 2 * case.size("N") * dtype.size
 
 

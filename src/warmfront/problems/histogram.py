@@ -1,4 +1,4 @@
-"""Histogram: many threads count in few places, so atomics and their contention decide."""
+"""Histogram: many threads increment few counters, so contention of atomics decides the speed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Histogram(Problem):
-    """How often each value occurs in an image."""
+    """Count how often each value occurs in an image."""
 
     slug = "histogram"
     title = "Histogram"
@@ -40,25 +40,25 @@ class Histogram(Problem):
         size("width"),
     )
     statement = r"""
-Count how often each value occurs in an image $I$ of whole numbers:
+Count how often each value occurs in an image $I$ of integers:
 
 $$h_b = \left|\{(y, x) : I_{yx} = b\}\right|, \qquad 0 \le b < \text{num\_bins}$$
 
 **Arguments**
 
-- `image`: $I$, row-major, `height * width` floats, each a whole number in `[0, num_bins)`
-- `num_bins`: how many values there are
-- `histogram`: $h$, `num_bins` floats, to be written. It does not start at zero.
-- `height`, `width`: the extents
+- `image`: $I$, row-major, `height * width` floats, each an integer in `[0, num_bins)`
+- `num_bins`: the number of possible values
+- `histogram`: output, $h$, `num_bins` floats. It is not initialised to zero.
+- `height`, `width`: the extents of the image
 
 **Constraints**
 
 - $1 \le$ `num_bins` $\le 1024$: the counts of a block fit into shared memory.
-- No count exceeds $2^{24}$, so every count is a whole number that a float holds exactly.
+- No count exceeds $2^{24}$, so a float represents every count exactly.
 """
 
     def cases(self, scale: Scale) -> Sequence[Case]:
-        """Few and many bins, even and uneven use of them."""
+        """Return cases with few and many bins, evenly and unevenly used."""
         return [
             _case(1, 1, 1, "one pixel, one bin"),
             _case(1, 1, 16, "one pixel", note="empty bins must be zero"),
@@ -73,7 +73,7 @@ $$h_b = \left|\{(y, x) : I_{yx} = b\}\right|, \qquad 0 \le b < \text{num\_bins}$
         ]
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """`uniform` spreads pixels over all bins, `uneven` favours the low ones, `last` is one bin."""
+        """Draw pixels: `uniform` over all bins, `uneven` with more low bins, `last` in the last bin only."""
         extents = case.size("height"), case.size("width")
         bins = case.size("num_bins")
         if case.draw == "uneven":
@@ -84,26 +84,26 @@ $$h_b = \left|\{(y, x) : I_{yx} = b\}\right|, \qquad 0 \le b < \text{num\_bins}$
         return {"image": pixels.astype(dtype.value)}
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
-        """A count for each bin."""
+        """Return one count per bin."""
         return {"histogram": (case.size("num_bins"),)}
 
     def reference(self, case: Case, inputs: Tensors) -> Tensors:
-        """Counted in whole numbers."""
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded while the compiler works
+        """Count in integers."""
+        import numpy as np  # noqa: PLC0415 - NumPy is imported while the compiler runs
 
         pixels = inputs["image"].astype("int32").ravel()
         return {"histogram": np.bincount(pixels, minlength=case.size("num_bins")).astype("float64")}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002 - the same for all sizes
-        """None."""
-        return rounding.exact("counts are whole numbers up to 2^24, which float32 holds exactly")
+        """Return an exact comparison."""
+        return rounding.exact("counts are integers up to 2^24, which float32 represents exactly")
 
-    def flops(self, case: Case) -> int:  # noqa: ARG002 - no size needs any
-        """Counting needs none."""
+    def flops(self, case: Case) -> int:  # noqa: ARG002 - 0 for all sizes
+        """Return 0: counting needs no floating-point operations."""
         return 0
 
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
-        """Every pixel read, every count written."""
+        """Count every pixel read and every count written."""
         return (case.size("height") * case.size("width") + case.size("num_bins")) * dtype.size
 
 

@@ -1,4 +1,4 @@
-"""Layer normalisation: mean and variance of each sample, where the wrong formula loses all digits."""
+"""Layer normalisation: mean and variance of each sample, where a naive formula loses all digits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _EPSILON = 1e-5
 
-#: The mean of the `far` inputs, whose deviation is 1: E[x^2] - E[x]^2 in float32 is noise there.
+#: The mean of the `far` inputs, whose deviation is 1. There, E[x^2] - E[x]^2 in float32 is only noise.
 _FAR = 1e4
 
 #: The largest gamma that is drawn.
@@ -36,7 +36,7 @@ _GAMMA = 1.5
 
 
 class LayerNorm(Problem):
-    """Each sample to mean 0 and variance 1, then scaled and shifted."""
+    """Normalise each sample to mean 0 and variance 1, then scale and shift it."""
 
     slug = "layer-norm"
     title = "Layer normalisation"
@@ -62,7 +62,7 @@ Y_{bi} = \frac{X_{bi} - \mu_b}{\sqrt{\sigma_b^2 + \epsilon}} \gamma_i + \beta_i,
 
 - `X`: the batch, contiguous, `B * F * D1 * D2` values
 - `gamma`, `beta`: scale and shift, `F * D1 * D2` values each, the same for every sample
-- `Y`: the result, of the shape of `X`, to be written
+- `Y`: output, of the shape of `X`
 - `B`, `F`, `D1`, `D2`: the extents
 
 **Constraints**
@@ -73,7 +73,7 @@ Y_{bi} = \frac{X_{bi} - \mu_b}{\sqrt{\sigma_b^2 + \epsilon}} \gamma_i + \beta_i,
 """
 
     def cases(self, scale: Scale) -> Sequence[Case]:
-        """Small and large samples, and means that drown the variance."""
+        """Return small and large samples, and samples whose mean is much larger than their variance."""
         return [
             _case(1, 1, 1, 1, "one value", note="variance 0: epsilon decides"),
             _case(2, 1, 1, 3, "tiny samples", note="a variance that divides by n - 1"),
@@ -88,7 +88,7 @@ Y_{bi} = \frac{X_{bi} - \mu_b}{\sqrt{\sigma_b^2 + \epsilon}} \gamma_i + \beta_i,
         ]
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """Random scale and shift; samples as drawn, `far` with a mean of 10000."""
+        """Draw samples, scale and shift; `far` samples have a mean of 10000."""
         extents = _extents(case)
         style = "normal" if case.draw == "far" else case.draw
         x = draws.draw(style, extents, dtype, rng)
@@ -99,18 +99,18 @@ Y_{bi} = \frac{X_{bi} - \mu_b}{\sqrt{\sigma_b^2 + \epsilon}} \gamma_i + \beta_i,
         }
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
-        """As the input."""
+        """Return the shape of the input."""
         return {"Y": _extents(case)}
 
-    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the inputs say it all
-        """In float64, with the mean subtracted first."""
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the inputs are enough
+        """Compute the result in float64, subtracting the mean first."""
         x = inputs["X"].astype("float64")
         centred = x - x.mean(axis=(1, 2, 3), keepdims=True)
         variance = (centred**2).mean(axis=(1, 2, 3), keepdims=True)
         return {"Y": centred / (variance + _EPSILON) ** 0.5 * inputs["gamma"] + inputs["beta"]}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
-        """By how much the mean can be off, seen through the division by the deviation."""
+        """Return the error of a float32 mean, divided by the deviation."""
         u, n = UNIT[dtype], prod(_extents(case)[1:])
         if case.draw == "far":
             return Tolerance(
@@ -131,11 +131,11 @@ Y_{bi} = \frac{X_{bi} - \mu_b}{\sqrt{\sigma_b^2 + \epsilon}} \gamma_i + \beta_i,
         )
 
     def flops(self, case: Case) -> int:
-        """Eight an element: mean 1, variance 3, normalise 2, scale and shift 2."""
+        """Count 8 per element: mean 1, variance 3, normalise 2, scale and shift 2."""
         return 8 * prod(_extents(case))
 
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
-        """Every sample read and written, scale and shift read."""
+        """Count every sample read and written, scale and shift read."""
         extents = _extents(case)
         return (2 * prod(extents) + 2 * prod(extents[1:])) * dtype.size
 

@@ -1,4 +1,4 @@
-"""Leaky ReLU: one comparison and one product an element."""
+"""Leaky ReLU: one comparison and one product per element."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class LeakyRelu(Problem):
-    """Negative values shrink by a factor."""
+    """Multiply negative values by a factor."""
 
     slug = "leaky-relu"
     title = "Leaky ReLU"
@@ -48,19 +48,19 @@ $$y = \begin{cases} x & x > 0 \\ \alpha x & x \le 0 \end{cases}$$
 **Arguments**
 
 - `input`: the matrix $x$, `n * m` values
-- `alpha`: the slope $\alpha$ for negative values, a `float` whatever the dtype
-- `output`: the matrix $y$, `n * m` values, to be written
-- `n`, `m`: its extents. The order does not matter: all elements are contiguous.
+- `alpha`: the slope $\alpha$ for negative values, a `float` for every dtype
+- `output`: the matrix $y$, `n * m` values
+- `n`, `m`: the extents. The order does not matter: all elements are contiguous.
 
 **Constraints**
 
 - $n, m \ge 1$ are any numbers, and so is their product.
-- $0 \le \alpha \le 2$. With $\alpha > 1$, $\max(x, \alpha x)$ is not the answer.
-- Values are finite. Some are subnormal, some are zeros of either sign.
+- $0 \le \alpha \le 2$. For $\alpha > 1$, $\max(x, \alpha x)$ is wrong.
+- Values are finite. Some are subnormal, and some are positive or negative zeros.
 """
 
     def cases(self, scale: Scale) -> Sequence[Case]:
-        """Sizes around a block, slopes that tell formulas apart, values around zero."""
+        """Return sizes around a block, slopes that distinguish formulas, and values around zero."""
         return [
             _case(1, 1, "the smallest launch"),
             _case(1, 13, "a single row, not a multiple of four"),
@@ -74,28 +74,28 @@ $$y = \begin{cases} x & x > 0 \\ \alpha x & x \le 0 \end{cases}$$
         ]
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """One matrix."""
+        """Draw one matrix."""
         return {"input": draws.draw(case.draw, _shape(case), dtype, rng)}
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
-        """As the input."""
+        """Return the shape of the input."""
         return {"output": _shape(case)}
 
     def reference(self, case: Case, inputs: Tensors) -> Tensors:
-        """In float64, with alpha as the float that the kernel gets."""
+        """Compute the result in float64, with alpha rounded to the float that the kernel receives."""
         x = inputs["input"].astype("float64")
         return {"output": x.clip(min=0.0) + case.c_float("alpha") * x.clip(max=0.0)}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002 - the same for all sizes
-        """One product, rounded."""
+        """Return the tolerance for one rounded product."""
         return rounding.elementwise(dtype)
 
     def flops(self, case: Case) -> int:
-        """One product an element."""
+        """Count one product per element."""
         return case.size("n") * case.size("m")
 
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
-        """Every element read and written."""
+        """Count every element read once and written once."""
         return 2 * case.size("n") * case.size("m") * dtype.size
 
 

@@ -1,4 +1,4 @@
-"""Matrix multiplication: the one that GPUs are built for."""
+"""Matrix multiplication: arithmetic decides the speed, if tiles are reused well."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     from warmfront.problems.spec import Tensors, Tolerance
 
-#: Products above this many multiplications are too slow in float64 on a host.
+#: Above this many multiplications, float64 on the host is too slow.
 _FLOAT64_LIMIT = 2**33
 
-#: Length of the float32 products that are then added in float64.
+#: Length of the float32 partial sums that are added up in float64.
 _SLICE = 256
 
 
 class MatrixMultiplication(Problem):
-    """The product of two matrices."""
+    """Multiply two matrices."""
 
     slug = "matrix-multiplication"
     title = "Matrix multiplication"
@@ -39,7 +39,7 @@ class MatrixMultiplication(Problem):
         size("k"),
     )
     statement = r"""
-Multiply a matrix $A$ of $m \times k$ by a matrix $B$ of $k \times n$:
+Multiply an $m \times k$ matrix $A$ by a $k \times n$ matrix $B$:
 
 $$C_{ij} = \sum_{l=0}^{k-1} A_{il} B_{lj}$$
 
@@ -47,18 +47,18 @@ $$C_{ij} = \sum_{l=0}^{k-1} A_{il} B_{lj}$$
 
 - `input_a`: $A$, `m * k` values
 - `input_b`: $B$, `k * n` values
-- `output_c`: $C$, `m * n` values, to be written
+- `output_c`: output, $C$, `m * n` values
 - `m`, `n`, `k`: the extents. Note the order.
 
 **Constraints**
 
 - All matrices are row-major and contiguous.
-- $m, n, k \ge 1$ are any numbers: tiles at the edges are ragged.
+- $m, n, k \ge 1$ are any numbers, so tiles at the edges can be partial.
 - For float16, sum in float32 and round once at the end.
 """
 
     def cases(self, scale: Scale) -> Sequence[Case]:
-        """Vectors, ragged tiles, every pair of extents apart."""
+        """Return vectors, partial tiles, and extents that all differ."""
         return [
             _case(1, 1, 1, "one product"),
             _case(1, 257, 31, "a row times a matrix", note="m smaller than a tile"),
@@ -72,7 +72,7 @@ $$C_{ij} = \sum_{l=0}^{k-1} A_{il} B_{lj}$$
         ]
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """Two matrices drawn alike."""
+        """Draw two matrices in the same style."""
         m, n, k = _extents(case)
         return {
             "input_a": draws.draw(case.draw, (m, k), dtype, rng),
@@ -80,12 +80,12 @@ $$C_{ij} = \sum_{l=0}^{k-1} A_{il} B_{lj}$$
         }
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
-        """As many rows as A, as many columns as B."""
+        """Return the rows of A and the columns of B."""
         m, n, _ = _extents(case)
         return {"output_c": (m, n)}
 
     def reference(self, case: Case, inputs: Tensors) -> Tensors:
-        """In float64; where that takes too long, slices in float32 that are added in float64."""
+        """Compute in float64, or for large products add up float32 slices in float64."""
         a, b = inputs["input_a"], inputs["input_b"]
         m, n, k = _extents(case)
         if m * n * k <= _FLOAT64_LIMIT:
@@ -97,16 +97,16 @@ $$C_{ij} = \sum_{l=0}^{k-1} A_{il} B_{lj}$$
         return {"output_c": total}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
-        """Sums of k products."""
+        """Return the tolerance for sums of k products."""
         return rounding.sum_of(case.draw, case.size("k"), dtype)
 
     def flops(self, case: Case) -> int:
-        """A product and an addition for every term."""
+        """Count a product and an addition per term."""
         m, n, k = _extents(case)
         return 2 * m * n * k
 
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
-        """Both inputs once, the output once."""
+        """Count both inputs read and the output written."""
         m, n, k = _extents(case)
         return (m * k + k * n + m * n) * dtype.size
 
@@ -134,7 +134,7 @@ _CPU_SIZED = (
 
 _GPU_SIZED = (
     _case(1021, 1031, 1033, "large, all prime", draw="whole"),
-    _case(1024, 1024, 1024, "4 MiB a matrix", benchmark=True),
+    _case(1024, 1024, 1024, "4 MiB per matrix", benchmark=True),
     _case(8192, 8192, 1024, "a wide output", benchmark=True),
-    _case(4096, 4096, 4096, "64 MiB a matrix", benchmark=True),
+    _case(4096, 4096, 4096, "64 MiB per matrix", benchmark=True),
 )

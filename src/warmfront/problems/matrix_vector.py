@@ -1,4 +1,4 @@
-"""Matrix times vector: every element of the matrix is read once, so bandwidth decides."""
+"""Matrix-vector product: every element of the matrix is read once, so bandwidth decides the speed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class MatrixVector(Problem):
-    """The product of a matrix and a vector."""
+    """Multiply a matrix by a vector."""
 
     slug = "matrix-vector"
     title = "Matrix-vector multiplication"
@@ -31,7 +31,7 @@ class MatrixVector(Problem):
         size("k"),
     )
     statement = r"""
-Multiply a matrix $A$ of $m \times k$ by a vector $b$ of length $k$:
+Multiply an $m \times k$ matrix $A$ by a vector $b$ of length $k$:
 
 $$c_i = \sum_{l=0}^{k-1} A_{il} b_l$$
 
@@ -39,16 +39,16 @@ $$c_i = \sum_{l=0}^{k-1} A_{il} b_l$$
 
 - `input_a`: $A$, row-major, `m * k` values
 - `input_b`: $b$, `k` values
-- `output_c`: $c$, `m` values, to be written
+- `output_c`: output, $c$, `m` values
 - `m`, `k`: the extents
 
 **Constraints**
 
-- $m, k \ge 1$ are any numbers: rows are not aligned to more than one `float`.
+- $m, k \ge 1$ are any numbers, so rows are aligned to one `float` only.
 """
 
     def cases(self, scale: Scale) -> Sequence[Case]:
-        """Short and long rows, few and many of them."""
+        """Return short and long rows, and few and many of them."""
         return [
             _case(1, 1, "one product"),
             _case(1, 257, "a dot product, just over a block"),
@@ -63,7 +63,7 @@ $$c_i = \sum_{l=0}^{k-1} A_{il} b_l$$
         ]
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """A matrix and a vector drawn alike."""
+        """Draw the matrix and the vector in the same style."""
         m, k = case.size("m"), case.size("k")
         return {
             "input_a": draws.draw(case.draw, (m, k), dtype, rng),
@@ -71,23 +71,23 @@ $$c_i = \sum_{l=0}^{k-1} A_{il} b_l$$
         }
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
-        """A value for each row."""
+        """Return one value per row."""
         return {"output_c": (case.size("m"),)}
 
-    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the inputs say it all
-        """In float64."""
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the inputs are enough
+        """Compute the result in float64."""
         return {"output_c": inputs["input_a"].astype("float64") @ inputs["input_b"].astype("float64")}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
-        """Sums of k products."""
+        """Return the tolerance for sums of k products."""
         return rounding.sum_of(case.draw, case.size("k"), dtype)
 
     def flops(self, case: Case) -> int:
-        """A product and an addition for every element of the matrix."""
+        """Count a product and an addition per element of the matrix."""
         return 2 * case.size("m") * case.size("k")
 
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
-        """The matrix, the vector and the result, once each."""
+        """Count the matrix and the vector read and the result written."""
         m, k = case.size("m"), case.size("k")
         return (m * k + k + m) * dtype.size
 

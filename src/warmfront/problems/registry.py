@@ -1,7 +1,7 @@
-"""Finds problems: the modules of this package, and the operator's own files in WARMFRONT_PROBLEMS.
+"""Registry of problems: the modules of this package, and the operator's files in WARMFRONT_PROBLEMS.
 
-A problem called `leaky-relu` lives in `leaky_relu.py`, so that getting one imports only its module.
-The files in WARMFRONT_PROBLEMS are trusted code; nothing that a submission carries is ever loaded here.
+The problem `leaky-relu` is in `leaky_relu.py`, so that getting one problem imports only its module. Files in
+WARMFRONT_PROBLEMS are trusted code; a problem file that comes with a submission is never loaded here.
 """
 
 from __future__ import annotations
@@ -23,19 +23,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import ModuleType
 
-#: The environment variable with directories of more problems, separated as in PATH.
+#: The environment variable with directories of additional problems, separated as in PATH.
 DIRECTORIES_VARIABLE = "WARMFRONT_PROBLEMS"
 
 _PACKAGE = Path(__file__).parent
 
-#: Modules of this package that are no problems.
-_MACHINERY = frozenset({"draws", "registry", "rounding", "spec", "validation"})
+#: Modules of this package that do not define a problem.
+_SUPPORT_MODULES = frozenset({"draws", "registry", "rounding", "spec", "validation"})
 
 _HINT = "docs/writing-a-problem.md shows a complete file"
 
 
 def get(name: str) -> Problem:
-    """The problem with this slug or alias."""
+    """Return the problem with this slug or alias.
+
+    Raises:
+        UnknownProblem: There is no such problem; the message suggests similar names.
+        BadProblemFile: The file of the problem does not define a valid problem.
+    """
     files = _files_by_slug()
     if name in files:
         return load(files[name])
@@ -48,24 +53,24 @@ def get(name: str) -> Problem:
 
 
 def all_problems() -> list[Problem]:
-    """Every problem, by slug."""
+    """Return every problem, sorted by slug."""
     return _load_all(_files_by_slug())
 
 
 def operator_files() -> list[Path]:
-    """The files of the operator's own problems, for whoever takes them elsewhere. Imports nothing."""
+    """Return the files of the operator's problems, to copy them to VMs. Imports nothing."""
     return [path for directory in _operator_directories() for path in _problem_files(directory)]
 
 
 def load(path: Path) -> Problem:
-    """The one problem that the file defines, found usable."""
+    """Import a file, validate the one problem that it defines and return it."""
     try:
         problem = _only_problem_class(_import(path))()
         validation.check(problem, slug=path.stem.replace("_", "-"))
     except BadProblemFile as error:
         raise BadProblemFile(f"{path}: {error.message}", hint=_HINT) from None
     except Exception as error:
-        # Whatever an operator's file does wrong, the operator should hear which file and why.
+        # An operator's file can raise anything; the error names the file and the reason.
         raise BadProblemFile(f"{path}: {type(error).__name__}: {error}", hint=_HINT) from error
     return problem
 
@@ -76,7 +81,7 @@ def _did_you_mean(name: str, known: list[str]) -> str:
 
 
 def _files_by_slug() -> Mapping[str, Path]:
-    """Where each problem lives, ours before the operator's. Reads directories, imports nothing."""
+    """Return the file of each problem by slug, ours before the operator's. Imports nothing."""
     files: dict[str, Path] = {}
     for directory in (_PACKAGE, *_operator_directories()):
         for path in _problem_files(directory):
@@ -95,24 +100,24 @@ def _operator_directories() -> Iterator[Path]:
         if not directory.is_dir():
             raise BadSetting(
                 f"{DIRECTORIES_VARIABLE} names {entry!r}, which is not a directory.",
-                hint=f"It takes directories, separated by {os.pathsep!r}.",
+                hint=f"Set it to directories, separated by {os.pathsep!r}.",
             )
         yield directory
 
 
 def _problem_files(directory: Path) -> list[Path]:
-    skipped = _MACHINERY if directory == _PACKAGE else frozenset[str]()
+    skipped = _SUPPORT_MODULES if directory == _PACKAGE else frozenset[str]()
     names = sorted(path for path in directory.glob("*.py") if not path.name.startswith("_"))
     return [path for path in names if path.stem not in skipped]
 
 
 def _load_all(files: Mapping[str, Path]) -> list[Problem]:
     problems = [load(path) for path in files.values()]
-    _refuse_shared_names(problems, files)
+    _reject_shared_names(problems, files)
     return sorted(problems, key=lambda problem: problem.slug)
 
 
-def _refuse_shared_names(problems: list[Problem], files: Mapping[str, Path]) -> None:
+def _reject_shared_names(problems: list[Problem], files: Mapping[str, Path]) -> None:
     owners = {problem.slug: problem for problem in problems}
     for problem in problems:
         for alias in problem.aliases:
@@ -131,7 +136,7 @@ def _import(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise BadProblemFile("Python cannot import it")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses in the file look their module up by name
+    sys.modules[name] = module  # dataclasses look up their module by name
     try:
         spec.loader.exec_module(module)
     except BaseException:
@@ -141,11 +146,11 @@ def _import(path: Path) -> ModuleType:
 
 
 def _only_problem_class(module: ModuleType) -> type[Problem]:
-    found = [
+    classes = [
         value
         for value in vars(module).values()
         if inspect.isclass(value) and issubclass(value, Problem) and value.__module__ == module.__name__
     ]
-    if len(found) != 1:
-        raise BadProblemFile(f"it defines {len(found)} subclasses of Problem; one is expected")
-    return found[0]
+    if len(classes) != 1:
+        raise BadProblemFile(f"it defines {len(classes)} subclasses of Problem; one is expected")
+    return classes[0]

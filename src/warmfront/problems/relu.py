@@ -1,4 +1,4 @@
-"""ReLU: the least that an activation can do."""
+"""ReLU: the simplest activation; bandwidth decides the speed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Relu(Problem):
-    """Negative values become zero."""
+    """Replace negative values by zero."""
 
     slug = "relu"
     title = "ReLU"
@@ -32,17 +32,17 @@ $$y = \max(x, 0)$$
 **Arguments**
 
 - `input`: the matrix $x$, `n * m` values
-- `output`: the matrix $y$, `n * m` values, to be written
-- `n`, `m`: its extents. The order does not matter: all elements are contiguous.
+- `output`: the matrix $y$, `n * m` values
+- `n`, `m`: the extents. The order does not matter: all elements are contiguous.
 
 **Constraints**
 
-- $n, m \ge 1$ are any numbers, and so is their product.
-- Values are finite. Some are subnormal, some are zeros of either sign; the sign of a zero in $y$ is free.
+- $n, m \ge 1$ are any numbers, and so is their product. - Values are finite. Some are subnormal, and some are
+positive or negative zeros. A zero in $y$ may have either sign.
 """
 
     def cases(self, scale: Scale) -> Sequence[Case]:
-        """Sizes around a block, values around zero."""
+        """Return sizes around a block, and values around zero."""
         return [
             _case(1, 1, "the smallest launch"),
             _case(1, 7, "a single row, not a multiple of four"),
@@ -56,27 +56,27 @@ $$y = \max(x, 0)$$
         ]
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """One matrix."""
+        """Draw one matrix."""
         return {"input": draws.draw(case.draw, _shape(case), dtype, rng)}
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
-        """As the input."""
+        """Return the shape of the input."""
         return {"output": _shape(case)}
 
-    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the input says it all
-        """No arithmetic: float64 only for the sake of form."""
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the input is enough
+        """Compute the result; it is exact in every dtype."""
         return {"output": inputs["input"].astype("float64").clip(min=0.0)}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002 - the same for all sizes
-        """Next to nothing."""
+        """Return the tolerance of an element-wise operation."""
         return rounding.elementwise(dtype)
 
     def flops(self, case: Case) -> int:
-        """One comparison an element."""
+        """Count one comparison per element."""
         return case.size("n") * case.size("m")
 
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
-        """Every element read and written."""
+        """Count every element read once and written once."""
         return 2 * case.size("n") * case.size("m") * dtype.size
 
 

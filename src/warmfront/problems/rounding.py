@@ -1,8 +1,7 @@
-"""Tolerances with their reasons: how far off an honest kernel can be, and no further.
+"""Tolerances with their reasons: the largest error that a correct kernel can have.
 
-Rounding moves a value by at most `u` of its size, the unit roundoff. Each function below knows one
-kind of computation; a problem picks the one that its case needs. Sums are expected in float32, for
-float16 tensors too.
+Rounding changes a value by at most a factor of `u`, the unit roundoff. Each function below covers one kind of
+computation. Sums are expected to be computed in float32, also for float16 tensors.
 """
 
 from __future__ import annotations
@@ -14,17 +13,17 @@ from warmfront.problems.spec import Dtype, Tolerance
 #: Unit roundoff, half the distance from 1 to the next number.
 UNIT = {Dtype.FLOAT32: 2.0**-24, Dtype.FLOAT16: 2.0**-11}
 
-#: What may vanish next to zero: float32 subnormals may be flushed, float16 ones may be off by a step.
+#: Error allowed near zero: float32 subnormals may be flushed, float16 subnormals may be off by one step.
 _NEAR_ZERO = {Dtype.FLOAT32: 2.0**-126, Dtype.FLOAT16: 2.0**-24}
 
 
 def exact(why: str) -> Tolerance:
-    """Nothing may be off."""
+    """Return a tolerance of zero."""
     return Tolerance(rtol=0.0, atol=0.0, why=why)
 
 
 def elementwise(dtype: Dtype) -> Tolerance:
-    """For one or two operations on each element."""
+    """Return the tolerance for one or two operations per element."""
     return Tolerance(
         rtol=4 * UNIT[dtype],
         atol=_NEAR_ZERO[dtype],
@@ -33,20 +32,21 @@ def elementwise(dtype: Dtype) -> Tolerance:
 
 
 def whole_numbers(dtype: Dtype) -> Tolerance:
-    """For sums of small whole numbers, which float32 holds exactly whatever the order."""
+    """Return the tolerance for sums of small integers, which are exact in float32 in every order."""
     return Tolerance(
         rtol=4 * UNIT[dtype] if dtype is Dtype.FLOAT16 else 0.0,
         atol=0.01,
-        why="the inputs are small whole numbers, so every order of summation in float32 is exact",
+        why="the inputs are small integers, so sums in float32 are exact in every order",
     )
 
 
 def random_sum(terms: int, dtype: Dtype) -> Tolerance:
-    """For a sum of `terms` values, or products of two, drawn with mean 0 and deviation 1.
+    """Return the tolerance for a sum of `terms` values, or products of two, with mean 0 and deviation 1.
 
-    Partial sums wander like the square root of their length, so adding one after the other, the
-    worst order in use, is off by a deviation of about 0.4 u terms; this allows twenty of those, as
-    there can be millions of sums. The 16 more are for the few large terms that a short sum can have.
+    Partial sums grow like the square root of their length, so sequential addition, the worst order in use,
+    has an error with a standard deviation of about 0.4 u terms. The tolerance is twenty times that, because
+    there can be millions of sums. The additional 16 terms cover the few large values that a short sum can
+    have.
     """
     return Tolerance(
         rtol=4 * UNIT[dtype],
@@ -56,7 +56,7 @@ def random_sum(terms: int, dtype: Dtype) -> Tolerance:
 
 
 def positive_sum(terms: int, dtype: Dtype) -> Tolerance:
-    """For a sum of `terms` random values of one sign: roundings add up like a random walk."""
+    """Return the tolerance for a sum of `terms` random values of one sign: errors form a random walk."""
     return Tolerance(
         rtol=4 * UNIT[dtype] + UNIT[Dtype.FLOAT32] * (32 + 2 * sqrt(terms)),
         atol=0.0,
@@ -65,16 +65,16 @@ def positive_sum(terms: int, dtype: Dtype) -> Tolerance:
 
 
 def equal_sum(terms: int, dtype: Dtype) -> Tolerance:
-    """For a sum of `terms` equal values: every rounding can go the same way."""
+    """Return the tolerance for a sum of `terms` equal values: all roundings can have the same direction."""
     return Tolerance(
         rtol=4 * UNIT[dtype] + UNIT[Dtype.FLOAT32] * (16 + terms),
         atol=0.0,
-        why=f"{terms} equal terms can all be rounded the same way: u ({terms} + 16)",
+        why=f"{terms} equal terms can all be rounded in the same direction: u ({terms} + 16)",
     )
 
 
 def sum_of(style: str, terms: int, dtype: Dtype) -> Tolerance:
-    """The tolerance of a sum over inputs drawn in this style of `draws`."""
+    """Return the tolerance for a sum over inputs in this style of `draws`."""
     if style == "whole":
         return whole_numbers(dtype)
     rule = {"normal": random_sum, "positive": positive_sum, "equal": equal_sum}[style]

@@ -1,4 +1,4 @@
-"""Softmax over any dimension: a maximum, a sum and a division, without overflow on the way."""
+"""Softmax over any dimension: a maximum, a sum and a division, without intermediate overflow."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
     from warmfront.problems.spec import Tensors
 
-#: How far from zero the `far` and `wide` inputs lie: exp overflows float32 at 89.
+#: Magnitude of the `far` and `wide` inputs. exp overflows float32 at 89.
 _FAR = 1e4
 
 
 class Softmax(Problem):
-    """Turns the values along one dimension into probabilities."""
+    """Normalise the values along one dimension to probabilities."""
 
     slug = "softmax"
     title = "Softmax"
@@ -57,18 +57,18 @@ where $i$ and $j$ run along dimension `dim`, for every position in the other dim
 
 - `input`: the tensor $x$, contiguous, the last dimension fastest
 - `dim`: the dimension, $0 \le$ `dim` $<$ `ndim`
-- `output`: the tensor $y$, of the same shape, to be written
+- `output`: the tensor $y$, of the same shape
 - `shape`: its `ndim` extents, readable from host and device
-- `ndim`: how many dimensions, 1 to 4 here
+- `ndim`: the number of dimensions, 1 to 4
 
 **Constraints**
 
-- Every extent is at least 1. The dimension may be the first, the last or in between.
+- Every extent is at least 1. The dimension may be any of them.
 - Values reach $\pm 10^4$: without subtracting the maximum, $e^x$ overflows.
 """
 
     def cases(self, scale: Scale) -> Sequence[Case]:
-        """Every dimension of one to four, and values that overflow."""
+        """Return every dimension of tensors with one to four, and values that overflow."""
         return [
             _case((1,), 0, "one element"),
             _case((1025,), 0, "just over a large block, all equal", draw="equal"),
@@ -83,7 +83,7 @@ where $i$ and $j$ run along dimension `dim`, for every position in the other dim
         ]
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """One tensor: `far` puts each slice near -10000 or 10000, `wide` spreads values between."""
+        """Draw one tensor: `far` has slices near -10000 or 10000, `wide` has values in between."""
         extents, dim = case.shape("shape"), case.size("dim")
         if case.draw == "wide":
             return {"input": rng.uniform(-_FAR, _FAR, extents).astype(dtype.value)}
@@ -93,33 +93,33 @@ where $i$ and $j$ run along dimension `dim`, for every position in the other dim
         return {"input": draws.draw(case.draw, extents, dtype, rng)}
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
-        """As the input."""
+        """Return the shape of the input."""
         return {"output": case.shape("shape")}
 
     def reference(self, case: Case, inputs: Tensors) -> Tensors:
-        """In float64, with the maximum subtracted."""
-        import numpy as np  # noqa: PLC0415 - NumPy is loaded while the compiler works
+        """Compute the result in float64, subtracting the maximum."""
+        import numpy as np  # noqa: PLC0415 - NumPy is imported while the compiler runs
 
         x, dim = inputs["input"].astype("float64"), case.size("dim")
         weights = np.exp(x - x.max(axis=dim, keepdims=True))
         return {"output": weights / weights.sum(axis=dim, keepdims=True)}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
-        """Relative, as all results are positive."""
+        """Return a relative tolerance, because all results are positive."""
         terms = case.shape("shape")[case.size("dim")]
         return Tolerance(
             rtol=UNIT[dtype] * (256 + 4 * sqrt(terms)),
             atol=2.0**-126,
-            why="before e^x vanishes x is above -88, where a fast exp is off by 88 times log2(e) roundings; "
-            f"256 u allows two such, 4 u sqrt({terms}) the sum; subnormal results may be flushed",
+            why="e^x is nonzero only above x = -88, where a fast exp has an error of 88 log2(e) u; "
+            f"256 u allows two of these, 4 u sqrt({terms}) the sum; subnormal results may be flushed",
         )
 
     def flops(self, case: Case) -> int:
-        """Comparison, subtraction, exponential, addition and division for each element."""
+        """Count a comparison, subtraction, exponential, addition and division per element."""
         return 5 * prod(case.shape("shape"))
 
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
-        """Every element read and written."""
+        """Count every element read once and written once."""
         return 2 * prod(case.shape("shape")) * dtype.size
 
 

@@ -1,6 +1,6 @@
-"""What a problem is: a signature, inputs from a seed, a reference, cases, tolerances, FLOPs and bytes.
+"""Interface of a problem: signature, cases, inputs, reference, tolerances, FLOPs and bytes.
 
-A problem's file defines one subclass of `Problem`. Nothing in here compiles or runs a kernel.
+A problem file defines one subclass of `Problem`. Nothing here compiles or runs a kernel.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Dtype(StrEnum):
-    """Element types of tensors. The value is NumPy's name too."""
+    """Element types of tensors. The values are also NumPy's names."""
 
     FLOAT32 = "float32"
     FLOAT16 = "float16"
@@ -29,24 +29,24 @@ class Dtype(StrEnum):
 
     @property
     def c_name(self) -> str:
-        """How HIP spells it."""
+        """The name of the type in HIP."""
         return {"float32": "float", "float16": "__half", "int32": "int"}[self.value]
 
     @property
     def size(self) -> int:
-        """Bytes of one element."""
+        """The size of one element in bytes."""
         return {"float32": 4, "float16": 2, "int32": 4}[self.value]
 
 
 class Scale(StrEnum):
-    """For which machine a case is sized."""
+    """The machine that a case is sized for."""
 
-    CPU = "cpu"  #: a whole check stays under a second on two cores
-    GPU = "gpu"  #: worth an MI300X
+    CPU = "cpu"  #: a whole check takes less than a second on two cores
+    GPU = "gpu"  #: large enough to keep an MI300X busy
 
 
 class Difficulty(StrEnum):
-    """How hard an honest solution is."""
+    """How difficult a correct solution is."""
 
     EASY = "easy"
     MEDIUM = "medium"
@@ -54,9 +54,9 @@ class Difficulty(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a parameter of `solution` carries."""
+    """The kinds of parameters of `solution`."""
 
-    INPUT = "input"  #: const T*, device memory, not to be changed
+    INPUT = "input"  #: const T*, device memory, must not be changed
     OUTPUT = "output"  #: T*, device memory, poisoned before the call
     SCALAR = "scalar"  #: int or float, by value
     SIZE = "size"  #: size_t, by value
@@ -70,14 +70,14 @@ class Parameter:
     name: str
     kind: Kind
     c_type: str = ""  #: for SCALAR: `int` or `float`
-    dtype: Dtype | None = None  #: for tensors: fixed, whatever dtype was asked for
+    dtype: Dtype | None = None  #: for tensors: a fixed dtype instead of the submission's
 
     def c_declaration(self, dtype: Dtype) -> str:
-        """Such as `const float* input`, for a submission in `dtype`."""
+        """Return the C declaration for a submission in `dtype`, such as `const float* input`."""
         return f"{self.c_spelling(dtype)} {self.name}"
 
     def c_spelling(self, dtype: Dtype) -> str:
-        """Its C type for a submission in `dtype`."""
+        """Return the C type for a submission in `dtype`."""
         element = (self.dtype or dtype).c_name
         return {
             Kind.INPUT: f"const {element}*",
@@ -89,33 +89,33 @@ class Parameter:
 
 
 def tensor_in(name: str, dtype: Dtype | None = None) -> Parameter:
-    """An input tensor."""
+    """Return a parameter for an input tensor."""
     return Parameter(name, Kind.INPUT, dtype=dtype)
 
 
 def tensor_out(name: str, dtype: Dtype | None = None) -> Parameter:
-    """An output tensor."""
+    """Return a parameter for an output tensor."""
     return Parameter(name, Kind.OUTPUT, dtype=dtype)
 
 
 def scalar(c_type: str, name: str) -> Parameter:
-    """A number by value, `int` or `float`."""
+    """Return a parameter for a number by value; `c_type` is `int` or `float`."""
     return Parameter(name, Kind.SCALAR, c_type=c_type)
 
 
 def size(name: str) -> Parameter:
-    """A `size_t`."""
+    """Return a parameter for a `size_t`."""
     return Parameter(name, Kind.SIZE)
 
 
 def shape(name: str) -> Parameter:
-    """An array of `size_t`, readable from host and device."""
+    """Return a parameter for an array of `size_t`, readable from host and device."""
     return Parameter(name, Kind.SHAPE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tolerance:
-    """An output is right where `|got - want| <= atol + rtol * |want|`."""
+    """An output is correct where `|output - reference| <= atol + rtol * |reference|`."""
 
     rtol: float
     atol: float
@@ -124,25 +124,25 @@ class Tolerance:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One call of `solution`: its sizes, and how its inputs are drawn."""
+    """One call of `solution`: its sizes and the style of its inputs."""
 
     name: str
     #: The value of every SCALAR, SIZE and SHAPE parameter, by name.
     values: Mapping[str, int | float | tuple[int, ...]]
-    draw: str = "normal"  #: which of the problem's ways to draw inputs
-    benchmark: bool = False  #: timed too, not only checked
-    note: str = ""  #: what this case is there to catch
+    draw: str = "normal"  #: the style of the inputs
+    benchmark: bool = False  #: timed as well as checked
+    note: str = ""  #: the error that this case exposes
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def size(self, name: str) -> int:
-        """The whole number under `name`."""
+        """Return the integer with this name."""
         value = self.values[name]
         if not isinstance(value, int):
-            raise TypeError(f"{name} of case {self.name} is {value!r}, not a whole number")
+            raise TypeError(f"{name} of case {self.name} is {value!r}, not an integer")
         return value
 
     def c_float(self, name: str) -> float:
-        """The number under `name` as a C `float` holds it, which is what the kernel gets."""
+        """Return the number with this name, rounded to the C `float` that the kernel receives."""
         value = self.values[name]
         if isinstance(value, tuple):
             raise TypeError(f"{name} of case {self.name} is {value!r}, not a number")
@@ -150,7 +150,7 @@ class Case:
         return rounded
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """The extents under `name`."""
+        """Return the shape with this name."""
         value = self.values[name]
         if not isinstance(value, tuple):
             raise TypeError(f"{name} of case {self.name} is {value!r}, not a shape")
@@ -158,7 +158,7 @@ class Case:
 
 
 class Problem(ABC):
-    """A problem. The module's one subclass is found by the registry and used without arguments."""
+    """Base class of problems. The registry instantiates the one subclass that a module defines."""
 
     slug: ClassVar[str]
     title: ClassVar[str]
@@ -171,39 +171,39 @@ class Problem(ABC):
 
     @abstractmethod
     def cases(self, scale: Scale) -> Sequence[Case]:
-        """The cases, smallest first."""
+        """Return the cases, smallest first."""
 
     @abstractmethod
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """Every INPUT tensor, in its final dtype."""
+        """Draw every INPUT tensor, in its final dtype."""
 
     @abstractmethod
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
-        """The shape of every OUTPUT tensor."""
+        """Return the shape of every OUTPUT tensor."""
 
     @abstractmethod
     def reference(self, case: Case, inputs: Tensors) -> Tensors:
-        """Every OUTPUT tensor as it should be, computed in higher precision than the dtype."""
+        """Compute every OUTPUT tensor, in higher precision than the dtype."""
 
     @abstractmethod
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
-        """How far an output may be off."""
+        """Return the allowed error of the outputs."""
 
     @abstractmethod
     def flops(self, case: Case) -> int:
-        """Floating-point operations that the case needs; 0 where they are not the point."""
+        """Return the floating-point operations that the case needs, or 0 if they do not matter."""
 
     @abstractmethod
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
-        """Bytes that must cross memory at least: every input read and every output written once."""
+        """Return the least memory traffic in bytes: every input read and every output written once."""
 
     def declaration(self, dtype: Dtype) -> str:
-        """`extern "C" void solution(...)`, as an author must write it."""
-        inside = ", ".join(p.c_declaration(dtype) for p in self.signature)
-        return f'extern "C" void solution({inside})'
+        """Return the required declaration, `extern "C" void solution(...)`."""
+        parameters = ", ".join(parameter.c_declaration(dtype) for parameter in self.signature)
+        return f'extern "C" void solution({parameters})'
 
     def summary(self) -> dict[str, Any]:
-        """A few fields, for lists and programs."""
+        """Return the main fields as JSON."""
         return {
             "slug": self.slug,
             "title": self.title,
@@ -215,7 +215,7 @@ class Problem(ABC):
         }
 
     def starter(self, dtype: Dtype) -> str:
-        """Code to begin with: it compiles, launches a kernel that does nothing, and is wrong."""
+        """Return code to start from: it compiles and launches an empty kernel, so its result is wrong."""
         kernel = self.slug.replace("-", "_") + "_kernel"
         parameters = ", ".join(p.c_declaration(dtype) for p in self.signature)
         arguments = ", ".join(p.name for p in self.signature)
@@ -238,16 +238,16 @@ _HEADERS = {
 _STARTER = """\
 {headers}
 
-// {title}. Runs on the GPU, once for every thread that `solution` launches.
+// {title}. Runs on the GPU, once per thread that `solution` launches.
 __global__ void {kernel}({parameters}) {{
-    // This thread's number among all threads of the launch is
+    // The index of this thread among all threads of the launch is
     // blockIdx.x * blockDim.x + threadIdx.x
 }}
 
-// Runs on the host. Tensors are in device memory: only a kernel may follow their pointers.
+// Runs on the host. Tensors are in device memory: only kernels may dereference their pointers.
 {declaration} {{
     const int threads_per_block = 256;
-    const int blocks = 1;  // enough for 256 threads; most inputs need more
+    const int blocks = 1;  // enough for 256 elements; most inputs need more
     {kernel}<<<blocks, threads_per_block>>>({arguments});
 }}
 """

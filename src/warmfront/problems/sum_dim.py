@@ -1,4 +1,4 @@
-"""Sum over any dimension: a reduction whose elements lie side by side, or far apart."""
+"""Sum over any dimension: a reduction over adjacent or strided elements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class SumDim(Problem):
-    """Sums along one dimension, which stays with extent 1."""
+    """Sum along one dimension, which keeps extent 1."""
 
     slug = "sum-dim"
     title = "Sum over a dimension"
@@ -52,17 +52,17 @@ where $j$ runs along dimension `dim`, of extent $s$, for every position in the o
 
 - `input`: the tensor $x$, contiguous, the last dimension fastest
 - `dim`: the dimension, $0 \le$ `dim` $<$ `ndim`
-- `output`: the tensor $y$, to be written. Its shape is that of $x$ with extent 1 in dimension `dim`.
+- `output`: the tensor $y$. Its shape is that of $x$ with extent 1 in dimension `dim`.
 - `shape`: the `ndim` extents of the input, readable from host and device
-- `ndim`: how many dimensions, 1 to 4 here
+- `ndim`: the number of dimensions, 1 to 4
 
 **Constraints**
 
-- Every extent is at least 1. The dimension may be the first, the last or in between.
+- Every extent is at least 1. The dimension may be any of them.
 """
 
     def cases(self, scale: Scale) -> Sequence[Case]:
-        """Every dimension of one to four, short and long sums."""
+        """Return every dimension of tensors with one to four, with short and long sums."""
         return [
             _case((1,), 0, "one element"),
             _case((1025,), 0, "just over a large block, all equal", draw="equal"),
@@ -77,28 +77,28 @@ where $j$ runs along dimension `dim`, of extent $s$, for every position in the o
         ]
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """One tensor."""
+        """Draw one tensor."""
         return {"input": draws.draw(case.draw, case.shape("shape"), dtype, rng)}
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
-        """As the input, with extent 1 in the dimension."""
+        """Return the shape of the input with extent 1 in the summed dimension."""
         extents, dim = case.shape("shape"), case.size("dim")
         return {"output": (*extents[:dim], 1, *extents[dim + 1 :])}
 
     def reference(self, case: Case, inputs: Tensors) -> Tensors:
-        """In float64."""
+        """Compute the result in float64."""
         return {"output": inputs["input"].sum(axis=case.size("dim"), keepdims=True, dtype="float64")}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
-        """A sum of as many terms as the dimension has."""
+        """Return the tolerance for a sum over the whole dimension."""
         return rounding.sum_of(case.draw, case.shape("shape")[case.size("dim")], dtype)
 
     def flops(self, case: Case) -> int:
-        """One addition an element."""
+        """Count one addition per element."""
         return prod(case.shape("shape"))
 
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
-        """Every input read, every sum written."""
+        """Count every input read and every sum written."""
         return (prod(case.shape("shape")) + prod(self.output_shapes(case)["output"])) * dtype.size
 
 

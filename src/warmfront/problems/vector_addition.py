@@ -1,4 +1,4 @@
-"""Vector addition: the first kernel that anyone writes, and all about memory bandwidth."""
+"""Vector addition: the usual first kernel; bandwidth decides the speed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class VectorAddition(Problem):
-    """The sum of two vectors."""
+    """Add two vectors."""
 
     slug = "vector-addition"
     title = "Vector addition"
@@ -34,17 +34,17 @@ $$c_i = a_i + b_i, \qquad 0 \le i < n$$
 
 - `d_input1`: the vector $a$, `n` values
 - `d_input2`: the vector $b$, `n` values
-- `d_output`: the vector $c$, `n` values, to be written
-- `n`: how many
+- `d_output`: the vector $c$, `n` values
+- `n`: the number of elements
 
 **Constraints**
 
-- $n \ge 1$ is any number, not only a multiple of a block or of four.
-- Values are finite and so are their sums. Some are subnormal.
+- $n \ge 1$ is any number, not only a multiple of the block size or of four.
+- Values and their sums are finite. Some are subnormal.
 """
 
     def cases(self, scale: Scale) -> Sequence[Case]:
-        """Lengths around a block, tiny values, and lengths that take time."""
+        """Return lengths around a block, tiny values, and large lengths."""
         return [
             _case(1, "the smallest launch"),
             _case(7, "not a multiple of four"),
@@ -57,7 +57,7 @@ $$c_i = a_i + b_i, \qquad 0 \le i < n$$
         ]
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """Two vectors drawn alike."""
+        """Draw two vectors in the same style."""
         shape = (case.size("n"),)
         return {
             "d_input1": draws.draw(case.draw, shape, dtype, rng),
@@ -65,23 +65,23 @@ $$c_i = a_i + b_i, \qquad 0 \le i < n$$
         }
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
-        """One vector."""
+        """Return the shape of the inputs."""
         return {"d_output": (case.size("n"),)}
 
-    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the inputs say it all
-        """The sum in float64."""
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the inputs are enough
+        """Compute the sum in float64."""
         return {"d_output": inputs["d_input1"].astype("float64") + inputs["d_input2"]}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002 - the same for all sizes
-        """One rounding."""
+        """Return the tolerance for one rounding."""
         return rounding.elementwise(dtype)
 
     def flops(self, case: Case) -> int:
-        """One addition an element."""
+        """Count one addition per element."""
         return case.size("n")
 
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
-        """Two vectors in, one out."""
+        """Count two vectors read and one written."""
         return 3 * case.size("n") * dtype.size
 
 
@@ -96,6 +96,6 @@ _CPU_SIZED = (
 
 _GPU_SIZED = (
     _case(1_000_003, "a large prime"),
-    _case(2**24, "64 MiB a vector", benchmark=True),
-    _case(2**26 + 1, "one over 256 MiB a vector", benchmark=True),
+    _case(2**24, "64 MiB per vector", benchmark=True),
+    _case(2**26 + 1, "one over 256 MiB per vector", benchmark=True),
 )

@@ -1,4 +1,4 @@
-"""Real kernels through the real judge: honest ones are accepted, wrong twins rejected for what they are."""
+"""Real kernels through the real judge: correct kernels pass, wrong variants get the expected verdict."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SLUGS = [problem.slug for problem in problems.all_problems()]
 
 @dataclass(frozen=True)
 class Solution:
-    """A kernel, and what its first comment lines say of it."""
+    """A kernel, and the facts in its header comment."""
 
     path: Path
     slug: str
@@ -37,7 +37,7 @@ class Solution:
 
 
 def read(path: Path) -> Solution:
-    """A solution from its file; an example has no header, its name says which problem it solves."""
+    """Read a solution from its file. An example has no header; its name is that of the problem."""
     header = dict(re.findall(r"^// (problem|dtype|verdict): (\S+)$", path.read_text(), re.MULTILINE))
     in_half = "float16" if path.stem.endswith("_half") else None
     return Solution(
@@ -49,13 +49,13 @@ def read(path: Path) -> Solution:
 
 
 def name(path: Path) -> str:
-    """Such as `wrong/softmax_unstable`."""
+    """Return a test id such as `wrong/softmax_unstable`."""
     return f"{path.parent.name}/{path.stem}"
 
 
 @pytest.fixture(scope="module", name="bubblewrap_judge")
 def _bubblewrap_judge() -> Iterator[Judge]:
-    """A judge with everyday limits."""
+    """Yield a judge with default limits."""
     configured = settings.load({}, env_file=None)
     maker = sandbox.open_sandbox("bubblewrap", base=configured.box_dir)
     yield Judge(CpuToolchain(configured.cache_dir), maker, configured)
@@ -63,7 +63,7 @@ def _bubblewrap_judge() -> Iterator[Judge]:
 
 
 def judged(judge: Judge, solution: Solution) -> list[dict[str, Any]]:
-    """All events of a check."""
+    """Return all events of a check."""
     problem = problems.get(solution.slug)
     submission = JudgeRequest(
         source=solution.path.read_text(),
@@ -75,8 +75,8 @@ def judged(judge: Judge, solution: Solution) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("path", [*EXAMPLES, *PORTED, *WRONG], ids=name)
-def test_a_solution_gets_the_verdict_it_deserves(bubblewrap_judge: Judge, path: Path) -> None:
-    """Examples and ported kernels are accepted; each wrong twin gets the verdict that its header names."""
+def test_solutions_get_the_expected_verdict(bubblewrap_judge: Judge, path: Path) -> None:
+    """Examples and ported kernels are accepted; each wrong variant gets the verdict in its header."""
     solution = read(path)
     events = judged(bubblewrap_judge, solution)
     assert events[-1]["status"] == solution.verdict, events[-1]
@@ -85,12 +85,12 @@ def test_a_solution_gets_the_verdict_it_deserves(bubblewrap_judge: Judge, path: 
 
 @pytest.mark.parametrize("paths", [EXAMPLES, PORTED, WRONG], ids=["examples", "ported", "wrong"])
 def test_every_problem_has_its_solutions(paths: list[Path]) -> None:
-    """No problem is without an example, a ported kernel and a wrong twin."""
+    """Every problem has an example, a ported kernel and a wrong variant."""
     assert {problems.get(read(path).slug).slug for path in paths} == set(SLUGS)
 
 
 @pytest.mark.parametrize("path", WRONG, ids=name)
-def test_a_wrong_twin_says_what_is_wrong_with_it(path: Path) -> None:
-    """A twin names a failure of the kernel, and its reason."""
+def test_headers_of_wrong_variants(path: Path) -> None:
+    """The header of a wrong variant has a failing verdict and a reason."""
     assert read(path).verdict in {"WRONG_ANSWER", "RUNTIME_ERROR"}
     assert re.search(r"^// why: .+$", path.read_text(), re.MULTILINE)

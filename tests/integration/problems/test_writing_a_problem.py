@@ -1,4 +1,4 @@
-"""The example in docs/writing-a-problem.md is a thirteenth problem, as it stands on the page."""
+"""The example in docs/writing-a-problem.md works exactly as printed."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ PAGE = Path(__file__).parents[3] / "docs" / "writing-a-problem.md"
 
 
 def block(language: str) -> str:
-    """The page's one code block in a language."""
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    return str(found)
+    """Return the only code block of the page in a language."""
+    (text,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    return str(text)
 
 
 @pytest.fixture(name="folder")
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory with the page's two files, named by WARMFRONT_PROBLEMS."""
+    """Return a directory in WARMFRONT_PROBLEMS with the two files of the page."""
     (tmp_path / "dot_product.py").write_text(block("python"))
     (tmp_path / "dot_product.hip").write_text(block("cpp"))
     monkeypatch.setenv("WARMFRONT_PROBLEMS", str(tmp_path))
@@ -32,7 +32,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """`warmfront` with these arguments, in that directory."""
+    """Run `warmfront` with these arguments in the directory."""
     return subprocess.run(
         [Path(sys.executable).with_name("warmfront"), *arguments],
         capture_output=True,
@@ -44,13 +44,13 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_problem_on_the_page_is_found(folder: Path) -> None:
-    """Putting the file in place is all that is needed."""
+    """The registry finds the problem without further configuration."""
     assert problems.get("dot").title == "Dot product"
     assert "dot-product" in {problem.slug for problem in problems.all_problems()}
 
 
 def test_the_kernel_on_the_page_is_accepted(folder: Path) -> None:
-    """The page's kernel solves the page's problem, through the command line."""
+    """The command line accepts the kernel of the page for the problem of the page."""
     done = run(
         folder, "run", "dot_product.hip", "--problem", "dot-product", "--endpoint", "checker", "--json"
     )
@@ -60,8 +60,8 @@ def test_the_kernel_on_the_page_is_accepted(folder: Path) -> None:
     assert done.returncode == 0
 
 
-def test_a_kernel_that_forgets_its_tail_is_rejected(folder: Path) -> None:
-    """The page's cases and tolerance tell a wrong kernel from a right one."""
+def test_a_kernel_that_skips_the_last_element_is_rejected(folder: Path) -> None:
+    """The cases and the tolerance of the page reject a wrong kernel."""
     source = (folder / "dot_product.hip").read_text()
     (folder / "dot_product.hip").write_text(source.replace("i < n;", "i + 1 < n;"))
     done = run(folder, "run", "dot_product.hip", "--problem", "dot", "--endpoint", "checker", "--json")
@@ -71,7 +71,7 @@ def test_a_kernel_that_forgets_its_tail_is_rejected(folder: Path) -> None:
 
 @pytest.mark.parametrize("command", ["show", "starter"])
 def test_the_commands_on_the_page_work(folder: Path, command: str) -> None:
-    """The new problem can be shown and started like any other."""
+    """The commands `problems show` and `problems starter` work for the new problem."""
     done = run(folder, "problems", command, "dot-product")
     assert done.returncode == 0, done.stderr
     assert "Dot product" in done.stdout

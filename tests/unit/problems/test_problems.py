@@ -1,4 +1,4 @@
-"""Every problem: its cases make sense, its reference is right, its tolerance tells right from wrong."""
+"""Properties of every problem: case sizes, shapes of tensors, and errors that the tolerance rejects."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ every_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=list(P
 
 
 def rng(seed: int = 1) -> np.random.Generator:
-    """Randomness that is the same in every run."""
+    """Return a generator with a fixed seed."""
     return np.random.default_rng(seed)
 
 
 def timed_cases(problem: Problem) -> list[Case]:
-    """The cases that are benchmarked on a CPU: random values, large enough for every kind of mistake."""
+    """Return the benchmarked CPU cases: random values, large enough for every kind of error."""
     return [case for case in problem.cases(Scale.CPU) if case.benchmark]
 
 
 def extents(problem: Problem, case: Case) -> Iterator[int]:
-    """Every size of the case, those in shapes too."""
+    """Yield every size of the case, including the extents of shapes."""
     for parameter in problem.signature:
         if parameter.kind is Kind.SIZE and parameter.name != "ndim":
             yield case.size(parameter.name)
@@ -40,26 +40,26 @@ def extents(problem: Problem, case: Case) -> Iterator[int]:
 
 
 def is_prime(number: int) -> bool:
-    """Whether nothing divides it."""
+    """Return whether a number is prime."""
     return number > 1 and all(number % divisor for divisor in range(2, isqrt(number) + 1))
 
 
-def accepted(problem: Problem, case: Case, dtype: Dtype, got: Array, want: Array) -> bool:
-    """Whether the tolerance lets `got` pass, once it is stored in the dtype."""
+def is_accepted(problem: Problem, case: Case, dtype: Dtype, output: Array, expected: Array) -> bool:
+    """Return whether the tolerance accepts `output` after rounding it to the dtype."""
     tolerance = problem.tolerance(case, dtype)
-    off = np.abs(got.astype(dtype.value).astype("float64") - want)
-    return bool(np.all(off <= tolerance.atol + tolerance.rtol * np.abs(want)))
+    error = np.abs(output.astype(dtype.value).astype("float64") - expected)
+    return bool(np.all(error <= tolerance.atol + tolerance.rtol * np.abs(expected)))
 
 
-def only(tensors: Any) -> Array:
-    """The one output."""
+def only_output(tensors: Any) -> Array:
+    """Return the only output."""
     (tensor,) = tensors.values()
     return np.asarray(tensor)
 
 
 @every_problem
 @pytest.mark.parametrize("scale", Scale)
-def test_cases_have_the_sizes_that_break_kernels(problem: Problem, scale: Scale) -> None:
+def test_cases_have_sizes_that_break_kernels(problem: Problem, scale: Scale) -> None:
     """Each problem has a case of size 1, one with a prime, and one just over a block."""
     sizes = [list(extents(problem, case)) for case in problem.cases(scale)]
     assert any(set(case) == {1} for case in sizes)
@@ -69,7 +69,7 @@ def test_cases_have_the_sizes_that_break_kernels(problem: Problem, scale: Scale)
 
 @every_problem
 def test_both_scales_share_the_small_cases(problem: Problem) -> None:
-    """What breaks a kernel on a CPU is asked on a GPU too, before the large sizes."""
+    """The small cases are the same on CPU and GPU."""
     on_gpu = {case.name for case in problem.cases(Scale.GPU)}
     small = [case for case in problem.cases(Scale.CPU) if not case.benchmark]
     assert len({case.name for case in small} & on_gpu) >= 7
@@ -88,7 +88,7 @@ def test_benchmarks_are_sized_for_their_machine(problem: Problem) -> None:
 @every_problem
 @pytest.mark.parametrize("scale", Scale)
 def test_work_is_counted(problem: Problem, scale: Scale) -> None:
-    """Every case moves as many bytes as its tensors have, at least, and never a negative number of FLOPs."""
+    """Every case moves at least the bytes of its outputs, and its FLOPs are not negative."""
     for case in problem.cases(scale):
         written = sum(prod(shape) for shape in problem.output_shapes(case).values())
         assert problem.bytes_moved(case, problem.dtypes[0]) >= written * problem.dtypes[0].size
@@ -96,26 +96,26 @@ def test_work_is_counted(problem: Problem, scale: Scale) -> None:
 
 
 @every_problem
-def test_tensors_are_what_the_signature_says(problem: Problem) -> None:
-    """Inputs and outputs have the names, dtypes and shapes that the worker will be told."""
-    wanted_inputs = {p.name for p in problem.signature if p.kind is Kind.INPUT}
-    wanted_outputs = {p.name for p in problem.signature if p.kind is Kind.OUTPUT}
+def test_tensors_match_the_signature(problem: Problem) -> None:
+    """Inputs and outputs have the names, dtypes and shapes that the signature declares."""
+    input_names = {p.name for p in problem.signature if p.kind is Kind.INPUT}
+    output_names = {p.name for p in problem.signature if p.kind is Kind.OUTPUT}
     for dtype in problem.dtypes:
         for case in problem.cases(Scale.CPU):
             inputs = problem.inputs(case, dtype, rng())
-            assert set(inputs) == wanted_inputs
+            assert set(inputs) == input_names
             assert {tensor.dtype.name for tensor in inputs.values()} == {dtype.value}
             assert all(tensor.flags["C_CONTIGUOUS"] for tensor in inputs.values())
             outputs = problem.reference(case, inputs)
-            assert set(outputs) == wanted_outputs
+            assert set(outputs) == output_names
             shapes = {name: tensor.shape for name, tensor in outputs.items()}
             assert shapes == dict(problem.output_shapes(case))
             assert all(np.isfinite(tensor).all() for tensor in (*inputs.values(), *outputs.values()))
 
 
 @every_problem
-def test_a_reference_leaves_its_inputs_alone(problem: Problem) -> None:
-    """The judge compares inputs after the call with what it sent."""
+def test_a_reference_does_not_change_its_inputs(problem: Problem) -> None:
+    """The inputs are unchanged, because the judge compares them after the call."""
     for case in problem.cases(Scale.CPU):
         inputs = problem.inputs(case, problem.dtypes[0], rng())
         before = {name: tensor.copy() for name, tensor in inputs.items()}
@@ -124,8 +124,8 @@ def test_a_reference_leaves_its_inputs_alone(problem: Problem) -> None:
 
 
 @every_problem
-def test_inputs_follow_the_seed(problem: Problem) -> None:
-    """The same seed gives the same inputs, another seed gives others."""
+def test_inputs_depend_on_the_seed_only(problem: Problem) -> None:
+    """The same seed gives the same inputs; another seed gives different inputs."""
     for case in timed_cases(problem):
         first = problem.inputs(case, problem.dtypes[0], rng(1))
         again = problem.inputs(case, problem.dtypes[0], rng(1))
@@ -135,34 +135,34 @@ def test_inputs_follow_the_seed(problem: Problem) -> None:
 
 
 @every_problem
-def test_an_element_that_was_not_read_is_noticed(problem: Problem) -> None:
-    """A result computed without one typical input element is rejected."""
+def test_an_ignored_input_element_is_rejected(problem: Problem) -> None:
+    """An output computed without one typical input element is rejected."""
     for dtype in problem.dtypes:
         for case in timed_cases(problem):
             inputs = dict(problem.inputs(case, dtype, rng()))
-            want = only(problem.reference(case, inputs))
+            expected = only_output(problem.reference(case, inputs))
             name, tensor = next(iter(inputs.items()))
             flat = tensor.ravel().copy()
             positive = np.flatnonzero(flat > 0)
             typical = positive[np.argsort(flat[positive], kind="stable")[positive.size // 2]]
             flat[typical] = 0
-            got = only(problem.reference(case, {**inputs, name: flat.reshape(tensor.shape)}))
-            assert not accepted(problem, case, dtype, got, want)
+            output = only_output(problem.reference(case, {**inputs, name: flat.reshape(tensor.shape)}))
+            assert not is_accepted(problem, case, dtype, output, expected)
 
 
 @every_problem
-def test_an_output_shifted_by_one_is_noticed(problem: Problem) -> None:
-    """A right result in the wrong place is rejected."""
+def test_a_shifted_output_is_rejected(problem: Problem) -> None:
+    """An output that is shifted by one element is rejected."""
     for dtype in problem.dtypes:
         for case in timed_cases(problem):
-            want = only(problem.reference(case, problem.inputs(case, dtype, rng())))
-            assert accepted(problem, case, dtype, want, want)
-            assert not accepted(problem, case, dtype, np.roll(want, 1), want)
+            expected = only_output(problem.reference(case, problem.inputs(case, dtype, rng())))
+            assert is_accepted(problem, case, dtype, expected, expected)
+            assert not is_accepted(problem, case, dtype, np.roll(expected, 1), expected)
 
 
 @every_problem
 def test_the_statement_explains_every_parameter(problem: Problem) -> None:
-    """The statement has a formula and names every parameter."""
+    """The statement has a formula and mentions every parameter."""
     assert problem.statement.count("$$") >= 2
     for parameter in problem.signature:
         assert f"`{parameter.name}`" in problem.statement
@@ -179,7 +179,7 @@ def test_the_starter_declares_what_the_judge_calls(problem: Problem) -> None:
 
 
 def test_declarations_are_those_of_public_kernels() -> None:
-    """Argument names and orders are fixed: kernels in the wild rely on them."""
+    """Argument names and orders are fixed, because published kernels depend on them."""
     declared = {
         slug: problem.declaration(problem.dtypes[0]).removeprefix('extern "C" void solution')
         for slug, problem in PROBLEMS.items()
@@ -206,14 +206,14 @@ def test_declarations_are_those_of_public_kernels() -> None:
 
 
 @pytest.mark.parametrize("slug", ["vector-addition", "relu", "leaky-relu", "matrix-multiplication"])
-def test_half_precision_is_offered(slug: str) -> None:
-    """The element-wise problems and matrix multiplication take float16 too."""
+def test_float16_is_supported(slug: str) -> None:
+    """The element-wise problems and matrix multiplication also support float16."""
     assert PROBLEMS[slug].dtypes == (Dtype.FLOAT32, Dtype.FLOAT16)
     assert "const __half*" in PROBLEMS[slug].declaration(Dtype.FLOAT16)
 
 
 @pytest.mark.parametrize("slug", ["softmax", "sum-dim"])
-def test_every_dimension_of_one_to_four_is_asked(slug: str) -> None:
-    """A kernel that knows only the last dimension does not pass."""
-    asked = {(c.size("ndim"), c.size("dim")) for c in PROBLEMS[slug].cases(Scale.CPU)}
-    assert asked >= {(ndim, dim) for ndim in range(1, 5) for dim in range(ndim)}
+def test_every_dimension_of_one_to_four_is_tested(slug: str) -> None:
+    """The cases contain every dimension of tensors with one to four dimensions."""
+    tested = {(case.size("ndim"), case.size("dim")) for case in PROBLEMS[slug].cases(Scale.CPU)}
+    assert tested >= {(ndim, dim) for ndim in range(1, 5) for dim in range(ndim)}

@@ -1,4 +1,4 @@
-"""Each reference against its definition in plain Python, and each tolerance against float32 in NumPy."""
+"""References compared with definitions in plain Python, and tolerances with float32 results of NumPy."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 PROBLEMS = {problem.slug: problem for problem in all_problems()}
 
-#: A definition in plain Python is too slow for more steps than this.
+#: Definitions in plain Python are too slow for more steps.
 SLOW_STEPS = 100_000
 
 
 def slices(case: Case, x: Array) -> list[Array]:
-    """Every run of values along the dimension that the case names."""
+    """Return the slices along the dimension of the case."""
     moved = np.moveaxis(x, case.size("dim"), -1)
     return list(moved.reshape(-1, moved.shape[-1]))
 
 
 def unslice(case: Case, rows: list[list[float]]) -> Array:
-    """The inverse of `slices`, for rows of any one length."""
+    """Invert `slices`, for rows of any equal length."""
     extents = list(case.shape("shape"))
     dim = case.size("dim")
     rest = [extent for axis, extent in enumerate(extents) if axis != dim]
@@ -40,18 +40,18 @@ def unslice(case: Case, rows: list[list[float]]) -> Array:
 
 
 def softmax_of(row: Array) -> list[float]:
-    """Softmax of one row."""
+    """Return the softmax of one row."""
     weights = [exp(float(value) - float(max(row))) for value in row]
     return [weight / fsum(weights) for weight in weights]
 
 
 def dot(a: Array, b: Array) -> float:
-    """A dot product with one rounding."""
+    """Return a dot product with a single rounding."""
     return fsum(float(x) * float(y) for x, y in zip(a, b, strict=True))
 
 
 def layer_norm_of(sample: Array, gamma: Array, beta: Array) -> list[float]:
-    """One sample, normalised."""
+    """Normalise one sample."""
     values = [float(value) for value in sample.ravel()]
     mean = fsum(values) / len(values)
     deviation = sqrt(fsum((value - mean) ** 2 for value in values) / len(values) + 1e-5)
@@ -62,7 +62,7 @@ def layer_norm_of(sample: Array, gamma: Array, beta: Array) -> list[float]:
 
 
 def correlate(image: Array, kernel: Array, i: int, j: int) -> float:
-    """One output pixel."""
+    """Compute one output pixel."""
     (height, width), (rows, columns) = image.shape, kernel.shape
     terms = []
     for p, q in product(range(rows), range(columns)):
@@ -101,7 +101,7 @@ DEFINITIONS: dict[str, Solve] = {
 
 
 def steps(problem: Problem, case: Case) -> int:
-    """About how many steps the definition takes."""
+    """Estimate the steps that the definition takes."""
     if problem.slug == "histogram":
         return case.size("num_bins") * case.size("height") * case.size("width")
     if problem.slug == "cumsum":
@@ -110,20 +110,20 @@ def steps(problem: Problem, case: Case) -> int:
 
 
 def last_sum(terms: Array, axis: int) -> Array:
-    """The sum along an axis, one term after the other from the far end, as a slow thread would."""
+    """Sum along an axis sequentially in float32, from the end."""
     sums: Array = np.flip(terms, axis).cumsum(axis=axis, dtype=np.float32)
     return sums.take([-1], axis=axis)
 
 
 def softmax_in_float32(case: Case, tensors: Tensors) -> Array:
-    """Three passes in float32."""
+    """Compute softmax in three float32 passes."""
     x, dim = tensors["input"], case.size("dim")
     weights: Array = np.exp(x - x.max(axis=dim, keepdims=True))
     return weights / last_sum(weights, dim)
 
 
 def layer_norm_in_float32(_: Case, tensors: Tensors) -> Array:
-    """Two passes in float32."""
+    """Compute layer normalisation in two float32 passes."""
     x = tensors["X"].reshape(len(tensors["X"]), -1)
     n = np.float32(x.shape[1])
     centred = x - last_sum(x, 1) / n
@@ -132,7 +132,7 @@ def layer_norm_in_float32(_: Case, tensors: Tensors) -> Array:
 
 
 def matmul_in_float32(_: Case, tensors: Tensors) -> Array:
-    """One outer product after the other, from the far end."""
+    """Add up outer products in float32, from the end."""
     a, b = tensors["input_a"].astype("float32"), tensors["input_b"].astype("float32")
     total = np.zeros((a.shape[0], b.shape[1]), "float32")
     for index in reversed(range(a.shape[1])):
@@ -141,7 +141,7 @@ def matmul_in_float32(_: Case, tensors: Tensors) -> Array:
 
 
 def conv_in_float32(_: Case, tensors: Tensors) -> Array:
-    """One kernel element after the other, from the far end."""
+    """Add up one kernel element after the other in float32, from the end."""
     (height, width), (rows, columns) = tensors["A"].shape, tensors["B"].shape
     padded = np.pad(tensors["A"], ((rows // 2, rows // 2), (columns // 2, columns // 2)))
     total = np.zeros((height, width), "float32")
@@ -151,13 +151,13 @@ def conv_in_float32(_: Case, tensors: Tensors) -> Array:
 
 
 def histogram_in_float32(case: Case, tensors: Tensors) -> Array:
-    """Counts that are floats from the start."""
+    """Count in float32."""
     counts = np.zeros(case.size("num_bins"), "float32")
     np.add.at(counts, tensors["image"].astype(int).ravel(), np.float32(1))
     return counts
 
 
-#: Honest solutions in the precision of a kernel, in an unfavourable order.
+#: Correct solutions in a kernel's precision, with an unfavourable order of summation.
 IN_FLOAT32: dict[str, Solve] = {
     "vector-addition": lambda _, t: t["d_input1"] + t["d_input2"],
     "relu": lambda _, t: np.maximum(t["input"], 0),
@@ -177,90 +177,90 @@ IN_FLOAT32: dict[str, Solve] = {
 
 
 def draw(problem: Problem, case: Case, dtype: Dtype, seed: int) -> tuple[Tensors, Array]:
-    """Inputs, and the one output that the reference wants."""
+    """Return inputs and the only output of the reference."""
     inputs = problem.inputs(case, dtype, np.random.default_rng(seed))
-    (want,) = problem.reference(case, inputs).values()
-    return inputs, want
+    (expected,) = problem.reference(case, inputs).values()
+    return inputs, expected
 
 
-def share_off(problem: Problem, case: Case, dtype: Dtype, got: Array, want: Array) -> float:
-    """The share of elements that the tolerance rejects."""
+def rejected_share(problem: Problem, case: Case, dtype: Dtype, output: Array, expected: Array) -> float:
+    """Return the share of elements that the tolerance rejects."""
     tolerance = problem.tolerance(case, dtype)
-    off = np.abs(got.astype(dtype.value).astype("float64") - want)
-    return float(np.mean(~(off <= tolerance.atol + tolerance.rtol * np.abs(want))))
+    error = np.abs(output.astype(dtype.value).astype("float64") - expected)
+    return float(np.mean(~(error <= tolerance.atol + tolerance.rtol * np.abs(expected))))
 
 
 @pytest.mark.parametrize("slug", PROBLEMS)
-def test_a_reference_is_its_definition(slug: str) -> None:
-    """The fast reference and a definition in plain Python agree on every small case."""
+def test_references_agree_with_definitions(slug: str) -> None:
+    """The reference and the definition in plain Python agree on every small case."""
     problem = PROBLEMS[slug]
     small = [case for case in problem.cases(Scale.CPU) if steps(problem, case) <= SLOW_STEPS]
     assert len(small) >= 3
     for case in small:
-        inputs, want = draw(problem, case, problem.dtypes[0], seed=3)
-        np.testing.assert_allclose(want, DEFINITIONS[slug](case, inputs), rtol=1e-12, atol=1e-12)
+        inputs, expected = draw(problem, case, problem.dtypes[0], seed=3)
+        np.testing.assert_allclose(expected, DEFINITIONS[slug](case, inputs), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     ("slug", "dtype"), [(slug, dtype) for slug, problem in PROBLEMS.items() for dtype in problem.dtypes]
 )
-def test_an_honest_solution_in_another_order_is_accepted(slug: str, dtype: Dtype, seed: int) -> None:
-    """Rounding in the kernel's own precision, one term after the other, stays within the tolerance."""
+def test_a_correct_solution_with_another_order_is_accepted(slug: str, dtype: Dtype, seed: int) -> None:
+    """Sequential summation in the kernel's precision stays within the tolerance."""
     problem = PROBLEMS[slug]
     for case in problem.cases(Scale.CPU):
-        inputs, want = draw(problem, case, dtype, seed)
-        assert share_off(problem, case, dtype, IN_FLOAT32[slug](case, inputs), want) == 0, case.name
+        inputs, expected = draw(problem, case, dtype, seed)
+        assert rejected_share(problem, case, dtype, IN_FLOAT32[slug](case, inputs), expected) == 0, case.name
 
 
 def test_a_variance_from_the_mean_of_squares_is_rejected() -> None:
-    """E[x^2] - E[x]^2 has no correct digit where the mean is large."""
+    """E[x^2] - E[x]^2 has no correct digits where the mean is large."""
     problem = PROBLEMS["layer-norm"]
     for case in [case for case in problem.cases(Scale.CPU) if case.draw == "far"]:
-        inputs, want = draw(problem, case, Dtype.FLOAT32, seed=5)
+        inputs, expected = draw(problem, case, Dtype.FLOAT32, seed=5)
         x = inputs["X"]
         mean = x.mean(axis=(1, 2, 3), keepdims=True)
         variance = np.abs((x**2).mean(axis=(1, 2, 3), keepdims=True) - mean**2)
-        got = (x - mean) / np.sqrt(variance + np.float32(1e-5)) * inputs["gamma"] + inputs["beta"]
-        assert share_off(problem, case, Dtype.FLOAT32, got, want) > 0.1
+        output = (x - mean) / np.sqrt(variance + np.float32(1e-5)) * inputs["gamma"] + inputs["beta"]
+        assert rejected_share(problem, case, Dtype.FLOAT32, output, expected) > 0.1
 
 
 def test_a_softmax_without_the_maximum_is_rejected() -> None:
-    """Where values are large, e^x overflows or vanishes."""
+    """For large values, e^x overflows or underflows."""
     problem = PROBLEMS["softmax"]
     for case in [case for case in problem.cases(Scale.CPU) if case.draw in {"far", "wide"}]:
-        inputs, want = draw(problem, case, Dtype.FLOAT32, seed=5)
+        inputs, expected = draw(problem, case, Dtype.FLOAT32, seed=5)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             weights = np.exp(inputs["input"])
-            got = weights / weights.sum(axis=case.size("dim"), keepdims=True)
-        assert share_off(problem, case, Dtype.FLOAT32, got, want) > 0.4
+            output = weights / weights.sum(axis=case.size("dim"), keepdims=True)
+        assert rejected_share(problem, case, Dtype.FLOAT32, output, expected) > 0.4
 
 
 def test_sums_in_half_precision_are_rejected() -> None:
-    """A float16 product that also sums in float16 is not a matrix product."""
+    """A float16 matrix product with float16 sums is rejected."""
     problem = PROBLEMS["matrix-multiplication"]
     case = next(case for case in problem.cases(Scale.CPU) if case.benchmark)
-    inputs, want = draw(problem, case, Dtype.FLOAT16, seed=5)
-    got = np.zeros(want.shape, "float16")
+    inputs, expected = draw(problem, case, Dtype.FLOAT16, seed=5)
+    output = np.zeros(expected.shape, "float16")
     for index in range(case.size("k")):
-        got += np.outer(inputs["input_a"][:, index], inputs["input_b"][index])
-    assert share_off(problem, case, Dtype.FLOAT16, got, want) > 0.1
+        output += np.outer(inputs["input_a"][:, index], inputs["input_b"][index])
+    assert rejected_share(problem, case, Dtype.FLOAT16, output, expected) > 0.1
 
 
 def test_products_of_rounded_inputs_are_rejected() -> None:
-    """A float32 product with inputs cut to half precision, as matrix units do it, is told apart."""
+    """A float32 product of inputs rounded to float16, as matrix units may do it, is rejected."""
     problem = PROBLEMS["matrix-multiplication"]
     case = next(case for case in problem.cases(Scale.CPU) if case.benchmark)
-    inputs, want = draw(problem, case, Dtype.FLOAT32, seed=5)
+    inputs, expected = draw(problem, case, Dtype.FLOAT32, seed=5)
     a, b = (inputs[name].astype("float16").astype("float32") for name in ("input_a", "input_b"))
-    assert share_off(problem, case, Dtype.FLOAT32, a @ b, want) > 0.9
+    assert rejected_share(problem, case, Dtype.FLOAT32, a @ b, expected) > 0.9
 
 
-def test_the_large_product_is_the_exact_one() -> None:
-    """Where the float64 product would take too long, the sliced one is as good for the purpose."""
+def test_the_reference_of_large_products_is_precise_enough() -> None:
+    """The error of the sliced reference is much smaller than the tolerance."""
     problem = PROBLEMS["matrix-multiplication"]
     case = Case(name="tall and long", values={"m": 512, "n": 256, "k": 66_000})
-    inputs, want = draw(problem, case, Dtype.FLOAT32, seed=5)
+    inputs, expected = draw(problem, case, Dtype.FLOAT32, seed=5)
     exact = inputs["input_a"].astype("float64") @ inputs["input_b"].astype("float64")
-    off = np.abs(want - exact).max()
-    assert 0 < off < problem.tolerance(case, Dtype.FLOAT32).atol / 20
+    error = np.abs(expected - exact).max()
+    assert 0 < error < problem.tolerance(case, Dtype.FLOAT32).atol / 20

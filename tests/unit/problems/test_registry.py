@@ -1,4 +1,4 @@
-"""The registry finds every problem, by slug and alias, and says what is wrong with a file."""
+"""The registry finds problems by slug and alias, and reports errors in problem files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from warmfront.problems import all_problems, get
 if TYPE_CHECKING:
     from pathlib import Path
 
-THE_TWELVE = [
+SLUGS = [
     "array-sort",
     "conv-2d",
     "cumsum",
@@ -29,14 +29,14 @@ THE_TWELVE = [
     "vector-addition",
 ]
 
-#: A file that defines a usable problem, to be spoiled by each test.
+#: A file with a valid problem; tests introduce errors into it.
 DOUBLE = '''
 from warmfront.problems import draws, rounding
 from warmfront.problems.spec import Case, Difficulty, Problem, size, tensor_in, tensor_out
 
 
 class Double(Problem):
-    """Twice the input."""
+    """Double the input."""
 
     slug = "double"
     title = "Double"
@@ -71,29 +71,29 @@ class Double(Problem):
 
 @pytest.fixture
 def operator_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory that WARMFRONT_PROBLEMS names."""
+    """Return a directory that WARMFRONT_PROBLEMS names."""
     monkeypatch.setenv("WARMFRONT_PROBLEMS", str(tmp_path))
     return tmp_path
 
 
-def test_all_twelve_are_found() -> None:
-    """Every problem of the package is listed, by slug."""
-    assert [problem.slug for problem in all_problems()] == THE_TWELVE
+def test_all_problems_are_listed() -> None:
+    """Every problem of the package is listed, sorted by slug."""
+    assert [problem.slug for problem in all_problems()] == SLUGS
 
 
-@pytest.mark.parametrize("slug", THE_TWELVE)
-def test_a_slug_gets_its_problem(slug: str) -> None:
-    """A problem is got by its slug."""
+@pytest.mark.parametrize("slug", SLUGS)
+def test_get_by_slug(slug: str) -> None:
+    """`get` returns the problem with the slug."""
     assert get(slug).slug == slug
 
 
-def test_an_alias_gets_its_problem() -> None:
-    """`matmul` is matrix multiplication."""
+def test_get_by_alias() -> None:
+    """`get` returns matrix multiplication for `matmul`."""
     assert get("matmul").slug == "matrix-multiplication"
 
 
-def test_getting_a_problem_leaves_numpy_and_the_other_problems_unloaded() -> None:
-    """The command line can start a compiler before it pays for NumPy."""
+def test_get_imports_neither_numpy_nor_other_problems() -> None:
+    """The command line can start a compiler before NumPy is imported."""
     code = (
         "import sys; from warmfront.problems import get; get('relu'); "
         "print('numpy' in sys.modules, 'warmfront.problems.softmax' in sys.modules)"
@@ -102,46 +102,46 @@ def test_getting_a_problem_leaves_numpy_and_the_other_problems_unloaded() -> Non
     assert done.stdout.split() == ["False", "False"]
 
 
-def test_listing_all_problems_leaves_numpy_unloaded() -> None:
-    """Even every problem's cases are known without NumPy."""
+def test_listing_all_problems_does_not_import_numpy() -> None:
+    """All problems, including their cases, can be listed without NumPy."""
     code = "import sys, warmfront.problems as p; p.all_problems(); print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"),
+    ("typed", "nearest"),
     [("sofmax", "softmax"), ("matmull", "matmul"), ("leaky_relu", "leaky-relu"), ("RELU", "relu")],
 )
-def test_an_unknown_name_is_answered_with_the_nearest(typed: str, meant: str) -> None:
-    """The error for a misspelt name suggests the nearest problem."""
-    with pytest.raises(UnknownProblem, match=meant):
+def test_the_error_for_an_unknown_name_suggests_the_nearest(typed: str, nearest: str) -> None:
+    """The error for a misspelt name contains the nearest problem."""
+    with pytest.raises(UnknownProblem, match=nearest):
         get(typed)
 
 
 @pytest.mark.parametrize("name", ["", "zzzzzz", "../relu", "spec", "registry", "__init__"])
-def test_a_name_like_nothing_is_unknown(name: str) -> None:
-    """Neither a path nor one of the package's own parts is a problem, and nothing is suggested in vain."""
+def test_unknown_names(name: str) -> None:
+    """Paths and the package's other modules are not problems."""
     with pytest.raises(UnknownProblem):
         get(name)
 
 
-def test_the_operators_own_problem_is_found(operator_dir: Path) -> None:
-    """A file in a directory of WARMFRONT_PROBLEMS is a problem like any other."""
+def test_an_operators_problem_is_found(operator_dir: Path) -> None:
+    """A file in a directory of WARMFRONT_PROBLEMS is found by slug and alias."""
     (operator_dir / "double.py").write_text(DOUBLE)
     assert get("double").title == "Double"
     assert get("twice").slug == "double"
-    assert len(all_problems()) == len(THE_TWELVE) + 1
+    assert len(all_problems()) == len(SLUGS) + 1
 
 
-def test_a_file_that_starts_with_an_underscore_is_no_problem(operator_dir: Path) -> None:
-    """Helpers may lie beside problems."""
+def test_a_file_name_with_a_leading_underscore_is_ignored(operator_dir: Path) -> None:
+    """Helper modules can be in the same directory as problems."""
     (operator_dir / "_helper.py").write_text("raise RuntimeError")
-    assert [problem.slug for problem in all_problems()] == THE_TWELVE
+    assert [problem.slug for problem in all_problems()] == SLUGS
 
 
 def test_two_directories_are_both_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """WARMFRONT_PROBLEMS is separated as PATH is."""
+    """WARMFRONT_PROBLEMS has the same separator as PATH."""
     for name in ("double", "treble"):
         (tmp_path / name).mkdir()
         text = DOUBLE.replace('"double"', f'"{name}"').replace('("twice",)', "()")
@@ -158,21 +158,23 @@ def test_two_directories_are_both_searched(tmp_path: Path, monkeypatch: pytest.M
         ("class Double(Problem)", "class Double", "0 subclasses"),
         ("    def flops(self, case):\n        return case.size", "    flopz = len  #", "flops"),
         ('title = "Double"', "", "does not define title"),
-        ('slug = "double"', 'slug = "treble"', "should be 'double'"),
-        ('tensor_in("x")', 'tensor_in("2x")', "cannot be the name"),
+        ('slug = "double"', 'slug = "treble"', "requires 'double'"),
+        ('tensor_in("x")', 'tensor_in("2x")', "not a valid name"),
         ('tensor_in("x")', 'tensor_in("y")', "the same name"),
         ('tensor_out("y"), ', "", "no output"),
         ('size("n"))', 'size("n"), size("m"))', "the signature needs"),
-        ('values={"n": 1}', 'values={"n": -1}', "cannot be -1"),
-        ('values={"n": 1}', 'values={"n": 1.5}', "cannot be 1.5"),
-        ("benchmark=True", "", "for benchmarking"),
+        ('values={"n": 1}', 'values={"n": -1}', "-1 is not a valid value"),
+        ('values={"n": 1}', 'values={"n": 1.5}', "1.5 is not a valid value"),
+        ("benchmark=True", "", "benchmark=True"),
         ("return [Case", "return [] and [Case", "no cases"),
-        ("return [Case", "raise ValueError('no luck') or [Case", "no luck"),
-        ('aliases = ("twice",)', "dtypes = ()", "no dtype"),
+        ("return [Case", "raise ValueError('failure') or [Case", "failure"),
+        ('aliases = ("twice",)', "dtypes = ()", "no dtypes"),
     ],
 )
-def test_a_broken_file_is_named_with_its_reason(operator_dir: Path, old: str, new: str, reason: str) -> None:
-    """Whatever is wrong with an operator's file, the error says which file and what."""
+def test_the_error_for_an_invalid_file_has_path_and_reason(
+    operator_dir: Path, old: str, new: str, reason: str
+) -> None:
+    """The error for an invalid file has its path and the reason."""
     assert old in DOUBLE
     path = operator_dir / "double.py"
     path.write_text(DOUBLE.replace(old, new))
@@ -183,23 +185,23 @@ def test_a_broken_file_is_named_with_its_reason(operator_dir: Path, old: str, ne
     assert raised.value.hint
 
 
-def test_a_file_with_the_name_of_a_problem_is_refused(operator_dir: Path) -> None:
-    """Nobody can replace a problem of the package unseen."""
+def test_a_file_with_the_slug_of_another_problem_is_rejected(operator_dir: Path) -> None:
+    """An operator's file cannot replace a problem of the package."""
     (operator_dir / "relu.py").write_text(DOUBLE)
     with pytest.raises(BadProblemFile, match="already defined"):
         get("relu")
 
 
 @pytest.mark.parametrize("alias", ["matmul", "softmax"])
-def test_an_alias_that_names_another_problem_is_refused(operator_dir: Path, alias: str) -> None:
-    """A name means one problem, and the later file is the one to blame."""
+def test_an_alias_of_another_problem_is_rejected(operator_dir: Path, alias: str) -> None:
+    """Names are unique; the error is about the file that was found later."""
     (operator_dir / "double.py").write_text(DOUBLE.replace("twice", alias))
     with pytest.raises(BadProblemFile, match=rf"double\.py: the alias '{alias}' already names"):
         all_problems()
 
 
-def test_a_directory_that_is_not_there_is_a_bad_setting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names the variable and the value."""
+def test_a_missing_directory_is_a_bad_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error contains the variable and its value."""
     monkeypatch.setenv("WARMFRONT_PROBLEMS", "/no/such/place")
     with pytest.raises(BadSetting, match="WARMFRONT_PROBLEMS names '/no/such/place'"):
         get("relu")
