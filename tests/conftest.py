@@ -24,6 +24,8 @@ __all__ = ["bare_database", "connection", "database", "docker_url", "postgres", 
 # Whoever starts the tests in the background has them ignore Ctrl-C, and so all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+pytest_plugins = ["tests.support.needs"]
+
 #: Limits that hostile code meets soon, so that a test of one is quick.
 TIGHT = {
     "AMD_CONTAINER_MEMORY_LIMIT": "768MB",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.dstack.harness import Stack
 
 #: A real server takes its time.
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.dstack]
 
 
 @pytest.fixture(scope="module", name="stack")

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tests.dstack.harness import Stack
     from tests.support.services import Service
 
+pytestmark = pytest.mark.dstack
+
 PHASES = ["queued", "booting", "pulling", "starting", "ready"]
 JUDGED = ["VM_READY", "COMPILING", "CHECKING", "TEST_RESULT", "CHECKED", "BENCHMARKING", "BENCHMARK_RESULT"]
 

@@ -40,7 +40,7 @@ def test_a_fresh_clone_judges_a_kernel_with_one_command(tmp_path: Path) -> None:
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
     first = _make("demo", clone, WARMFRONT_CACHE_DIR=str(tmp_path / "cache"))
     assert first.returncode == 0, first.stderr
-    assert "setup: making the virtual environment" in first.stderr
+    assert "setup: creating the virtual environment" in first.stderr
     assert first.stdout.splitlines()[-1].startswith("ACCEPTED")
     second = _make("demo", clone, WARMFRONT_CACHE_DIR=str(tmp_path / "cache"))
     assert second.stdout.splitlines()[-1].startswith("ACCEPTED")

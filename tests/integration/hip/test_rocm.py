@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+pytestmark = pytest.mark.compiler
+
 STAND_IN = """#!/bin/sh
 # Takes hipcc's arguments, gives g++ what it understands of them, and the CPU runtime in ROCm's place.
 prefix=$(cd "$(dirname "$0")/.." && pwd)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+pytestmark = pytest.mark.compiler
+
 DECLARATION = Relu().declaration(Dtype.FLOAT32)
 HEAD = DECLARATION + " {\n"
 

@@ -11,6 +11,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.support.programs import Programs
 
+pytestmark = pytest.mark.compiler
+
 PROGRAMS = Path(__file__).parents[3] / "corpus" / "programs"
 CHECKED = ("core_launch", "core_barriers", "core_waves", "core_shared", "core_memory", "core_host")
 

@@ -11,6 +11,8 @@ import pytest
 if TYPE_CHECKING:
     from tests.support.programs import Programs
 
+pytestmark = pytest.mark.compiler
+
 FOLDER = Path(__file__).parents[3] / "corpus" / "programs"
 CASES = [
     (path.stem, case)
