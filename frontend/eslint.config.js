@@ -14,11 +14,11 @@ export default tseslint.config(
       ...hooks.configs.recommended.rules,
       eqeqeq: "error",
       "no-console": "error",
-      // A number in a text is meant.
+      // Numbers in template strings are intended.
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
-      // Handlers such as onClick={() => save()} say it shortest.
+      // Allow short handlers such as onClick={() => save()}.
       "@typescript-eslint/no-confusing-void-expression": "off",
-      // A promise that a handler starts has its failures handled inside it.
+      // Async event handlers handle their own errors.
       "@typescript-eslint/no-misused-promises": ["error", { checksVoidReturn: { attributes: false } }],
     },
   },

@@ -1,4 +1,4 @@
-/** Builds the page into the Python package, each text file with a compressed twin beside it. */
+/** Build the page into the Python package, with a gzipped copy of each script and style sheet. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -6,11 +6,11 @@ import react from "@vitejs/plugin-react";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
-/** The service puts a new one in each answer: see src/warmfront/api/site.py. */
+/** Placeholder that the service replaces by a new nonce in each response: see src/warmfront/api/site.py. */
 const NONCE = "__CSP_NONCE__";
 const SITE = "../src/warmfront/api/site";
 
-/** KaTeX offers each font in three formats; every browser that runs this page reads the first. */
+/** Drop the WOFF and TTF variants of KaTeX's fonts; every supported browser reads WOFF2. */
 function onlyWoff2(): Plugin {
   return {
     name: "only-woff2",
@@ -22,11 +22,11 @@ function onlyWoff2(): Plugin {
   };
 }
 
-/** Compressed once here, not at every request. */
-function compressed(): Plugin {
+/** Compress at build time, not per request. */
+function precompress(): Plugin {
   let folder = "";
   return {
-    name: "compressed",
+    name: "precompress",
     apply: "build",
     configResolved(config) {
       folder = resolve(config.root, config.build.outDir, "assets");
@@ -42,18 +42,18 @@ function compressed(): Plugin {
 }
 
 export default defineConfig({
-  plugins: [onlyWoff2(), react(), compressed()],
+  plugins: [onlyWoff2(), react(), precompress()],
   html: { cspNonce: NONCE },
   build: {
     outDir: SITE,
     emptyOutDir: true,
-    assetsInlineLimit: 0, // the policy allows no data: address
+    assetsInlineLimit: 0, // the Content Security Policy forbids data: URLs
     target: "es2022",
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 800,
   },
   server: { proxy: { "/api": "http://127.0.0.1:3000" } },
-  // They are pure functions: one process does for all of them.
+  // The tests are of pure functions, so one process can run all of them.
   test: { include: ["src/**/*.test.ts"], pool: "threads", isolate: false },
 });

@@ -1,25 +1,25 @@
-/** Which view is at which address. Each view is a chunk of its own. */
+/** The routes. Each view is a separate chunk. */
 import { lazy, Suspense } from "react";
 import { Route, Switch, useLocation } from "wouter";
-import { chunk } from "./lib/chunks";
-import { Boundary } from "./parts/Boundary";
-import { Lost } from "./parts/Helping";
-import { Shell } from "./parts/Shell";
+import { lazyImport } from "./lib/lazyImport";
+import { ErrorBoundary } from "./components/ErrorBoundary";
+import { NotFound } from "./components/MessagePage";
+import { Shell } from "./components/Shell";
 
-const Problems = lazy(chunk(() => import("./views/problems/Problems")));
-const Problem = lazy(chunk(() => import("./views/problem/Problem")));
-const Submissions = lazy(chunk(() => import("./views/submissions/Submissions")));
-const Submission = lazy(chunk(() => import("./views/submission/Submission")));
-const Compare = lazy(chunk(() => import("./views/compare/Compare")));
-const Leaderboard = lazy(chunk(() => import("./views/leaderboard/Leaderboard")));
-const Operations = lazy(chunk(() => import("./views/operations/Operations")));
-const Settings = lazy(chunk(() => import("./views/settings/Settings")));
+const Problems = lazy(lazyImport(() => import("./views/problems/Problems")));
+const Problem = lazy(lazyImport(() => import("./views/problem/Problem")));
+const Submissions = lazy(lazyImport(() => import("./views/submissions/Submissions")));
+const Submission = lazy(lazyImport(() => import("./views/submission/Submission")));
+const Compare = lazy(lazyImport(() => import("./views/compare/Compare")));
+const Leaderboard = lazy(lazyImport(() => import("./views/leaderboard/Leaderboard")));
+const Operations = lazy(lazyImport(() => import("./views/operations/Operations")));
+const Settings = lazy(lazyImport(() => import("./views/settings/Settings")));
 
 export function App(): React.JSX.Element {
-  const [place] = useLocation();
+  const [path] = useLocation();
   return (
     <Shell>
-      <Boundary key={place}>
+      <ErrorBoundary key={path}>
         <Suspense fallback={<p className="dim">Loading…</p>}>
           <Switch>
             <Route path="/" component={Problems} />
@@ -32,11 +32,11 @@ export function App(): React.JSX.Element {
             <Route path="/operations" component={Operations} />
             <Route path="/settings" component={Settings} />
             <Route>
-              <Lost />
+              <NotFound />
             </Route>
           </Switch>
         </Suspense>
-      </Boundary>
+      </ErrorBoundary>
     </Shell>
   );
 }

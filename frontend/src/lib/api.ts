@@ -1,171 +1,172 @@
-/** The one way to the service: typed requests, refusals as errors, the key, and whether the service is there. */
+/** HTTP client of the page: typed requests, error responses as exceptions, the API key, and the state of the connection. */
 import { read, write } from "./storage";
-import type { Code, Endpoint, Forecast, Gpu, Offer, Operations, ProblemDetail, ProblemSummary, Ready, Refusal } from "./types";
-import type { PaceForecast, SubmissionDetail, SubmissionPage, Taken, WhatIf } from "./types";
+import type { Code, Endpoint, Forecast, Gpu, QuoteResponse, Operations, ProblemDetail, ProblemSummary, Ready, ErrorBody } from "./types";
+import type { PaceForecast, SubmissionDetail, SubmissionPage, SubmissionCreated, WhatIf } from "./types";
 
 const ROOT = "/api/amd";
 const KEY = "warmfront.key";
-const ANSWER_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
-/** The service said no, and what to do about it. */
-export class Refused extends Error {
-  readonly refusal: Refusal;
+/** An error response of the service, with its code, detail and hint. */
+export class ApiError extends Error {
+  readonly body: ErrorBody;
 
-  constructor(refusal: Refusal) {
-    super(refusal.detail);
-    this.name = "Refused";
-    this.refusal = refusal;
+  constructor(body: ErrorBody) {
+    super(body.detail);
+    this.name = "ApiError";
+    this.body = body;
   }
 }
 
-/** The service did not answer at all. */
-export class Away extends Error {
+/** No response: the connection failed or timed out. */
+export class ServiceUnreachable extends Error {
   constructor() {
-    super("The service does not answer.");
-    this.name = "Away";
+    super("The service is unreachable.");
+    this.name = "ServiceUnreachable";
   }
 }
 
-/** What the shell shows above every view. */
-export interface Link {
-  away: boolean;
-  /** Why a key is asked for; null where none is. */
-  keyWanted: string | null;
-  /** Ours minus the service's clock, in ms: its times are shown by its clock. */
+/** State of the connection to the service, shown by the shell above every view. */
+export interface Connection {
+  unreachable: boolean;
+  /** Why the page asks for an API key; null if it does not ask. */
+  keyPrompt: string | null;
+  /** This browser's clock minus the service's, in ms. Times are shown by the service's clock. */
   skewMs: number;
 }
 
-/** Who said "not now" is not asked again by every request that follows. */
-let declined = false;
-let link: Link = { away: false, keyWanted: null, skewMs: 0 };
+/** True after "Not now": later 401 responses do not open the key dialog again. */
+let promptDismissed = false;
+let connection: Connection = { unreachable: false, keyPrompt: null, skewMs: 0 };
 const watchers = new Set<() => void>();
 
-export function currentLink(): Link {
-  return link;
+export function currentConnection(): Connection {
+  return connection;
 }
 
-export function watchLink(watcher: () => void): () => void {
+export function watchConnection(watcher: () => void): () => void {
   watchers.add(watcher);
   return () => void watchers.delete(watcher);
 }
 
-export function setLink(change: Partial<Link>): void {
-  const next = { ...link, ...change };
-  if (next.away === link.away && next.keyWanted === link.keyWanted && next.skewMs === link.skewMs) return;
-  link = next;
+export function updateConnection(change: Partial<Connection>): void {
+  const next = { ...connection, ...change };
+  const { unreachable, keyPrompt, skewMs } = connection;
+  if (next.unreachable === unreachable && next.keyPrompt === keyPrompt && next.skewMs === skewMs) return;
+  connection = next;
   watchers.forEach((watcher) => watcher());
 }
 
-/** Ask for a key, and why. */
-export function wantKey(why: string): void {
-  declined = false;
-  setLink({ keyWanted: why });
+/** Open the dialog that asks for an API key, with the reason. */
+export function promptForKey(reason: string): void {
+  promptDismissed = false;
+  updateConnection({ keyPrompt: reason });
 }
 
-export function declineKey(): void {
-  declined = true;
-  setLink({ keyWanted: null });
+export function dismissKeyPrompt(): void {
+  promptDismissed = true;
+  updateConnection({ keyPrompt: null });
 }
 
 export function currentKey(): string | null {
   return read(KEY);
 }
 
-/** Keep a key, or forget it. */
+/** Store the API key in this browser; null deletes it. */
 export function setKey(key: string | null): void {
   write(KEY, key);
-  setLink({ keyWanted: null });
+  updateConnection({ keyPrompt: null });
 }
 
-export function headers(more: Record<string, string> = {}): Record<string, string> {
+function withKey(headers: Record<string, string> = {}): Record<string, string> {
   const key = currentKey();
-  return key === null ? more : { ...more, Authorization: `Bearer ${key}` };
+  return key === null ? headers : { ...headers, Authorization: `Bearer ${key}` };
 }
 
-/** Ask; a refusal or silence is thrown, and known to the shell. */
-export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
-  const given = init.headers as Record<string, string> | undefined;
-  let answer: Response;
+/** Send a request. Throws ApiError or ServiceUnreachable, and updates the connection state. */
+export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+  let response: Response;
   try {
-    answer = await fetch(`${ROOT}${path}`, { ...init, headers: headers(given), cache: "no-store" });
+    const headers = withKey(init.headers as Record<string, string> | undefined);
+    response = await fetch(`${ROOT}${path}`, { ...init, headers, cache: "no-store" });
   } catch (error) {
     if (init.signal?.aborted === true) throw error;
-    setLink({ away: true });
-    throw new Away();
+    updateConnection({ unreachable: true });
+    throw new ServiceUnreachable();
   }
-  noteClock(answer);
-  setLink({ away: false });
-  if (answer.ok) return answer;
-  const refusal = await readRefusal(answer);
-  if (answer.status === 401 && !declined) wantKey(refusal.detail);
-  throw new Refused(refusal);
+  updateClockSkew(response);
+  updateConnection({ unreachable: false });
+  if (response.ok) return response;
+  const body = await readErrorBody(response);
+  if (response.status === 401 && !promptDismissed) promptForKey(body.detail);
+  throw new ApiError(body);
 }
 
 async function json<T>(path: string, init: RequestInit = {}): Promise<T> {
-  const signal = init.signal ?? AbortSignal.timeout(ANSWER_MS);
-  const answer = await ask(path, { ...init, signal }).catch((error: unknown) => {
+  const signal = init.signal ?? AbortSignal.timeout(TIMEOUT_MS);
+  const response = await request(path, { ...init, signal }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === "TimeoutError") {
-      setLink({ away: true });
-      throw new Away();
+      updateConnection({ unreachable: true });
+      throw new ServiceUnreachable();
     }
     throw error;
   });
-  return (await answer.json()) as T;
+  return (await response.json()) as T;
 }
 
-/** A proxy's own pages are no problem+json. */
-async function readRefusal(answer: Response): Promise<Refusal> {
+/** Read application/problem+json; a proxy in between may send something else. */
+async function readErrorBody(response: Response): Promise<ErrorBody> {
   try {
-    return (await answer.json()) as Refusal;
+    return (await response.json()) as ErrorBody;
   } catch {
     return {
-      status: answer.status,
+      status: response.status,
       code: "HTTP_ERROR",
-      detail: `The answer was ${answer.status} ${answer.statusText}.`,
+      detail: `The server returned ${response.status} ${response.statusText}.`,
       hint: "Try again in a moment.",
     };
   }
 }
 
-/** A clock is only believed to be off where it is off by more than an answer can take. */
-function noteClock(answer: Response): void {
-  const date = Date.parse(answer.headers.get("date") ?? "");
+/** Compare the clocks. A difference of up to 3 s counts as zero: the response itself can take that long. */
+function updateClockSkew(response: Response): void {
+  const date = Date.parse(response.headers.get("date") ?? "");
   if (Number.isNaN(date)) return;
   const skewMs = Date.now() - date;
-  setLink({ skewMs: Math.abs(skewMs) > 3000 ? Math.round(skewMs / 1000) * 1000 : 0 });
+  updateConnection({ skewMs: Math.abs(skewMs) > 3000 ? Math.round(skewMs / 1000) * 1000 : 0 });
 }
 
-const part = encodeURIComponent;
+const segment = encodeURIComponent;
 
 function query(fields: Record<string, string | number | boolean | null | undefined>): string {
-  const given = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined && value !== "");
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  const present = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const text = new URLSearchParams(present.map(([name, value]) => [name, String(value)])).toString();
   return text === "" ? "" : `?${text}`;
 }
 
-/** Any answer of the service, by its path below /api/amd. */
+/** GET a path below /api/amd. */
 export function get<T>(path: string, fields: Parameters<typeof query>[0] = {}, signal?: AbortSignal): Promise<T> {
   return json<T>(`${path}${query(fields)}`, signal === undefined ? {} : { signal });
 }
 
-export function post<T>(path: string, body: unknown, more: Record<string, string> = {}): Promise<T> {
+export function post<T>(path: string, body: unknown, headers: Record<string, string> = {}): Promise<T> {
   return json<T>(path, {
     method: "POST",
     body: JSON.stringify(body),
-    headers: { "Content-Type": "application/json", Accept: "application/json", ...more },
+    headers: { "Content-Type": "application/json", Accept: "application/json", ...headers },
   });
 }
 
 export const problems = (): Promise<{ items: ProblemSummary[] }> => get("/problems");
-export const problem = (slug: string): Promise<ProblemDetail> => get(`/problems/${part(slug)}`);
+export const problem = (slug: string): Promise<ProblemDetail> => get(`/problems/${segment(slug)}`);
 export const gpus = (): Promise<{ items: Gpu[] }> => get("/gpus");
 export const ready = (): Promise<Ready> => get("/ready");
-export const submission = (id: string): Promise<SubmissionDetail> => get(`/submissions/${part(id)}`);
+export const submission = (id: string): Promise<SubmissionDetail> => get(`/submissions/${segment(id)}`);
 export const submissions = (fields: Parameters<typeof query>[0] = {}): Promise<SubmissionPage> =>
   get("/submissions", fields);
-export const code = (id: string): Promise<Code> => get(`/submissions/${part(id)}/code`);
-export const cancel = (id: string): Promise<SubmissionDetail> => post(`/submissions/${part(id)}/cancel`, {});
-export const quote = (problem: string, gpu_type: string, endpoint: Endpoint): Promise<Offer> =>
+export const code = (id: string): Promise<Code> => get(`/submissions/${segment(id)}/code`);
+export const cancel = (id: string): Promise<SubmissionDetail> => post(`/submissions/${segment(id)}/cancel`, {});
+export const quote = (problem: string, gpu_type: string, endpoint: Endpoint): Promise<QuoteResponse> =>
   get("/quote", { problem, gpu_type, endpoint });
 
 export interface NewSubmission {
@@ -176,12 +177,12 @@ export interface NewSubmission {
   endpoint: Endpoint;
 }
 
-/** Hand in a kernel. The key makes a repeated request the same submission. */
-export const submit = (body: NewSubmission, idempotencyKey: string): Promise<Taken> =>
+/** Create a submission. Requests with the same idempotency key create only one. */
+export const submit = (body: NewSubmission, idempotencyKey: string): Promise<SubmissionCreated> =>
   post("/submit", body, { "Idempotency-Key": idempotencyKey });
 
 export const operations = (hours: number): Promise<Operations> => get("/operations", { hours });
 export const costs = (): Promise<{ forecast?: Forecast | null }> => get("/costs");
-/** Simulations, which may take a while; for operators. */
+/** For operators. The service runs a simulation, so the response can take minutes. */
 export const whatIf = (): Promise<WhatIf> => get("/what-if", {}, AbortSignal.timeout(300_000));
 export const paces = (): Promise<{ items: PaceForecast[] }> => get("/forecast", {}, AbortSignal.timeout(300_000));

@@ -1,8 +1,8 @@
-/** Numbers for people: each with its unit, none with more digits than it has meaning. */
+/** Format numbers for display: with a unit, and no more digits than are meaningful. */
 
 const MINUS = "−";
 
-/** Three significant digits, no exponent for what people read as a number. */
+/** Format with significant digits; with an exponent only from a million on and below 0.0001. */
 export function significant(value: number, digits = 3): string {
   if (!Number.isFinite(value)) return String(value);
   if (value === 0) return "0";
@@ -11,7 +11,7 @@ export function significant(value: number, digits = 3): string {
   return value.toFixed(Math.max(0, digits - 1 - size));
 }
 
-/** Milliseconds in the unit that fits: 850 ns, 12.3 µs, 4.56 ms, 1.20 s. */
+/** Format milliseconds in the unit that fits: 850 ns, 12.3 µs, 4.56 ms, 1.20 s. */
 export function runtime(ms: number | null | undefined): string {
   if (ms === null || ms === undefined || !Number.isFinite(ms)) return "–";
   if (ms < 1e-3) return `${significant(ms * 1e6)} ns`;
@@ -20,7 +20,7 @@ export function runtime(ms: number | null | undefined): string {
   return `${significant(ms / 1e3)} s`;
 }
 
-/** A span of time as a clock would be read aloud: 0.8 s, 42 s, 6 min 05 s, 3 h 20 min. */
+/** Format a duration: 0.8 s, 42 s, 6 min 05 s, 3 h 20 min. */
 export function span(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return "–";
   const s = Math.max(0, seconds);
@@ -31,14 +31,14 @@ export function span(seconds: number | null | undefined): string {
   return `${Math.round(s / 86400)} d`;
 }
 
-/** The same, as a rough guess: 9 s, 7 min. */
+/** Format an estimated duration: 9 s, 7 min. */
 export function roughly(seconds: number): string {
   if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
   if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
   return `${significant(seconds / 3600, 2)} h`;
 }
 
-/** Dollars: to the cent from ten cents on, finer below. */
+/** Format dollars: to the cent from ten cents on, with more digits below. */
 export function dollars(usd: number | null | undefined): string {
   if (usd === null || usd === undefined || !Number.isFinite(usd)) return "–";
   const sign = usd < 0 ? MINUS : "";
@@ -46,7 +46,7 @@ export function dollars(usd: number | null | undefined): string {
   if (size === 0) return "$0.00";
   if (size >= 0.1) return `${sign}$${size.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
   if (size >= 0.001) return `${sign}$${size.toFixed(4).replace(/0$/, "")}`;
-  // Below a tenth of a cent the size is what counts.
+  // Below a tenth of a cent the order of magnitude matters, not the decimals.
   return `${sign}$${Number(size.toPrecision(2)).toFixed(6).replace(/0+$/, "")}`;
 }
 
@@ -67,27 +67,27 @@ export function bytes(value: number): string {
   return `${significant(value / 1024 ** 3)} GiB`;
 }
 
-/** A share that is in percent already. */
-export function percent(share: number | null | undefined): string {
-  return share === null || share === undefined ? "–" : `${share.toFixed(1)}%`;
+/** Format a value that is already in percent. */
+export function percent(value: number | null | undefined): string {
+  return value === null || value === undefined ? "–" : `${value.toFixed(1)}%`;
 }
 
 export function count(value: number): string {
   return value.toLocaleString("en-US");
 }
 
-/** One thing, two things. */
-export function plural(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`;
+/** `1 case`, `2 cases`. */
+export function plural(value: number, noun: string, nouns = `${noun}s`): string {
+  return `${count(value)} ${value === 1 ? noun : nouns}`;
 }
 
-/** A value of a kernel, which may be "nan" or "inf". */
+/** Format an element of a kernel's output; NaN and infinities arrive as text. */
 export function cell(value: number | string): string {
   return typeof value === "number" ? String(Number(value.toPrecision(6))).replaceAll("-", MINUS) : value;
 }
 
-/** `2026-01-31 12:00:05`, in the reader's own zone. */
-export function moment(iso: string | null): string {
+/** `2026-01-31 12:00:05`, in the browser's time zone. */
+export function dateTime(iso: string | null): string {
   if (iso === null) return "–";
   const date = new Date(iso);
   const two = (n: number): string => String(n).padStart(2, "0");
@@ -95,8 +95,8 @@ export function moment(iso: string | null): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
-/** `WRONG_ANSWER` as people say it. */
-export function words(status: string): string {
+/** `WRONG_ANSWER` as `Wrong answer`. */
+export function statusText(status: string): string {
   const text = status.replaceAll("_", " ").toLowerCase();
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,16 +1,16 @@
-/** Hooks that several views need. */
+/** Hooks shared by several views. */
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
-import { currentLink, watchLink, type Link } from "./api";
+import { currentConnection, watchConnection, type Connection } from "./api";
 import { read, write } from "./storage";
 
 export interface Query<T> {
   data: T | null;
   error: Error | null;
   loading: boolean;
-  again: () => void;
+  refetch: () => void;
 }
 
-/** Ask once for each key; what was there stays until the new answer is. With `everyMs` ask again and again. */
+/** Fetch once per key, and again every `everyMs` if given. The old data stays until the new response arrives. */
 export function useQuery<T>(key: string, fetcher: () => Promise<T>, everyMs?: number): Query<T> {
   const [state, setState] = useState<{ key: string; data: T | null; error: Error | null }>({
     key,
@@ -22,23 +22,23 @@ export function useQuery<T>(key: string, fetcher: () => Promise<T>, everyMs?: nu
   useEffect(() => {
     latest.current = fetcher;
   });
-  const again = useCallback(() => setRound((n) => n + 1), []);
+  const refetch = useCallback(() => setRound((n) => n + 1), []);
   useEffect(() => {
-    let over = false;
+    let stopped = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const load = async (): Promise<void> => {
       try {
         const data = await latest.current();
-        if (!over) setState({ key, data, error: null });
+        if (!stopped) setState({ key, data, error: null });
       } catch (error) {
         const failure = error instanceof Error ? error : new Error(String(error));
-        if (!over) setState((was) => ({ key, data: was.key === key ? was.data : null, error: failure }));
+        if (!stopped) setState((previous) => ({ key, data: previous.key === key ? previous.data : null, error: failure }));
       }
-      if (!over && everyMs !== undefined) timer = setTimeout(() => void load(), everyMs);
+      if (!stopped && everyMs !== undefined) timer = setTimeout(() => void load(), everyMs);
     };
     void load();
     return () => {
-      over = true;
+      stopped = true;
       clearTimeout(timer);
     };
   }, [key, round, everyMs]);
@@ -47,18 +47,18 @@ export function useQuery<T>(key: string, fetcher: () => Promise<T>, everyMs?: nu
     data: current ? state.data : null,
     error: current ? state.error : null,
     loading: !current || (state.data === null && state.error === null),
-    again,
+    refetch,
   };
 }
 
-export function useLink(): Link {
-  return useSyncExternalStore(watchLink, currentLink);
+export function useConnection(): Connection {
+  return useSyncExternalStore(watchConnection, currentConnection);
 }
 
-/** The service's time in ms, moving on while `running`. */
+/** The time in ms by the service's clock, updated while `running`. */
 export function useNow(running: boolean, everyMs = 250): number {
   const [now, setNow] = useState(() => Date.now());
-  const { skewMs } = useLink();
+  const { skewMs } = useConnection();
   useEffect(() => {
     if (!running) return undefined;
     const timer = setInterval(() => setNow(Date.now()), everyMs);
@@ -67,14 +67,14 @@ export function useNow(running: boolean, everyMs = 250): number {
   return now - skewMs;
 }
 
-/** The tab's title while the view is there. */
+/** Set the title of the browser tab. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = title === "" ? "Warmfront" : `${title} · Warmfront`;
   }, [title]);
 }
 
-/** A value that survives a reload, on this machine alone. */
+/** A value kept in this browser's local storage. */
 export function useStored(name: string, initial: string): [string, (value: string) => void] {
   const [value, setValue] = useState(() => read(name) ?? initial);
   const store = useCallback(

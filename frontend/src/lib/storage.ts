@@ -1,25 +1,25 @@
-/** What this browser keeps. It can be full or forbidden: the page works without, and says what it could not keep. */
+/** Browser storage. It can be full or blocked: the page works without it, and says what it could not save. */
 
-export type Shelf = "machine" | "tab";
+export type Scope = "browser" | "tab";
 
-/** Even to ask for a forbidden one throws. */
-function shelf(which: Shelf): Storage {
-  return which === "machine" ? localStorage : sessionStorage;
+/** Even access to blocked storage throws, so this is called inside `try`. */
+function storageOf(scope: Scope): Storage {
+  return scope === "browser" ? localStorage : sessionStorage;
 }
 
-export function read(name: string, which: Shelf = "machine"): string | null {
+export function read(name: string, scope: Scope = "browser"): string | null {
   try {
-    return shelf(which).getItem(name);
+    return storageOf(scope).getItem(name);
   } catch {
     return null;
   }
 }
 
-/** Keep it, or forget it with null. False where it could not be kept. */
-export function write(name: string, value: string | null, which: Shelf = "machine"): boolean {
+/** Store a value; null removes it. Return whether that worked. */
+export function write(name: string, value: string | null, scope: Scope = "browser"): boolean {
   try {
-    if (value === null) shelf(which).removeItem(name);
-    else shelf(which).setItem(name, value);
+    if (value === null) storageOf(scope).removeItem(name);
+    else storageOf(scope).setItem(name, value);
     return true;
   } catch {
     return false;

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it. */
+/** The colour theme: light, dark, or that of the operating system. */
 import { read, write } from "./storage";
 
 export type Theme = "system" | "light" | "dark";
@@ -19,7 +19,7 @@ export function setTheme(theme: Theme): void {
   applyTheme(theme);
 }
 
-/** The policy lets styles in that carry this; CodeMirror writes some of its own. */
+/** The nonce that the Content Security Policy requires of inline styles; CodeMirror adds some. */
 export function cspNonce(): string {
   return document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce ?? "";
 }

@@ -53,7 +53,7 @@ export interface Urls {
   cancel: string;
 }
 
-export interface Taken {
+export interface SubmissionCreated {
   id: string;
   status: string;
   urls: Urls;
@@ -109,7 +109,7 @@ export interface Quote {
 }
 
 /** What a submission may expect if it came now. */
-export interface Offer {
+export interface QuoteResponse {
   now: string;
   problem: string;
   gpu_type: string;
@@ -132,7 +132,7 @@ export interface Ready {
 }
 
 /** A refusal: application/problem+json. */
-export interface Refusal {
+export interface ErrorBody {
   status: number;
   code: string;
   detail: string;

@@ -1,34 +1,34 @@
-/** What differs in the code, line beside line; on a phone one below the other. */
+/** A diff of two sources: side by side, or one below the other on a phone. */
 import { useMemo, useState } from "react";
 import { plural } from "../../lib/format";
-import { diffRows, folded, type Fold, type Row, type Side } from "./diff";
+import { diffRows, foldUnchanged, type Fold, type Row, type Side } from "./diff";
 
 export function CodeDiff({ before, after }: { before: string; after: string }): React.JSX.Element {
   const rows = useMemo(() => diffRows(before, after), [before, after]);
-  const shown = useMemo(() => folded(rows), [rows]);
+  const shown = useMemo(() => foldUnchanged(rows), [rows]);
   const changes = rows.filter((row) => row.kind !== "same").length;
   return (
-    <section className="card stack" aria-label="Code">
+    <section className="card stack" aria-label="Source">
       <h2>
-        {changes === 0 ? "The code is the same" : "What differs in the code"}{" "}
+        {changes === 0 ? "The sources are identical" : "Changes in the source"}{" "}
         {changes > 0 && <span className="dim small">{plural(changes, "line")}</span>}
       </h2>
-      <div className="diff" role="region" aria-label="Difference of the code" tabIndex={0}>
-        {shown.map((each, index) =>
-          each.kind === "fold" ? <Folded key={index} fold={each} /> : <Line key={index} row={each} />,
+      <div className="diff" role="region" aria-label="Source diff" tabIndex={0}>
+        {shown.map((item, index) =>
+          item.kind === "fold" ? <FoldedRows key={index} fold={item} /> : <DiffRow key={index} row={item} />,
         )}
       </div>
     </section>
   );
 }
 
-function Folded({ fold }: { fold: Fold }): React.JSX.Element {
+function FoldedRows({ fold }: { fold: Fold }): React.JSX.Element {
   const [isOpen, setOpen] = useState(false);
   if (isOpen)
     return (
       <>
         {fold.rows.map((row, index) => (
-          <Line key={index} row={row} />
+          <DiffRow key={index} row={row} />
         ))}
       </>
     );
@@ -39,7 +39,7 @@ function Folded({ fold }: { fold: Fold }): React.JSX.Element {
   );
 }
 
-function Line({ row }: { row: Row }): React.JSX.Element {
+function DiffRow({ row }: { row: Row }): React.JSX.Element {
   return (
     <div className={`diff-row diff-${row.kind}`}>
       <Cell side={row.left} sign={row.kind === "same" ? " " : "−"} name="left" />

@@ -1,15 +1,15 @@
-/** Two submissions beside each other: which is faster and how sure that is, case by case, and what differs in the code. */
+/** Compare two submissions: speed with confidence intervals, per case and overall, and a diff of the sources. */
 import { Link } from "wouter";
 import { code, submission } from "../../lib/api";
-import { moment, runtime, significant } from "../../lib/format";
+import { dateTime, runtime, significant } from "../../lib/format";
 import { useQuery, useTitle } from "../../lib/hooks";
 import type { SubmissionDetail, Timing } from "../../lib/types";
-import { Badge } from "../../parts/Badge";
-import { Failure } from "../../parts/Helping";
-import { IntervalBar } from "../../parts/figures/IntervalBar";
+import { Badge } from "../../components/Badge";
+import { ErrorMessage } from "../../components/MessagePage";
+import { IntervalBar } from "../../components/charts/IntervalBar";
 import { timingsOf } from "../submission/timings";
 import { CodeDiff } from "./CodeDiff";
-import { compare, inWords, overall, type Comparison } from "./statistics";
+import { compare, comparisonText, overall, type Comparison } from "./statistics";
 import "./compare.css";
 
 export default function Compare({ a, b }: { a: string; b: string }): React.JSX.Element {
@@ -17,7 +17,7 @@ export default function Compare({ a, b }: { a: string; b: string }): React.JSX.E
   const both = useQuery(`${a}/${b}`, () => Promise.all([submission(a), submission(b)]));
   const codes = useQuery(`code ${a}/${b}`, () => Promise.all([code(a), code(b)]));
   const error = both.error ?? codes.error;
-  if (error !== null) return <Failure error={error} onRetry={both.again} />;
+  if (error !== null) return <ErrorMessage error={error} onRetry={both.refetch} />;
   return (
     <div className="stack">
       <div className="row">
@@ -45,88 +45,88 @@ interface Pair {
 
 function Times({ first, second }: Pair): React.JSX.Element {
   const cases = pairs(timingsOf(first.result), timingsOf(second.result));
-  const obstacle = whyNot(first, second, cases.length);
+  const obstacle = incomparableReason(first, second, cases.length);
   return (
     <>
       <div className="compare-heads">
-        <Head letter="A" each={first} />
-        <Head letter="B" each={second} />
+        <Head letter="A" submission={first} />
+        <Head letter="B" submission={second} />
       </div>
       {obstacle !== null ? <p className="note">{obstacle}</p> : <Cases cases={cases} />}
     </>
   );
 }
 
-function Head({ letter, each }: { letter: "A" | "B"; each: SubmissionDetail }): React.JSX.Element {
+function Head({ letter, submission: detail }: { letter: "A" | "B"; submission: SubmissionDetail }): React.JSX.Element {
   return (
     <div className={`card compare-head compare-${letter.toLowerCase()}`}>
       <div className="row">
         <strong className="letter">{letter}</strong>
-        <Link href={`/submissions/${each.id}`} className="grow">
-          {each.problem}
+        <Link href={`/submissions/${detail.id}`} className="grow">
+          {detail.problem}
         </Link>
-        <Badge status={each.verdict ?? each.state} />
+        <Badge status={detail.verdict ?? detail.state} />
       </div>
       <div className="dim small">
-        {each.owner} · {each.simulated ? `${each.gpu_type}, simulated on a CPU` : each.gpu_type} ·{" "}
-        {each.dtype} · {moment(each.created_at)}
+        {detail.owner} · {detail.simulated ? `${detail.gpu_type}, simulated` : detail.gpu_type} ·{" "}
+        {detail.dtype} · {dateTime(detail.created_at)}
       </div>
-      <div className="compare-time">{runtime(each.avg_runtime_ms)}</div>
+      <div className="compare-time">{runtime(detail.avg_runtime_ms)}</div>
     </div>
   );
 }
 
-/** Why two times may not be set against each other; null where they may. */
-function whyNot(first: SubmissionDetail, second: SubmissionDetail, cases: number): string | null {
-  if (first.problem !== second.problem) return "These are two problems: their times cannot be compared.";
-  if (first.dtype !== second.dtype) return "These have different types: their times cannot be compared.";
+/** Why the times of two submissions cannot be compared; null if they can. */
+function incomparableReason(first: SubmissionDetail, second: SubmissionDetail, cases: number): string | null {
+  if (first.problem !== second.problem) return "The submissions are for different problems; their times cannot be compared.";
+  if (first.dtype !== second.dtype) return "The submissions have different dtypes; their times cannot be compared.";
   if (first.simulated !== second.simulated || first.gpu_type !== second.gpu_type) {
-    return "These ran on different machines: their times cannot be compared.";
+    return "The submissions ran on different hardware; their times cannot be compared.";
   }
-  if (cases === 0) return "One of them has no times. Benchmark or submit it to compare them.";
+  if (cases === 0) return "One of the submissions has no times. Benchmark or submit it to compare.";
   return null;
 }
 
-interface Case {
+interface CasePair {
   name: string;
   a: Timing;
   b: Timing;
   comparison: Comparison | null;
 }
 
-function pairs(first: readonly Timing[], second: readonly Timing[]): Case[] {
+function pairs(first: readonly Timing[], second: readonly Timing[]): CasePair[] {
   return first.flatMap((a) => {
-    const b = second.find((each) => each.name === a.name);
+    const b = second.find(({ name }) => name === a.name);
     return b === undefined ? [] : [{ name: a.name, a, b, comparison: compare(a, b) }];
   });
 }
 
-function Cases({ cases }: { cases: readonly Case[] }): React.JSX.Element {
-  const all = overall(cases.flatMap((each) => each.comparison ?? []));
+function Cases({ cases }: { cases: readonly CasePair[] }): React.JSX.Element {
+  const total = overall(cases.flatMap(({ comparison }) => comparison ?? []));
   return (
     <section className="card stack" aria-label="Times">
-      {all !== null && (
+      {total !== null && (
         <h2>
-          {all.faster === "even"
-            ? "Over all cases: "
-            : `Over all cases ${all.faster === "first" ? "A" : "B"} is `}
-          {inWords(all)} <span className="dim small">95% interval of A’s time over B’s: {interval(all)}</span>
+          {total.faster === "even"
+            ? "Overall: "
+            : `Overall, ${total.faster === "first" ? "A" : "B"} is `}
+          {comparisonText(total)} <span className="dim small">95% interval of time A / time B: {interval(total)}</span>
         </h2>
       )}
       <div className="compare-cases">
         {cases.map(({ name, a, b, comparison }) => {
-          const most = Math.max(a.ci[1], b.ci[1], a.runtime_ms, b.runtime_ms);
+          const max = Math.max(a.ci[1], b.ci[1], a.runtime_ms, b.runtime_ms);
           return (
             <div key={name} className="compare-case">
               <h3 className="small">{name}</h3>
-              <Line letter="A" timing={a} most={most} />
-              <Line letter="B" timing={b} most={most} />
+              <TimeBar letter="A" timing={a} max={max} />
+              <TimeBar letter="B" timing={b} max={max} />
               {comparison !== null && (
                 <p className="small compare-words">
                   {comparison.faster !== "even" && (
-                    <strong>{comparison.faster === "first" ? "A " : "B "}</strong>
+                    <strong>{comparison.faster === "first" ? "A is " : "B is "}</strong>
                   )}
-                  {inWords(comparison)} <span className="dim">({interval(comparison)})</span>
+                  {comparisonText(comparison)} <span className="dim">({interval(comparison)})</span>
                 </p>
               )}
             </div>
@@ -137,14 +137,14 @@ function Cases({ cases }: { cases: readonly Case[] }): React.JSX.Element {
   );
 }
 
-function Line({
+function TimeBar({
   letter,
   timing,
-  most,
+  max,
 }: {
   letter: "A" | "B";
   timing: Timing;
-  most: number;
+  max: number;
 }): React.JSX.Element {
   return (
     <div className="compare-line">
@@ -152,7 +152,7 @@ function Line({
       <IntervalBar
         value={timing.runtime_ms}
         ci={timing.ci}
-        most={most}
+        max={max}
         tone={letter === "A" ? "first" : "second"}
       />
       <span className="number">{runtime(timing.runtime_ms)}</span>

@@ -1,23 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { diffRows, folded, type Row } from "./diff";
+import { diffRows, foldUnchanged, type Row } from "./diff";
 
-const lines = (...each: string[]): string => each.join("\n");
+const lines = (...texts: string[]): string => texts.join("\n");
 const side = (rows: Row[], which: "left" | "right"): string =>
   rows.flatMap((row) => row[which]?.text ?? []).join("\n");
 const kinds = (rows: Row[]): string => rows.map((row) => row.kind.charAt(0)).join("");
 
 describe("diffRows", () => {
-  it("finds nothing to say of equal texts", () => {
+  it("reports no change for equal texts", () => {
     expect(kinds(diffRows("a\nb", "a\nb"))).toBe("ss");
   });
 
-  it("tells an added line from a changed one", () => {
+  it("distinguishes added, changed and removed lines", () => {
     expect(kinds(diffRows(lines("a", "c"), lines("a", "b", "c")))).toBe("sas");
     expect(kinds(diffRows(lines("a", "b", "c"), lines("a", "x", "c")))).toBe("scs");
     expect(kinds(diffRows(lines("a", "b", "c"), lines("a", "c")))).toBe("srs");
   });
 
-  it("numbers the lines of each side by themselves", () => {
+  it("numbers the lines of each side separately", () => {
     const rows = diffRows(lines("a", "c"), lines("a", "b", "c"));
     expect(rows.at(-1)).toEqual({
       kind: "same",
@@ -26,7 +26,7 @@ describe("diffRows", () => {
     });
   });
 
-  it("loses no line of either side, whatever the texts", () => {
+  it("keeps every line of both sides for random texts", () => {
     let seed = 7;
     const random = (): number => (seed = (seed * 1103515245 + 12345) % 2147483648) / 2147483648;
     for (let round = 0; round < 200; round += 1) {
@@ -42,7 +42,7 @@ describe("diffRows", () => {
     }
   });
 
-  it("gives up on a common thread where there is none, and stays whole", () => {
+  it("treats texts beyond the edit limit as rewritten, without losing lines", () => {
     const before = Array.from({ length: 1500 }, (_, index) => `a${index}`).join("\n");
     const after = Array.from({ length: 1500 }, (_, index) => `b${index}`).join("\n");
     const rows = diffRows(before, after);
@@ -51,16 +51,16 @@ describe("diffRows", () => {
   });
 });
 
-describe("folded", () => {
-  it("keeps some lines around a change and hides the rest", () => {
+describe("foldUnchanged", () => {
+  it("keeps context around a change and folds the rest", () => {
     const before = Array.from({ length: 40 }, (_, index) => `line ${index}`);
     const after = before.map((line, index) => (index === 20 ? "new" : line));
-    const shown = folded(diffRows(before.join("\n"), after.join("\n")));
+    const shown = foldUnchanged(diffRows(before.join("\n"), after.join("\n")));
     expect(shown[0]).toMatchObject({ kind: "fold" });
-    expect(shown.filter((each) => each.kind !== "fold")).toHaveLength(7);
+    expect(shown.filter(({ kind }) => kind !== "fold")).toHaveLength(7);
   });
 
-  it("does not fold what is shorter than the fold", () => {
-    expect(folded(diffRows("a\nb", "a\nc"))).toHaveLength(2);
+  it("does not fold short stretches", () => {
+    expect(foldUnchanged(diffRows("a\nb", "a\nc"))).toHaveLength(2);
   });
 });

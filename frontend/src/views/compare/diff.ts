@@ -1,4 +1,4 @@
-/** The difference of two texts, line by line: what stayed, what went, what came. No drawing here. */
+/** A line diff of two texts. Pure functions. */
 
 export interface Row {
   kind: "same" | "changed" | "removed" | "added";
@@ -11,12 +11,12 @@ export interface Side {
   text: string;
 }
 
-type Step = "same" | "removed" | "added";
+type Edit = "same" | "removed" | "added";
 
-/** Edits that are looked for before the rest counts as rewritten: the search takes time by their square. */
-const MOST_EDITS = 600;
+/** The limit of the edit distance, since the search is quadratic in it; beyond, everything counts as rewritten. */
+const MAX_EDITS = 600;
 
-/** Both texts in rows; lines that were changed stand beside what they became. */
+/** Align both texts in rows; changed lines are next to their replacement. */
 export function diffRows(before: string, after: string): Row[] {
   const left = before.split("\n");
   const right = after.split("\n");
@@ -25,20 +25,20 @@ export function diffRows(before: string, after: string): Row[] {
   let added: Side[] = [];
   const flush = (): void => {
     for (let index = 0; index < Math.max(removed.length, added.length); index += 1) {
-      const gone = removed[index] ?? null;
-      const come = added[index] ?? null;
-      rows.push({ kind: gone && come ? "changed" : gone ? "removed" : "added", left: gone, right: come });
+      const before = removed[index] ?? null;
+      const after = added[index] ?? null;
+      rows.push({ kind: before && after ? "changed" : before ? "removed" : "added", left: before, right: after });
     }
     removed = [];
     added = [];
   };
   let i = 0;
   let j = 0;
-  for (const step of steps(left, right)) {
-    if (step === "removed") {
+  for (const edit of editScript(left, right)) {
+    if (edit === "removed") {
       removed.push({ line: i + 1, text: left[i] ?? "" });
       i += 1;
-    } else if (step === "added") {
+    } else if (edit === "added") {
       added.push({ line: j + 1, text: right[j] ?? "" });
       j += 1;
     } else {
@@ -56,8 +56,8 @@ export function diffRows(before: string, after: string): Row[] {
   return rows;
 }
 
-/** The shortest way from one list of lines to the other (Myers' greedy search), ends that agree cut off first. */
-function steps(left: readonly string[], right: readonly string[]): Step[] {
+/** The shortest edit script (Myers' greedy algorithm), after removing the common prefix and suffix. */
+function editScript(left: readonly string[], right: readonly string[]): Edit[] {
   let head = 0;
   while (head < left.length && head < right.length && left[head] === right[head]) head += 1;
   let tail = 0;
@@ -72,24 +72,24 @@ function steps(left: readonly string[], right: readonly string[]): Step[] {
   return [...same(head), ...middle, ...same(tail)];
 }
 
-function search(left: readonly string[], right: readonly string[]): Step[] {
-  const most = Math.min(left.length + right.length, MOST_EDITS);
+function search(left: readonly string[], right: readonly string[]): Edit[] {
+  const limit = Math.min(left.length + right.length, MAX_EDITS);
   const reached = new Map<number, number>([[1, 0]]);
   const trail: Map<number, number>[] = [];
-  for (let edits = 0; edits <= most; edits += 1) {
+  for (let edits = 0; edits <= limit; edits += 1) {
     trail.push(new Map(reached));
     for (let diagonal = -edits; diagonal <= edits; diagonal += 2) {
       let x = furthest(reached, diagonal, edits);
       while (x < left.length && x - diagonal < right.length && left[x] === right[x - diagonal]) x += 1;
       reached.set(diagonal, x);
       if (x >= left.length && x - diagonal >= right.length)
-        return backwards(trail, left.length, right.length);
+        return backtrack(trail, left.length, right.length);
     }
   }
-  return [...left.map((): Step => "removed"), ...right.map((): Step => "added")];
+  return [...left.map((): Edit => "removed"), ...right.map((): Edit => "added")];
 }
 
-/** Where this diagonal is entered: by an added line from above, or by a removed one from below. */
+/** The start on this diagonal: after an added line (from the diagonal above) or a removed one (from below). */
 function furthest(reached: ReadonlyMap<number, number>, diagonal: number, edits: number): number {
   const below = reached.get(diagonal - 1) ?? -1;
   const above = reached.get(diagonal + 1) ?? -1;
@@ -97,8 +97,8 @@ function furthest(reached: ReadonlyMap<number, number>, diagonal: number, edits:
   return down ? above : below + 1;
 }
 
-function backwards(trail: readonly ReadonlyMap<number, number>[], width: number, height: number): Step[] {
-  const found: Step[] = [];
+function backtrack(trail: readonly ReadonlyMap<number, number>[], width: number, height: number): Edit[] {
+  const script: Edit[] = [];
   let x = width;
   let y = height;
   for (let edits = trail.length - 1; edits >= 0; edits -= 1) {
@@ -111,19 +111,19 @@ function backwards(trail: readonly ReadonlyMap<number, number>[], width: number,
     const fromY = edits === 0 ? 0 : fromX - (down ? diagonal + 1 : diagonal - 1);
     const enteredX = edits === 0 ? 0 : down ? fromX : fromX + 1;
     while (x > enteredX) {
-      found.push("same");
+      script.push("same");
       x -= 1;
       y -= 1;
     }
-    if (edits > 0) found.push(down ? "added" : "removed");
+    if (edits > 0) script.push(down ? "added" : "removed");
     x = fromX;
     y = fromY;
   }
-  return found.reverse();
+  return script.reverse();
 }
 
-function same(count: number): Step[] {
-  return Array.from({ length: count }, (): Step => "same");
+function same(count: number): Edit[] {
+  return Array.from({ length: count }, (): Edit => "same");
 }
 
 export interface Fold {
@@ -131,28 +131,28 @@ export interface Fold {
   rows: Row[];
 }
 
-/** Long stretches without a change folded, with `context` rows left open on either side of a change. */
-export function folded(rows: readonly Row[], context = 3): (Row | Fold)[] {
+/** Fold long unchanged stretches, keeping `context` rows on either side of a change. */
+export function foldUnchanged(rows: readonly Row[], context = 3): (Row | Fold)[] {
   const near = new Set<number>();
   rows.forEach((row, index) => {
     if (row.kind === "same") return;
-    for (let each = index - context; each <= index + context; each += 1) near.add(each);
+    for (let nearby = index - context; nearby <= index + context; nearby += 1) near.add(nearby);
   });
-  const found: (Row | Fold)[] = [];
+  const result: (Row | Fold)[] = [];
   let hidden: Row[] = [];
   const flush = (): void => {
-    if (hidden.length > context) found.push({ kind: "fold", rows: hidden });
-    else found.push(...hidden);
+    if (hidden.length > context) result.push({ kind: "fold", rows: hidden });
+    else result.push(...hidden);
     hidden = [];
   };
   rows.forEach((row, index) => {
     if (near.has(index)) {
       flush();
-      found.push(row);
+      result.push(row);
     } else {
       hidden.push(row);
     }
   });
   flush();
-  return found;
+  return result;
 }

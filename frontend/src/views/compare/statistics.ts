@@ -1,4 +1,4 @@
-/** Two measurements beside each other: how much faster, and whether that can be told from noise. */
+/** Compare two timings: the ratio, and whether it is significant. */
 
 export interface Measurement {
   runtime_ms: number;
@@ -6,16 +6,16 @@ export interface Measurement {
 }
 
 export interface Comparison {
-  /** Time of the first over time of the second: 2 means that the second takes half. */
+  /** Time of the first divided by time of the second: 2 means that the second is twice as fast. */
   ratio: number;
   /** 95% interval of the ratio. */
   low: number;
   high: number;
-  /** Which is faster; `even` where the interval holds 1. */
+  /** Which is faster; `even` if the interval contains 1. */
   faster: "first" | "second" | "even";
 }
 
-/** The ratio of two medians. Their logarithms differ, and what each is unsure by adds up as squares do. */
+/** The ratio of two medians. On a logarithmic scale the squares of their uncertainties add up. */
 export function compare(first: Measurement, second: Measurement): Comparison | null {
   const values = [first.runtime_ms, second.runtime_ms, ...first.ci, ...second.ci];
   if (!values.every((value) => value > 0 && Number.isFinite(value))) return null;
@@ -33,21 +33,21 @@ export function compare(first: Measurement, second: Measurement): Comparison | n
   return { ratio, low, high, faster: low > 1 ? "second" : high < 1 ? "first" : "even" };
 }
 
-/** The same over all cases: the geometric mean of the ratios. */
+/** The geometric mean of the ratios of all cases. */
 export function overall(comparisons: readonly Comparison[]): Comparison | null {
   if (comparisons.length === 0) return null;
   const count = comparisons.length;
-  const ratio = Math.exp(comparisons.reduce((sum, each) => sum + Math.log(each.ratio), 0) / count);
-  const below = Math.hypot(...comparisons.map((each) => Math.log(each.ratio / each.low))) / count;
-  const above = Math.hypot(...comparisons.map((each) => Math.log(each.high / each.ratio))) / count;
+  const ratio = Math.exp(comparisons.reduce((sum, { ratio }) => sum + Math.log(ratio), 0) / count);
+  const below = Math.hypot(...comparisons.map((item) => Math.log(item.ratio / item.low))) / count;
+  const above = Math.hypot(...comparisons.map((item) => Math.log(item.high / item.ratio))) / count;
   const low = ratio * Math.exp(-below);
   const high = ratio * Math.exp(above);
   return { ratio, low, high, faster: low > 1 ? "second" : high < 1 ? "first" : "even" };
 }
 
-/** In words: `1.42 times as fast`, `no difference that can be told`. */
-export function inWords(comparison: Comparison): string {
-  if (comparison.faster === "even") return "no difference that can be told from noise";
+/** `1.42 times as fast`, or `no significant difference`. */
+export function comparisonText(comparison: Comparison): string {
+  if (comparison.faster === "even") return "no significant difference";
   const factor = comparison.faster === "second" ? comparison.ratio : 1 / comparison.ratio;
   return `${factor >= 10 ? factor.toFixed(1) : factor.toFixed(2)} times as fast`;
 }

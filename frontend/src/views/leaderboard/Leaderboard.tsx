@@ -1,14 +1,14 @@
-/** Who is fastest at a problem: a board for each GPU, and one for the CPU simulator, each with its own scale. */
+/** The leaderboard of a problem: a table per GPU, and one for simulated results, each with its own scale. */
 import { Link, useLocation } from "wouter";
 import { get, problems } from "../../lib/api";
 import { gflops, percent, plural, runtime } from "../../lib/format";
 import { useQuery, useTitle } from "../../lib/hooks";
-import { Empty, Failure } from "../../parts/Helping";
-import { IntervalBar } from "../../parts/figures/IntervalBar";
-import { places, type Placed } from "./places";
+import { EmptyState, ErrorMessage } from "../../components/MessagePage";
+import { IntervalBar } from "../../components/charts/IntervalBar";
+import { rank, type Ranked } from "./ranking";
 import "./leaderboard.css";
 
-interface Best {
+interface Entry {
   user: string;
   gpu_type: string;
   dtype: string;
@@ -20,21 +20,21 @@ interface Best {
   finished_at: string | null;
 }
 
-interface Boards {
+interface LeaderboardResponse {
   problem: string;
-  items: Best[];
-  simulated: Best[];
+  items: Entry[];
+  simulated: Entry[];
 }
 
 export default function Leaderboard({ slug }: { slug: string }): React.JSX.Element {
   useTitle(`Leaderboard of ${slug}`);
-  const boards = useQuery(slug, () => get<Boards>(`/leaderboard/${encodeURIComponent(slug)}`));
-  if (boards.error !== null && boards.data === null)
-    return <Failure error={boards.error} onRetry={boards.again} />;
+  const leaderboard = useQuery(slug, () => get<LeaderboardResponse>(`/leaderboard/${encodeURIComponent(slug)}`));
+  if (leaderboard.error !== null && leaderboard.data === null)
+    return <ErrorMessage error={leaderboard.error} onRetry={leaderboard.refetch} />;
   return (
     <div className="stack">
       <Head slug={slug} />
-      {boards.data === null ? <p className="dim">Loading…</p> : <AllBoards boards={boards.data} />}
+      {leaderboard.data === null ? <p className="dim">Loading…</p> : <Tables leaderboard={leaderboard.data} />}
     </div>
   );
 }
@@ -45,88 +45,88 @@ function Head({ slug }: { slug: string }): React.JSX.Element {
   return (
     <div className="row">
       <h1 className="grow">Leaderboard</h1>
-      <label className="row board-choice">
+      <label className="row problem-select">
         <span>Problem</span>
         <select value={slug} onChange={(event) => go(`/leaderboard/${event.target.value}`)}>
-          {(all.data?.items ?? [{ slug, title: slug }]).map((each) => (
-            <option key={each.slug} value={each.slug}>
-              {each.title}
+          {(all.data?.items ?? [{ slug, title: slug }]).map((option) => (
+            <option key={option.slug} value={option.slug}>
+              {option.title}
             </option>
           ))}
         </select>
       </label>
       <Link className="button" href={`/problems/${slug}`}>
-        Solve it
+        Open problem
       </Link>
     </div>
   );
 }
 
-function AllBoards({ boards }: { boards: Boards }): React.JSX.Element {
-  const gpus = [...new Set(boards.items.map((each) => each.gpu_type))].sort();
+function Tables({ leaderboard }: { leaderboard: LeaderboardResponse }): React.JSX.Element {
+  const gpus = [...new Set(leaderboard.items.map((entry) => entry.gpu_type))].sort();
   return (
     <>
       {gpus.map((gpu) => (
-        <Board key={gpu} title={gpu} entries={boards.items.filter((each) => each.gpu_type === gpu)} />
+        <RankingTable key={gpu} title={gpu} entries={leaderboard.items.filter((entry) => entry.gpu_type === gpu)} />
       ))}
-      {boards.items.length === 0 && (
-        <Empty>
-          Nobody was accepted on a GPU yet.{" "}
-          <Link href={`/problems/${boards.problem}`}>Submit a kernel to be the first.</Link>
-        </Empty>
+      {leaderboard.items.length === 0 && (
+        <EmptyState>
+          No submission was accepted on a GPU yet.{" "}
+          <Link href={`/problems/${leaderboard.problem}`}>Submit the first one</Link>
+        </EmptyState>
       )}
-      {boards.simulated.length > 0 && (
-        <Board
-          title="CPU simulator"
-          entries={boards.simulated}
-          remark="Times of this machine's CPU. They say which of two kernels does less work, not how fast a GPU is."
+      {leaderboard.simulated.length > 0 && (
+        <RankingTable
+          title="CPU runtime (simulated)"
+          entries={leaderboard.simulated}
+          remark="Times on this machine's CPU. They show which of two kernels does less work, not how fast they are on a GPU."
         />
       )}
     </>
   );
 }
 
-interface BoardProps {
+interface RankingTableProps {
   title: string;
-  entries: readonly Best[];
+  entries: readonly Entry[];
   remark?: string;
 }
 
-function Board({ title, entries, remark }: BoardProps): React.JSX.Element {
-  const placed = places(entries);
-  const most = Math.max(...entries.map((each) => Math.max(each.avg_runtime_ms, each.ci?.[1] ?? 0)));
-  const hasFloor = entries.some((each) => each.pct_of_floor !== null);
-  const tied = placed.filter((each) => each.tied).length;
+function RankingTable({ title, entries, remark }: RankingTableProps): React.JSX.Element {
+  const ranked = rank(entries);
+  const max = Math.max(...entries.map((entry) => Math.max(entry.avg_runtime_ms, entry.ci?.[1] ?? 0)));
+  const hasFloor = entries.some((entry) => entry.pct_of_floor !== null);
+  const hasTies = ranked.some(({ tied }) => tied);
   return (
     <section className="card stack" aria-label={title}>
       <div>
         <h2>{title}</h2>
-        <p className="dim small board-remark">
-          {remark ?? "The best of each user."} The whisker is the 95% confidence interval.
-          {tied > 0 && " Those whose intervals overlap share a place, marked =."}
-          {hasFloor && " At 100% of the floor the GPU can do no better."}
+        <p className="dim small ranking-remark">
+          {remark ?? "The best time of each user."} Whiskers are 95% confidence intervals.
+          {hasTies && " Entries with overlapping intervals share a rank, marked =."}
+          {hasFloor && " 100% of roofline is the limit of the GPU."}
         </p>
       </div>
-      <table className="board">
+      <table className="ranking">
         <thead>
           <tr>
-            <th className="number">Place</th>
+            <th className="number">Rank</th>
             <th>User</th>
-            <th className="board-bar">
-              <span>Time, geometric mean over the cases</span>
+            <th className="ranking-bar">
+              <span>Time, geometric mean over all cases</span>
             </th>
             <th className="number">Time</th>
-            <th className="number wide-only">Speed</th>
-            {hasFloor && <th className="number">Of the floor</th>}
-            <th className="wide-only">Type</th>
+            <th className="number wide-only">Throughput</th>
+            {hasFloor && <th className="number">Of roofline</th>}
+            <th className="wide-only">dtype</th>
           </tr>
         </thead>
         <tbody>
-          {placed.map((each) => (
+          {ranked.map((item) => (
             <Row
-              key={`${each.entry.user}/${each.entry.dtype}`}
-              placed={each}
-              most={most}
+              key={`${item.entry.user}/${item.entry.dtype}`}
+              ranked={item}
+              max={max}
               hasFloor={hasFloor}
             />
           ))}
@@ -138,17 +138,17 @@ function Board({ title, entries, remark }: BoardProps): React.JSX.Element {
 }
 
 interface RowProps {
-  placed: Placed<Best>;
-  most: number;
+  ranked: Ranked<Entry>;
+  max: number;
   hasFloor: boolean;
 }
 
-function Row({ placed, most, hasFloor }: RowProps): React.JSX.Element {
-  const { entry, place, tied } = placed;
+function Row({ ranked, max, hasFloor }: RowProps): React.JSX.Element {
+  const { entry, rank: position, tied } = ranked;
   return (
     <tr>
       <td className="number">
-        {place}
+        {position}
         {tied && <span aria-label="tied">=</span>}
       </td>
       <td>
@@ -158,8 +158,8 @@ function Row({ placed, most, hasFloor }: RowProps): React.JSX.Element {
           <Link href={`/submissions/${entry.submission_id}`}>{entry.user}</Link>
         )}
       </td>
-      <td className="board-bar">
-        <IntervalBar value={entry.avg_runtime_ms} ci={entry.ci} most={most} />
+      <td className="ranking-bar">
+        <IntervalBar value={entry.avg_runtime_ms} ci={entry.ci} max={max} />
       </td>
       <td className="number">{runtime(entry.avg_runtime_ms)}</td>
       <td className="number wide-only">{gflops(entry.avg_gflops)}</td>

@@ -1,58 +1,58 @@
-/** How long the credits last: as days went so far, and at other paces where an operator asks. */
+/** When the credits run out: from the ledger, and simulated for other submission rates on request. */
 import { useState } from "react";
 import { paces } from "../../lib/api";
-import { count, dollars } from "../../lib/format";
-import { Progress } from "../../parts/Progress";
-import type { Forecast as Told, PaceForecast, Range } from "../../lib/types";
-import { lasting } from "./sums";
+import { count, dollars, plural } from "../../lib/format";
+import { Progress } from "../../components/Progress";
+import type { Forecast, PaceForecast, Range } from "../../lib/types";
+import { daysText } from "./calculations";
 
-/** What the service calls the account's own days. */
-const OWN = "its own arrivals";
+/** The `source` of the forecast that uses the service's own arrivals. */
+const OWN_ARRIVALS = "its own arrivals";
 
-/** In words, from the ledger's own days. */
-export function ForecastWords({ told }: { told: Told }): React.JSX.Element {
-  const { days_seen, month_usd, lasts_days } = told;
+/** The forecast from the costs of the past days. */
+export function ForecastText({ forecast }: { forecast: Forecast }): React.JSX.Element {
+  const { days_seen, month_usd, lasts_days } = forecast;
   return (
     <p className="no-gap">
-      If days to come are like the last {count(days_seen)}, the credits last <strong>{lasting(lasts_days.mid)}</strong> (
-      {lasting(lasts_days.low)} to {lasting(lasts_days.high)}), and the next 30 days cost{" "}
-      <strong>{dollars(month_usd.mid)}</strong> ({between(month_usd)}), nine times of ten.
+      Based on the last {plural(days_seen, "day")}, the credits last <strong>{daysText(lasts_days.mid)}</strong> (
+      {daysText(lasts_days.low)} to {daysText(lasts_days.high)}), and the next 30 days cost{" "}
+      <strong>{dollars(month_usd.mid)}</strong> ({rangeText(month_usd)}). Ranges are 90% intervals.
     </p>
   );
 }
 
-/** A simulation takes a core for a while, so it is run when it is asked for. */
-export function OtherPaces(): React.JSX.Element {
-  const [asked, setAsked] = useState<"no" | "waiting" | PaceForecast[] | Error>("no");
-  const ask = async (): Promise<void> => {
-    setAsked("waiting");
+/** Forecasts for other submission rates. They are simulated, which keeps a core busy, so only on request. */
+export function RateForecasts(): React.JSX.Element {
+  const [result, setResult] = useState<"none" | "loading" | PaceForecast[] | Error>("none");
+  const load = async (): Promise<void> => {
+    setResult("loading");
     try {
-      setAsked((await paces()).items);
+      setResult((await paces()).items);
     } catch (error) {
-      setAsked(error instanceof Error ? error : new Error(String(error)));
+      setResult(error instanceof Error ? error : new Error(String(error)));
     }
   };
-  if (Array.isArray(asked)) return <PaceTable items={asked} />;
+  if (Array.isArray(result)) return <RateTable items={result} />;
   return (
     <div className="stack">
       <div className="row">
-        <button className="button small" disabled={asked === "waiting"} onClick={() => void ask()}>
-          Simulate other paces
+        <button className="button small" disabled={result === "loading"} onClick={() => void load()}>
+          Simulate other submission rates
         </button>
-        {asked === "waiting" && <span className="dim small">Replaying days of work; this takes a while.</span>}
-        {asked instanceof Error && <span className="small">{asked.message} Try again in a moment.</span>}
+        {result === "loading" && <span className="dim small">Simulating. This can take a few minutes.</span>}
+        {result instanceof Error && <span className="small">{result.message} Try again in a moment.</span>}
       </div>
-      {asked === "waiting" && <Progress share={null} label="Simulating" />}
+      {result === "loading" && <Progress share={null} label="Simulating" />}
     </div>
   );
 }
 
-function PaceTable({ items }: { items: PaceForecast[] }): React.JSX.Element {
+function RateTable({ items }: { items: PaceForecast[] }): React.JSX.Element {
   return (
     <table>
       <thead>
         <tr>
-          <th className="number">Tasks a day</th>
+          <th className="number">Submissions per day</th>
           <th className="number">Next 30 days</th>
           <th className="number">Credits last</th>
         </tr>
@@ -61,11 +61,11 @@ function PaceTable({ items }: { items: PaceForecast[] }): React.JSX.Element {
         {items.map((item) => (
           <tr key={`${item.tasks_per_day} ${item.source}`} title={item.source}>
             <td className="number">
-              {item.source === OWN && <span className="dim">as now: </span>}
+              {item.source === OWN_ARRIVALS && <span className="dim">current: </span>}
               {count(Math.round(item.tasks_per_day))}
             </td>
             <td className="number">{item.month_usd === null ? "–" : dollars(item.month_usd.mid)}</td>
-            <td className="number">{item.lasts_days === null ? "–" : lasting(item.lasts_days.mid)}</td>
+            <td className="number">{item.lasts_days === null ? "–" : daysText(item.lasts_days.mid)}</td>
           </tr>
         ))}
       </tbody>
@@ -73,6 +73,6 @@ function PaceTable({ items }: { items: PaceForecast[] }): React.JSX.Element {
   );
 }
 
-function between({ low, high }: Range): string {
+function rangeText({ low, high }: Range): string {
   return `${dollars(low)} to ${dollars(high)}`;
 }

@@ -1,13 +1,13 @@
-/** The service at a glance: VMs and queue now, the last day, and where the money goes. It updates itself. */
+/** The operations view: VMs, queue, VM history, costs and latency. Updates live. */
 import { useState } from "react";
-import { Failure } from "../../parts/Helping";
+import { ErrorMessage } from "../../components/MessagePage";
 import { dollars } from "../../lib/format";
 import { useTitle } from "../../lib/hooks";
-import type { Operations as Figures } from "../../lib/types";
-import { LastHours } from "./LastHours";
-import { Money, Spenders } from "./Money";
+import type { Operations as OperationsData } from "../../lib/types";
+import { VmHistory } from "./VmHistory";
+import { Budget, CostByUser } from "./Budget";
 import { Queue } from "./Queue";
-import { Speed } from "./Speed";
+import { Latency } from "./Latency";
 import { Tiles } from "./Tiles";
 import { useOperations } from "./useOperations";
 import { Vms } from "./Vms";
@@ -17,9 +17,9 @@ import "./operations.css";
 
 export default function Operations(): React.JSX.Element {
   const [hours, setHours] = useState(24);
-  const { data, error, live, offsetMs, again } = useOperations(hours);
-  useTitle(data === null ? "Operations" : titleOf(data));
-  if (data === null && error !== null) return <Failure error={error} onRetry={again} />;
+  const { data, error, live, offsetMs, refetch } = useOperations(hours);
+  useTitle(data === null ? "Operations" : tabTitle(data));
+  if (data === null && error !== null) return <ErrorMessage error={error} onRetry={refetch} />;
   return (
     <div className="stack operations">
       <div className="row">
@@ -32,7 +32,7 @@ export default function Operations(): React.JSX.Element {
 }
 
 interface LoadedProps {
-  data: Figures;
+  data: OperationsData;
   offsetMs: number;
   hours: number;
   setHours: (hours: number) => void;
@@ -48,19 +48,19 @@ function Loaded({ data, offsetMs, hours, setHours }: LoadedProps): React.JSX.Ele
         <Vms data={data} now={now} />
         <Queue data={data} now={now} />
       </div>
-      <LastHours data={data} now={now} hours={hours} setHours={setHours} />
+      <VmHistory data={data} now={now} hours={hours} setHours={setHours} />
       <div className="operations-past">
-        <Money data={data} />
+        <Budget data={data} />
         {data.everyone && <WhatIf />}
-        <Spenders data={data} />
-        <Speed data={data} />
+        <CostByUser data={data} />
+        <Latency data={data} />
       </div>
     </>
   );
 }
 
-function titleOf({ vms, queue }: Figures): string {
-  const waiting = queue.length > 0 ? `, ${queue.length} waiting` : "";
+function tabTitle({ vms, queue }: OperationsData): string {
+  const waiting = queue.length > 0 ? `, ${queue.length} queued` : "";
   return `${vms.length === 1 ? "1 VM" : `${vms.length} VMs`}${waiting} · Operations`;
 }
 
@@ -72,26 +72,26 @@ function Live({ live }: { live: boolean }): React.JSX.Element {
   );
 }
 
-function Notes({ data }: { data: Figures }): React.JSX.Element {
+function Notes({ data }: { data: OperationsData }): React.JSX.Element {
   const { money, simulated } = data;
   return (
     <>
       {money.alerted && (
         <div className="note warn">
-          Budget alert: {dollars(money.spent_usd)} of {dollars(money.credits_usd)} are spent. Submissions are refused when they no longer cover a VM; raise{" "}
-          <code>AMD_GRANT_CREDITS_TOTAL</code>, or lower <code>AMD_VM_IDLE_TIMEOUT</code> to make them last.
+          Budget alert: {dollars(money.spent_usd)} of {dollars(money.credits_usd)} spent. Submissions are rejected when the remaining credits do not cover a VM. Raise{" "}
+          <code>AMD_GRANT_CREDITS_TOTAL</code>, or lower <code>AMD_VM_IDLE_TIMEOUT</code> to spend less.
         </div>
       )}
       {simulated && (
         <p className="dim small no-gap">
-          VMs are simulated on this machine’s CPU: times are real, dollars are not.
+          VMs are simulated on this machine’s CPU. Costs are simulated; no money is spent.
         </p>
       )}
     </>
   );
 }
 
-/** As high as what is to come, so that nothing jumps. */
+/** Reserves the space, so that the layout does not shift when the data is loaded. */
 function Placeholder(): React.JSX.Element {
   return (
     <>

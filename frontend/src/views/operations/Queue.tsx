@@ -1,4 +1,4 @@
-/** Who waits, in about the order in which they are served. */
+/** The queued submissions, in approximate order of service. */
 import { Link } from "wouter";
 import { plural, span } from "../../lib/format";
 import type { Operations } from "../../lib/types";
@@ -9,13 +9,13 @@ export function Queue({ data, now }: { data: Operations; now: number }): React.J
     <section className="card stack" aria-labelledby="queue-title">
       <h2 id="queue-title">Queue</h2>
       {items.length === 0 ? (
-        <p className="dim no-gap">{length === 0 ? "Nobody waits." : `${plural(length, "submission")} about to start.`}</p>
+        <p className="dim no-gap">{length === 0 ? "Queue is empty." : `${plural(length, "submission")} about to start.`}</p>
       ) : (
-        <div className="scroll" tabIndex={0} role="region" aria-label="Those who wait">
+        <div className="scroll" tabIndex={0} role="region" aria-label="Queued submissions">
           <table>
             <thead>
               <tr>
-                <th className="number">Before it</th>
+                <th className="number">Ahead</th>
                 <th>Submission</th>
                 <th>User</th>
                 <th className="number">Waiting</th>
@@ -27,7 +27,7 @@ export function Queue({ data, now }: { data: Operations; now: number }): React.J
                   <td className="number">{item.position}</td>
                   <td>
                     {item.submission_id === null ? (
-                      <span className="dim">another user’s</span>
+                      <span className="dim">another user</span>
                     ) : (
                       <Link href={`/submissions/${item.submission_id}`}>
                         {item.problem}, {item.endpoint}

@@ -1,32 +1,32 @@
-/** The figures that are looked at first. */
+/** The headline metrics. */
 import type { ReactNode } from "react";
 import { count, dollars, plural, significant } from "../../lib/format";
 import type { Operations } from "../../lib/types";
-import { warmShare } from "./sums";
+import { warmShare } from "./calculations";
 
 export function Tiles({ data, now }: { data: Operations; now: number }): React.JSX.Element {
   const { money, tasks, vms } = data;
-  const since = Math.max(0, now - Date.parse(data.now)) / 3_600_000;
-  const left = Math.max(0, money.remaining_usd - since * money.burn_usd_per_h);
+  const hoursSince = Math.max(0, now - Date.parse(data.now)) / 3_600_000;
+  const remaining = Math.max(0, money.remaining_usd - hoursSince * money.burn_usd_per_h);
   const warm = warmShare(tasks.cold_starts, tasks.warm_reuses);
   return (
     <dl className="tiles">
-      <Tile name="Credits left" value={dollars(left)}>
+      <Tile name="Credits remaining" value={dollars(remaining)}>
         of {dollars(money.credits_usd)}
       </Tile>
-      <Tile name="Burning now" value={`${dollars(money.burn_usd_per_h)}/h`}>
-        {vms.length === 0 ? "no VM is up" : `${plural(vms.length, "VM")} up`}
+      <Tile name="Burn rate" value={`${dollars(money.burn_usd_per_h)}/h`}>
+        {vms.length === 0 ? "no VMs running" : `${plural(vms.length, "VM")} running`}
       </Tile>
       <Tile name="Reserved" value={dollars(money.reserved_usd)}>
-        the most that VMs alive may still cost
+        maximum further cost of current VMs
       </Tile>
-      <Tile name="Tasks done" value={count(tasks.completed)}>
-        {data.queue.length === 0 ? "nobody waits" : `${count(data.queue.length)} waiting`}
+      <Tile name="Completed" value={count(tasks.completed)}>
+        {data.queue.length === 0 ? "queue is empty" : `${count(data.queue.length)} queued`}
       </Tile>
-      <Tile name="Cost per task" value={dollars(tasks.cost_usd)}>
-        all that was spent, over all tasks
+      <Tile name="Cost per submission" value={dollars(tasks.cost_usd)}>
+        total spent / completed
       </Tile>
-      <Tile name="Found a warm VM" value={warm === null ? "–" : `${significant(warm, warm === 100 ? 3 : 2)}%`}>
+      <Tile name="Warm starts" value={warm === null ? "–" : `${significant(warm, warm === 100 ? 3 : 2)}%`}>
         {count(tasks.warm_reuses)} warm, {count(tasks.cold_starts)} cold
       </Tile>
     </dl>

@@ -1,31 +1,31 @@
-/** The VMs alive: what each does, until when it is kept, and what it came to. */
+/** The current VMs: state, submissions, cost, and when each is released. */
 import { Link } from "wouter";
-import { Badge } from "../../parts/Badge";
-import { short } from "../../parts/figures/Lanes";
-import { Progress } from "../../parts/Progress";
+import { Badge } from "../../components/Badge";
+import { shortId } from "../../components/charts/VmTimeline";
+import { Progress } from "../../components/Progress";
 import { dollars, plural, span } from "../../lib/format";
 import type { Lane, Operations, Turn, Vm } from "../../lib/types";
-import { costNow, idleShare, rateOf, releasedInS } from "./sums";
+import { costNow, hourlyRate, idleTimeLeft, releasedInS } from "./calculations";
 
 export function Vms({ data, now }: { data: Operations; now: number }): React.JSX.Element {
   const { vms, money, lanes } = data;
-  const rate = rateOf(vms, money);
-  const saidAt = Date.parse(data.now);
+  const rate = hourlyRate(vms, money);
+  const fetchedAt = Date.parse(data.now);
   return (
     <section className="card stack" aria-labelledby="vms-title">
-      <h2 id="vms-title">VMs now</h2>
+      <h2 id="vms-title">VMs</h2>
       {vms.length === 0 ? (
         <p className="dim no-gap">
-          No VM is up, and nothing is being spent. The next submission starts one: <Link href="/problems">pick a problem</Link>.
+          No VMs are running, and nothing is being spent. The next submission starts one: <Link href="/problems">choose a problem</Link>.
         </p>
       ) : (
         <ul className="vms">
           {vms.map((vm) => (
-            <OneVm
+            <VmItem
               key={vm.id}
               vm={vm}
               lane={lanes.find((lane) => lane.vm_id === vm.id)}
-              cost={costNow(vm, rate, saidAt, now)}
+              cost={costNow(vm, rate, fetchedAt, now)}
               now={now}
             />
           ))}
@@ -42,22 +42,22 @@ interface Props {
   now: number;
 }
 
-function OneVm({ vm, lane, cost, now }: Props): React.JSX.Element {
+function VmItem({ vm, lane, cost, now }: Props): React.JSX.Element {
   const age = (now - Date.parse(vm.created_at)) / 1000;
   return (
     <li className="vm">
       <div className="row">
         <Badge status={vm.state} />
         <code className="grow" title={vm.id}>
-          {short(vm.id)}
+          {shortId(vm.id)}
         </code>
         <strong>{dollars(cost)}</strong>
       </div>
       <p className="small dim no-gap">
-        {vm.simulated ? `CPU standing in for ${vm.gpu_type}` : vm.gpu_type} · {span(age)} old · {plural(vm.tasks_done, "task")} done · {dollars(vm.reserved_usd)} at most
+        {vm.simulated ? `${vm.gpu_type}, simulated` : vm.gpu_type} · {span(age)} old · {plural(vm.tasks_done, "submission")} completed · {dollars(vm.reserved_usd)} reserved
       </p>
       {vm.tasks.map((task) => (
-        <Task key={task.submission_id ?? task.since} task={task} now={now} />
+        <RunningSubmission key={task.submission_id ?? task.since} task={task} now={now} />
       ))}
       <Countdown vm={vm} lane={lane} now={now} />
       {vm.reason !== "" && <p className="small dim no-gap">{sentence(vm.reason)}</p>}
@@ -65,30 +65,30 @@ function OneVm({ vm, lane, cost, now }: Props): React.JSX.Element {
   );
 }
 
-function Task({ task, now }: { task: Turn; now: number }): React.JSX.Element {
+function RunningSubmission({ task, now }: { task: Turn; now: number }): React.JSX.Element {
   const since = span((now - Date.parse(task.since)) / 1000);
-  if (task.submission_id === null) return <p className="no-gap">A submission of another user, for {since}</p>;
+  if (task.submission_id === null) return <p className="no-gap">Submission of another user, running for {since}</p>;
   return (
     <p className="no-gap">
       <Link href={`/submissions/${task.submission_id}`}>
         {task.problem}, {task.endpoint}
       </Link>{" "}
-      of {task.user}, for {since}
+      by {task.user}, running for {since}
     </p>
   );
 }
 
-/** Until an idle VM is let go. */
+/** The time until an idle VM is released. */
 function Countdown({ vm, lane, now }: { vm: Vm; lane: Lane | undefined; now: number }): React.JSX.Element | null {
   const left = releasedInS(vm, now);
   if (left === null) return null;
-  const share = idleShare(vm, lane, now);
+  const timeLeft = idleTimeLeft(vm, lane, now);
   return (
     <>
       <p className="no-gap">
-        {left === 0 ? "Is being released" : `Released in ${span(left)} if nothing comes`}
+        {left === 0 ? "Being released" : `Released in ${span(left)} if it stays idle`}
       </p>
-      {share !== null && <Progress share={share} label="Time left before it is released" />}
+      {timeLeft !== null && <Progress share={timeLeft} label="Time until release" />}
     </>
   );
 }

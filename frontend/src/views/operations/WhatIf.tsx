@@ -1,29 +1,29 @@
-/** What this month would have cost with other policies, and at best. It is simulated, so it comes after the rest. */
+/** What this month would have cost with other keep-warm policies. It is simulated, so it loads after the rest. */
 import { useState } from "react";
 import { whatIf } from "../../lib/api";
 import { count, dollars, plural, span } from "../../lib/format";
 import { useQuery } from "../../lib/hooks";
-import type { WhatIf as Told } from "../../lib/types";
-import { Progress } from "../../parts/Progress";
-import { isFree, waysOf, whatIfText, type Way } from "./whatIf";
+import type { WhatIf as WhatIfData } from "../../lib/types";
+import { Progress } from "../../components/Progress";
+import { isFree, policyRows, whatIfText, type PolicyRow } from "./whatIfSummary";
 
-/** The service keeps an answer for ten minutes. */
-const EVERY_MS = 15 * 60_000;
+/** The service caches the result for ten minutes. */
+const REFRESH_MS = 15 * 60_000;
 
 export function WhatIf(): React.JSX.Element {
-  const [tries, setTries] = useState(1);
-  const { data, error, loading } = useQuery(`what-if ${tries}`, whatIf, EVERY_MS);
+  const [attempt, setAttempt] = useState(1);
+  const { data, error, loading } = useQuery(`what-if ${attempt}`, whatIf, REFRESH_MS);
   return (
     <section className="card stack what-if" aria-labelledby="what-if-title">
       <h2 id="what-if-title">
         What if <span className="dim small">this month, UTC</span>
       </h2>
-      {data !== null && <Answer told={data} />}
-      {loading && <Waiting />}
+      {data !== null && <Results data={data} />}
+      {loading && <Placeholder />}
       {data === null && error !== null && (
         <div className="row">
           <span>{error.message}</span>
-          <button className="button small" onClick={() => setTries(tries + 1)}>
+          <button className="button small" onClick={() => setAttempt(attempt + 1)}>
             Try again
           </button>
         </div>
@@ -32,64 +32,63 @@ export function WhatIf(): React.JSX.Element {
   );
 }
 
-/** As high as a usual answer, so that nothing jumps. */
-function Waiting(): React.JSX.Element {
+/** Reserves about the space of the result. */
+function Placeholder(): React.JSX.Element {
   return (
-    <div className="stack what-if-waiting">
-      <p className="dim">Replaying this month’s tasks with other policies; this takes a few seconds.</p>
+    <div className="stack what-if-placeholder">
+      <p className="dim">Replaying this month’s submissions with other policies. This takes a few seconds.</p>
       <Progress share={null} label="Replaying this month" />
     </div>
   );
 }
 
-function Answer({ told }: { told: Told }): React.JSX.Element {
-  if (told.items.length === 0) {
+function Results({ data }: { data: WhatIfData }): React.JSX.Element {
+  if (data.items.length === 0) {
     return (
       <p className="dim">
-        No task needed a VM this month. After the first, this is where you see what it would have cost with other policies, and at best.
+        No submission needed a VM this month, so there is nothing to replay.
       </p>
     );
   }
   return (
     <>
-      <p>{whatIfText(told)}</p>
+      <p>{whatIfText(data)}</p>
       <table className="users">
         <thead>
           <tr>
-            <th>Keep-warm</th>
+            <th>Keep-warm policy</th>
             <th>
-              <span className="hidden">Cost as a bar</span>
+              <span className="hidden">Cost (bar)</span>
             </th>
             <th className="number">Cost</th>
             <th className="number wide-only">Cold starts</th>
-            <th className="number wide-only">Waiting a task</th>
-            <th className="number wide-only">Cost with waiting</th>
+            <th className="number wide-only">Mean wait</th>
+            <th className="number wide-only">Cost incl. waiting</th>
           </tr>
         </thead>
         <tbody>
-          {waysOf(told).map((way) => (
-            <OneWay key={way.name} way={way} />
+          {policyRows(data).map((row) => (
+            <Row key={row.name} row={row} />
           ))}
         </tbody>
       </table>
       <p className="dim small">
-        {plural(told.tasks, "task")} of this month, each replayed as it came
-        {isFree(told) ? ", with a cloud’s boots and prices" : ""}. The best possible knows every arrival beforehand; it and adaptive weigh what waiting is worth (
-        <code>WARMFRONT_WAIT_VALUE_USD_PER_HOUR</code>) against dollars.
+        Replay of {plural(data.tasks, "submission")}{isFree(data) ? " with a cloud’s provisioning times and prices" : ""}. The best possible policy knows all arrivals in advance; it and the adaptive policy weigh cost against the value of waiting time (
+        <code>WARMFRONT_WAIT_VALUE_USD_PER_HOUR</code>).
       </p>
     </>
   );
 }
 
-function OneWay({ way }: { way: Way }): React.JSX.Element {
-  const { name, kind, usd, share, coldStarts, waitMeanS, withWaitingUsd } = way;
+function Row({ row }: { row: PolicyRow }): React.JSX.Element {
+  const { name, kind, usd, share, coldStarts, waitMeanS, withWaitingUsd } = row;
   return (
     <tr>
       <th scope="row">
         {name}
         {coldStarts !== null && (
           <div className="small dim phone-only">
-            {plural(coldStarts, "cold start")}, {span(waitMeanS)} of waiting a task, {dollars(withWaitingUsd)} with waiting
+            {plural(coldStarts, "cold start")}, mean wait {span(waitMeanS)}, {dollars(withWaitingUsd)} including waiting
           </div>
         )}
       </th>

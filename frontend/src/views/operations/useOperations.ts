@@ -1,86 +1,86 @@
-/** The service's figures, asked for again whenever it says that something changed. */
+/** The operations data, fetched again whenever the service reports a change. */
 import { useEffect, useState } from "react";
-import { operations, Refused } from "../../lib/api";
-import { batches, pause, waitMs } from "../../lib/stream";
+import { ApiError, operations } from "../../lib/api";
+import { backoffMs, eventBatches, pause } from "../../lib/eventStream";
 import type { Operations } from "../../lib/types";
 
-/** Lanes move on and days end though nothing changes. */
-const ANYWAY_MS = 60_000;
-/** A burst of changes is looked at once. */
-const CALM_MS = 700;
+/** Charts advance and days end even without a change. */
+const REFRESH_MS = 60_000;
+/** A burst of changes causes one request. */
+const COALESCE_MS = 700;
 
-export interface Seen {
+export interface OperationsState {
   data: Operations | null;
   error: Error | null;
-  /** Whether changes are heard of as they come. */
+  /** Whether the stream of changes is connected. */
   live: boolean;
-  /** The service's clock minus ours, in ms. */
+  /** The service's clock minus the browser's, in ms. */
   offsetMs: number;
-  again: () => void;
+  refetch: () => void;
 }
 
-export function useOperations(hours: number): Seen {
-  const [seen, setSeen] = useState<Omit<Seen, "again" | "live">>({ data: null, error: null, offsetMs: 0 });
+export function useOperations(hours: number): OperationsState {
+  const [state, setState] = useState<Omit<OperationsState, "refetch" | "live">>({ data: null, error: null, offsetMs: 0 });
   const [live, setLive] = useState(false);
   const [round, setRound] = useState(0);
   useEffect(() => {
-    const stop = new AbortController();
+    const controller = new AbortController();
     const load = async (): Promise<void> => {
       try {
         const data = await operations(hours);
-        if (!stop.signal.aborted) setSeen({ data, error: null, offsetMs: Date.parse(data.now) - Date.now() });
+        if (!controller.signal.aborted) setState({ data, error: null, offsetMs: Date.parse(data.now) - Date.now() });
       } catch (error) {
         const failure = error instanceof Error ? error : new Error(String(error));
-        if (!stop.signal.aborted) setSeen((was) => ({ ...was, error: failure }));
+        if (!controller.signal.aborted) setState((previous) => ({ ...previous, error: failure }));
       }
     };
-    const look = coalesced(load, stop.signal);
-    void listen(look, setLive, stop.signal);
-    look();
-    const timer = setInterval(look, ANYWAY_MS);
+    const refresh = coalesce(load, controller.signal);
+    void listen(refresh, setLive, controller.signal);
+    refresh();
+    const timer = setInterval(refresh, REFRESH_MS);
     return () => {
-      stop.abort();
+      controller.abort();
       clearInterval(timer);
     };
   }, [hours, round]);
-  return { ...seen, live, again: () => setRound((n) => n + 1) };
+  return { ...state, live, refetch: () => setRound((n) => n + 1) };
 }
 
-/** Calls that come while one is under way, or just after, become one more. */
-function coalesced(work: () => Promise<void>, stop: AbortSignal): () => void {
-  const state = { busy: false, wanted: false };
+/** Combine all calls during and shortly after a run into one more run. */
+function coalesce(work: () => Promise<void>, signal: AbortSignal): () => void {
+  const queue = { running: false, requested: false };
   const run = async (): Promise<void> => {
-    state.busy = true;
-    while (state.wanted && !stop.aborted) {
-      state.wanted = false;
+    queue.running = true;
+    while (queue.requested && !signal.aborted) {
+      queue.requested = false;
       await work();
-      await pause(CALM_MS, stop);
+      await pause(COALESCE_MS, signal);
     }
-    state.busy = false;
+    queue.running = false;
   };
   return () => {
-    state.wanted = true;
-    if (!state.busy) void run();
+    queue.requested = true;
+    if (!queue.running) void run();
   };
 }
 
-/** Follow the stream of changes for as long as the view is there. */
-async function listen(changed: () => void, setLive: (live: boolean) => void, stop: AbortSignal): Promise<void> {
-  const stopped = (): boolean => stop.aborted;
-  let cuts = 0;
+/** Follow the stream of changes until the signal aborts. */
+async function listen(changed: () => void, setLive: (live: boolean) => void, signal: AbortSignal): Promise<void> {
+  const stopped = (): boolean => signal.aborted;
+  let failures = 0;
   while (!stopped()) {
     try {
-      for await (const events of batches("/operations/stream", 0, stop)) {
+      for await (const events of eventBatches("/operations/stream", 0, signal)) {
         if (stopped()) return;
-        if (cuts > 0 || events.length > 0) changed();
-        cuts = 0;
+        if (failures > 0 || events.length > 0) changed();
+        failures = 0;
         setLive(true);
       }
     } catch (error) {
       if (stopped()) return;
-      if (error instanceof Refused && error.refusal.status === 403) return;
+      if (error instanceof ApiError && error.body.status === 403) return;
     }
     setLive(false);
-    await pause(waitMs(++cuts), stop);
+    await pause(backoffMs(++failures), signal);
   }
 }

@@ -1,4 +1,4 @@
-/** The service's time in ms, moving on by itself. */
+/** The time in ms by the service's clock, updated periodically. */
 import { useEffect, useState } from "react";
 
 export function useServerNow(offsetMs: number, everyMs: number): number {

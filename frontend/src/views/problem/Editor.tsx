@@ -1,4 +1,4 @@
-/** The editor: CodeMirror with HIP's words, marks on lines, and vim keys where they are wanted. */
+/** The code editor: CodeMirror with HIP keywords, diagnostics, and optional Vim keys. */
 import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { cpp } from "@codemirror/lang-cpp";
@@ -9,15 +9,15 @@ import { Compartment, EditorState, Prec, type Extension, type Text, type Transac
 import { EditorView, drawSelection, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { useEffect, useImperativeHandle, useRef, type Ref } from "react";
 import { cspNonce } from "../../lib/theme";
-import { appearance, hipWords } from "./hip";
-import type { Mark } from "./marks";
-import { actionOf, type Action } from "./words";
+import { actionForKey, type Action } from "./actions";
+import { appearance, hipKeywords } from "./hipLanguage";
+import type { LineDiagnostic } from "./lineDiagnostics";
 
 export interface EditorHandle {
   code: () => string;
-  /** Put other code in its place; undo brings the old back. */
+  /** Replace the code; undo restores the old one. */
   replace: (code: string) => void;
-  mark: (marks: readonly Mark[]) => void;
+  showDiagnostics: (diagnostics: readonly LineDiagnostic[]) => void;
   goTo: (line: number) => void;
 }
 
@@ -30,23 +30,23 @@ interface Props {
 }
 
 export default function Editor({ ref, initial, vim, onChange, onAction }: Props): React.JSX.Element {
-  const place = useRef<HTMLDivElement>(null);
+  const parent = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const keys = useRef(new Compartment());
   const handlers = useRef({ onChange, onAction });
-  const first = useRef(initial);
+  const startCode = useRef(initial);
   useEffect(() => {
     handlers.current = { onChange, onAction };
   });
   useEffect(() => {
-    if (place.current === null) return undefined;
-    const changed = EditorView.updateListener.of((update) => {
+    if (parent.current === null) return undefined;
+    const notifyChange = EditorView.updateListener.of((update) => {
       if (update.docChanged) handlers.current.onChange(update.state.doc.toString());
     });
-    const actions = Prec.highest(
+    const shortcuts = Prec.highest(
       EditorView.domEventHandlers({
         keydown: (event) => {
-          const action = actionOf(event);
+          const action = actionForKey(event);
           if (action === null) return false;
           event.preventDefault();
           handlers.current.onAction(action);
@@ -55,43 +55,43 @@ export default function Editor({ ref, initial, vim, onChange, onAction }: Props)
       }),
     );
     const state = EditorState.create({
-      doc: first.current,
-      extensions: [keys.current.of([]), actions, typedOver, changed, ...basics()],
+      doc: startCode.current,
+      extensions: [keys.current.of([]), shortcuts, replaceSelection, notifyChange, ...baseExtensions()],
     });
-    const editor = new EditorView({ state, parent: place.current });
+    const editor = new EditorView({ state, parent: parent.current });
     view.current = editor;
     return () => {
-      first.current = editor.state.doc.toString();
+      startCode.current = editor.state.doc.toString();
       editor.destroy();
       view.current = null;
     };
   }, []);
   useEffect(() => void setKeys(view.current, keys.current, vim), [vim]);
   useImperativeHandle(ref, () => ({
-    code: () => view.current?.state.doc.toString() ?? first.current,
+    code: () => view.current?.state.doc.toString() ?? startCode.current,
     replace: (code) => {
       const editor = view.current;
       editor?.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: code } });
     },
-    mark: (marks) => {
+    showDiagnostics: (diagnostics) => {
       const editor = view.current;
-      editor?.dispatch(setDiagnostics(editor.state, marks.map((mark) => diagnostic(editor.state.doc, mark))));
+      editor?.dispatch(setDiagnostics(editor.state, diagnostics.map((item) => toCodeMirror(editor.state.doc, item))));
     },
     goTo: (line) => {
       const editor = view.current;
       if (editor === null) return;
-      const at = lineAt(editor.state.doc, line).from;
-      editor.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
+      const position = lineAt(editor.state.doc, line).from;
+      editor.dispatch({ selection: { anchor: position }, effects: EditorView.scrollIntoView(position, { y: "center" }) });
       editor.focus();
     },
   }), []);
-  return <div className="editor" ref={place} />;
+  return <div className="editor" ref={parent} />;
 }
 
-function basics(): Extension[] {
+function baseExtensions(): Extension[] {
   return [
     EditorView.cspNonce.of(cspNonce()),
-    EditorView.contentAttributes.of({ "aria-label": "HIP source. Escape, then Tab leaves the editor.", tabindex: "0" }),
+    EditorView.contentAttributes.of({ "aria-label": "HIP source. Press Escape, then Tab to leave the editor.", tabindex: "0" }),
     lineNumbers(),
     lintGutter(),
     highlightActiveLine(),
@@ -104,15 +104,15 @@ function basics(): Extension[] {
     indentUnit.of("    "),
     highlightSelectionMatches(),
     cpp(),
-    hipWords,
+    hipKeywords,
     appearance,
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, indentWithTab]),
   ];
 }
 
-/** What is typed over a selection goes in by us: the browser would keep the old text's colour in a style attribute,
- * which the policy forbids and the console tells of. */
-const typedOver = EditorView.domEventHandlers({
+/** Insert text typed over a selection ourselves: the browser would keep the colour of the old text in a style
+ * attribute, which violates the Content Security Policy and is reported in the console. */
+const replaceSelection = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
     const { main, ranges } = view.state.selection;
     const text = event.data;
@@ -132,7 +132,7 @@ const typedOver = EditorView.domEventHandlers({
   },
 });
 
-/** Vim's keys are a chunk of their own, for those who ask for it. */
+/** Switch Vim keys on or off. They are in a separate chunk, loaded on first use. */
 async function setKeys(view: EditorView | null, keys: Compartment, vim: boolean): Promise<void> {
   const extension = vim ? (await import("@replit/codemirror-vim")).vim({ status: true }) : [];
   view?.dispatch({ effects: keys.reconfigure(extension) });
@@ -142,11 +142,11 @@ function lineAt(doc: Text, line: number): { from: number; to: number } {
   return doc.line(Math.min(Math.max(1, line), doc.lines));
 }
 
-/** From the column to the end of the word; the whole line where no column is told. */
-function diagnostic(doc: Text, mark: Mark): Diagnostic {
-  const line = lineAt(doc, mark.line);
-  const from = mark.column === null ? line.from : Math.min(line.from + mark.column - 1, line.to);
+/** Mark from the column to the end of the word, or the whole line if there is no column. */
+function toCodeMirror(doc: Text, item: LineDiagnostic): Diagnostic {
+  const line = lineAt(doc, item.line);
+  const from = item.column === null ? line.from : Math.min(line.from + item.column - 1, line.to);
   const word = /^\w+/.exec(doc.sliceString(from, line.to))?.[0].length ?? 1;
-  const to = mark.column === null ? line.to : Math.min(from + word, line.to);
-  return { from: Math.min(from, to), to, severity: mark.severity, message: mark.message };
+  const to = item.column === null ? line.to : Math.min(from + word, line.to);
+  return { from: Math.min(from, to), to, severity: item.severity, message: item.message };
 }

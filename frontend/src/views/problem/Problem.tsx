@@ -1,32 +1,32 @@
-/** One problem: the statement on one side, the editor and what becomes of the code on the other. */
+/** One problem: the statement and the X-ray on one side, the editor and the run on the other. */
 import { lazy, Suspense, useState } from "react";
 import { Link } from "wouter";
 import { gpus, problem } from "../../lib/api";
-import { chunk } from "../../lib/chunks";
-import { plural, words } from "../../lib/format";
+import { lazyImport } from "../../lib/lazyImport";
+import { plural, statusText } from "../../lib/format";
 import { useQuery, useStored, useTitle } from "../../lib/hooks";
 import type { ProblemDetail } from "../../lib/types";
-import { Failure } from "../../parts/Helping";
-import { Markdown } from "../../parts/Markdown";
-import { panelProps, Tabs } from "../../parts/Tabs";
-import { Workbench } from "./Workbench";
+import { ErrorMessage } from "../../components/MessagePage";
+import { Markdown } from "../../components/Markdown";
+import { panelProps, Tabs } from "../../components/Tabs";
+import { EditorPanel } from "./EditorPanel";
 import "./problem.css";
 
-const Xray = lazy(chunk(() => import("../xray/Xray")));
+const Xray = lazy(lazyImport(() => import("../xray/Xray")));
 
 export default function Problem({ slug }: { slug: string }): React.JSX.Element {
-  const found = useQuery(`problem ${slug}`, () => problem(slug));
-  const offered = useQuery("gpus", gpus);
-  const error = found.error ?? offered.error;
-  if (found.data !== null && offered.data !== null) {
-    return <Loaded problem={found.data} gpus={offered.data.items} />;
+  const details = useQuery(`problem ${slug}`, () => problem(slug));
+  const catalogue = useQuery("gpus", gpus);
+  const error = details.error ?? catalogue.error;
+  if (details.data !== null && catalogue.data !== null) {
+    return <Loaded problem={details.data} gpus={catalogue.data.items} />;
   }
-  if (error !== null) return <Failure error={error} onRetry={() => (found.again(), offered.again())} />;
-  return <Waiting />;
+  if (error !== null) return <ErrorMessage error={error} onRetry={() => (details.refetch(), catalogue.refetch())} />;
+  return <Placeholder />;
 }
 
-/** Holds the room, so that nothing jumps when the problem comes. */
-function Waiting(): React.JSX.Element {
+/** Reserves the space, so that the layout does not shift when the problem is loaded. */
+function Placeholder(): React.JSX.Element {
   useTitle("Problem");
   return (
     <div className="problem">
@@ -38,11 +38,11 @@ function Waiting(): React.JSX.Element {
 
 type Gpus = Awaited<ReturnType<typeof gpus>>["items"];
 
-function Loaded({ problem: given, gpus: offered }: { problem: ProblemDetail; gpus: Gpus }): React.JSX.Element {
-  const [stored, setDtype] = useStored(`warmfront.dtype.${given.slug}`, given.dtypes[0] ?? "");
-  const dtype = given.dtypes.includes(stored) ? stored : (given.dtypes[0] ?? "");
+function Loaded({ problem: detail, gpus: available }: { problem: ProblemDetail; gpus: Gpus }): React.JSX.Element {
+  const [stored, setDtype] = useStored(`warmfront.dtype.${detail.slug}`, detail.dtypes[0] ?? "");
+  const dtype = detail.dtypes.includes(stored) ? stored : (detail.dtypes[0] ?? "");
   const [tab, setTab] = useState("statement");
-  // It stays once it was opened: going back to the statement costs no X-ray.
+  // Kept mounted once opened: switching tabs must not discard the X-ray.
   const [hasXray, setHasXray] = useState(false);
   const open = (to: string): void => {
     setTab(to);
@@ -54,7 +54,7 @@ function Loaded({ problem: given, gpus: offered }: { problem: ProblemDetail; gpu
     <div className="problem">
       <div className="card statement">
         <Tabs
-          label="The problem"
+          label="Problem"
           current={tab}
           onChange={open}
           tabs={[
@@ -63,21 +63,21 @@ function Loaded({ problem: given, gpus: offered }: { problem: ProblemDetail; gpu
           ]}
         />
         <div {...panelProps("statement")} hidden={tab !== "statement"}>
-          <Statement problem={given} dtype={dtype} />
+          <Statement problem={detail} dtype={dtype} />
         </div>
         <div {...panelProps("xray")} hidden={tab !== "xray"}>
-          <h1 className="hidden">X-ray of your code for {given.title}</h1>
+          <h1 className="hidden">X-ray of your code for {detail.title}</h1>
           {hasXray && (
             <Suspense fallback={<p className="dim">Loading…</p>}>
-              <Xray source={code} problem={given.slug} dtype={dtype} onLine={(at) => setLine({ line: at })} />
+              <Xray source={code} problem={detail.slug} dtype={dtype} onLine={(target) => setLine({ line: target })} />
             </Suspense>
           )}
         </div>
       </div>
-      <Workbench
+      <EditorPanel
         key={dtype}
-        problem={given}
-        gpus={offered}
+        problem={detail}
+        gpus={available}
         dtype={dtype}
         onDtype={setDtype}
         onCode={setCode}
@@ -87,20 +87,20 @@ function Loaded({ problem: given, gpus: offered }: { problem: ProblemDetail; gpu
   );
 }
 
-function Statement({ problem: given, dtype }: { problem: ProblemDetail; dtype: string }): React.JSX.Element {
-  const cases = given.cases.cpu ?? Object.values(given.cases)[0] ?? [];
+function Statement({ problem: detail, dtype }: { problem: ProblemDetail; dtype: string }): React.JSX.Element {
+  const cases = detail.cases.cpu ?? Object.values(detail.cases)[0] ?? [];
   return (
     <>
       <div className="row title">
-        <h1 className="grow">{given.title}</h1>
-        <span className="badge">{words(given.difficulty)}</span>
-        {given.solved && <span className="badge good">✓ Solved</span>}
+        <h1 className="grow">{detail.title}</h1>
+        <span className="badge">{statusText(detail.difficulty)}</span>
+        {detail.solved && <span className="badge good">✓ Solved</span>}
       </div>
-      <Markdown source={given.statement} />
+      <Markdown source={detail.statement} />
       <h2>Signature</h2>
-      <pre>{given.declarations[dtype] ?? given.declaration}</pre>
+      <pre>{detail.declarations[dtype] ?? detail.declaration}</pre>
       <p className="small dim">
-        All pointers are device memory. Outputs are not zero at the start. Write a kernel, launch it from{" "}
+        All pointers point to device memory. Outputs are not initialized to zero. Write a kernel, launch it from{" "}
         <code>solution</code>, then press Run.
       </p>
       <details>
@@ -112,8 +112,8 @@ function Statement({ problem: given, dtype }: { problem: ProblemDetail; dtype: s
         </ul>
       </details>
       <p className="small">
-        <Link href={`/leaderboard/${given.slug}`}>Leaderboard</Link> ·{" "}
-        <Link href={`/submissions?problem=${given.slug}`}>Your submissions</Link>
+        <Link href={`/leaderboard/${detail.slug}`}>Leaderboard</Link> ·{" "}
+        <Link href={`/submissions?problem=${detail.slug}`}>Your submissions</Link>
       </p>
     </>
   );

@@ -1,7 +1,8 @@
-/** What to run it on, what it will take, and the buttons. */
+/** GPU and dtype, the run buttons, and the quote. */
 import { bytes, roughly } from "../../lib/format";
-import type { Gpu, Offer } from "../../lib/types";
-import { ACTIONS, offerText, standInText, type Action } from "./words";
+import type { Gpu, QuoteResponse } from "../../lib/types";
+import { ACTIONS, type Action } from "./actions";
+import { quoteText, simulationText } from "./runText";
 
 export const MAX_SOURCE_BYTES = 256 * 1024;
 
@@ -12,7 +13,7 @@ interface Props {
   dtypes: readonly string[];
   dtype: string;
   onDtype: (dtype: string) => void;
-  offer: Offer | null;
+  quote: QuoteResponse | null;
   sourceBytes: number;
   busy: boolean;
   cancelling: boolean;
@@ -21,42 +22,42 @@ interface Props {
 }
 
 export function RunBar(props: Props): React.JSX.Element {
-  const { gpus, gpu, offer, busy, sourceBytes } = props;
+  const { gpus, gpu, quote, busy, sourceBytes } = props;
   const tooLarge = sourceBytes > MAX_SOURCE_BYTES;
-  const refusal = offer?.refusal ?? null;
+  const refusal = quote?.refusal ?? null;
   return (
     <div className="run-bar">
       <div className="row">
         <label className="gpu">
           <span className="hidden">GPU</span>
           <select value={gpu} onChange={(event) => props.onGpu(event.target.value)} disabled={busy}>
-            {gpus.map((each) => (
-              <option key={each.name} value={each.name} disabled={!each.enabled}>
-                {each.enabled ? each.display_name : `${each.display_name}, not offered here`}
+            {gpus.map(({ name, display_name: title, enabled }) => (
+              <option key={name} value={name} disabled={!enabled}>
+                {enabled ? title : `${title}, not available`}
               </option>
             ))}
           </select>
         </label>
         <label>
-          <span className="hidden">Type of the elements</span>
+          <span className="hidden">dtype</span>
           <select value={props.dtype} onChange={(event) => props.onDtype(event.target.value)} disabled={busy}>
-            {props.dtypes.map((each) => (
-              <option key={each}>{each}</option>
+            {props.dtypes.map((dtype) => (
+              <option key={dtype}>{dtype}</option>
             ))}
           </select>
         </label>
       </div>
       <div className="row">
         <Buttons {...props} blocked={tooLarge || sourceBytes === 0 || refusal !== null} />
-        {offer?.simulated === true && <span className="small dim stand-in">{standInText(offer)}</span>}
+        {quote?.simulated === true && <span className="small dim simulation">{simulationText(quote)}</span>}
       </div>
-      <p className="offer" role="status" data-testid="offer">
-        {!busy && refusal === null && (offer === null ? "…" : `It will take: ${offerText(offer)}`)}
+      <p className="quote" role="status" data-testid="quote">
+        {!busy && refusal === null && (quote === null ? "…" : `Estimate: ${quoteText(quote)}`)}
       </p>
       {refusal !== null && (
         <div className="note warn" role="alert">
           <p>
-            <strong>{refusal.code === "BUDGET_EXCEEDED" ? "The budget does not cover a run." : "Not now."}</strong>{" "}
+            <strong>{refusal.code === "BUDGET_EXCEEDED" ? "The budget does not cover a run." : "Submissions are not accepted now."}</strong>{" "}
             {refusal.detail}
           </p>
           <p className="dim">{refusal.hint}</p>
@@ -64,15 +65,15 @@ export function RunBar(props: Props): React.JSX.Element {
       )}
       {tooLarge && (
         <p className="note warn" role="alert">
-          The source has {bytes(sourceBytes)}; at most {bytes(MAX_SOURCE_BYTES)} is taken. Leave data and generated tables
-          out.
+          The source has {bytes(sourceBytes)}; the limit is {bytes(MAX_SOURCE_BYTES)}. Remove embedded data and
+          generated tables.
         </p>
       )}
     </div>
   );
 }
 
-function Buttons({ busy, cancelling, blocked, onAction, onCancel, offer }: Props & { blocked: boolean }): React.JSX.Element {
+function Buttons({ busy, cancelling, blocked, onAction, onCancel, quote }: Props & { blocked: boolean }): React.JSX.Element {
   if (busy) {
     return (
       <button className="button danger" onClick={onCancel} disabled={cancelling}>
@@ -80,16 +81,16 @@ function Buttons({ busy, cancelling, blocked, onAction, onCancel, offer }: Props
       </button>
     );
   }
-  const wait = offer === null ? "" : `, about ${roughly(offer.total_s)}`;
+  const wait = quote === null ? "" : `, about ${roughly(quote.total_s)}`;
   return (
     <>
       {(Object.keys(ACTIONS) as Action[]).map((action) => {
-        const { name, keys, what } = ACTIONS[action];
+        const { name, keys, description } = ACTIONS[action];
         return (
           <button
             key={action}
             className={`button ${action === "submit" ? "primary" : ""}`}
-            title={`${what} (${keys})${wait}`}
+            title={`${description} (${keys})${wait}`}
             aria-keyshortcuts={keys.replace("Ctrl", "Control")}
             disabled={blocked}
             onClick={() => onAction(action)}

@@ -1,49 +1,50 @@
-/** A run as it goes: one line a stage, each with what is known and how long it took. */
+/** The stages of a run, one line per stage, with details and durations. */
 import type { ReactNode } from "react";
 import { dollars, plural, roughly, runtime, span } from "../../lib/format";
-import { bootProgress, isFailure, type Boot, type Stage, type Story } from "../../lib/story";
+import { estimateProvisioning, isFailure, type Provisioning, type Stage, type SubmissionProgress } from "../../lib/submissionProgress";
 import type { CaseResult, Timing } from "../../lib/types";
-import { Dots } from "../../parts/figures/Dots";
-import { Progress } from "../../parts/Progress";
+import { SampleDots } from "../../components/charts/SampleDots";
+import { Progress } from "../../components/Progress";
 
 interface Props {
-  story: Story;
+  progress: SubmissionProgress;
   /** By the service's clock. */
   nowMs: number;
-  cuts: number;
-  /** Samples appear one after the other. */
+  /** Failed connections in a row. */
+  failures: number;
+  /** Animate the samples. */
   live: boolean;
 }
 
 type State = "todo" | "now" | "done" | "failed" | "skipped";
 
-const ORDER: Stage[] = ["sending", "queue", "boot", "compile", "check", "benchmark", "done"];
+const ORDER: Stage[] = ["sending", "queue", "provisioning", "compile", "check", "benchmark", "done"];
 
-export function Timeline({ story, nowMs, cuts, live }: Props): React.JSX.Element {
-  const benchmarks = story.endpoint !== "checker";
+export function Timeline({ progress, nowMs, failures, live }: Props): React.JSX.Element {
+  const benchmarks = progress.endpoint !== "checker";
   return (
     <div className="timeline">
-      {cuts > 0 && (
+      {failures > 0 && (
         <p className="note warn small" role="status">
-          The line to the service was cut. Trying again; nothing is lost.
+          Connection lost. Reconnecting; the run continues.
         </p>
       )}
       <ol>
-        <Row name="Queue" state={stateOf(story, "queue")} took={took(story, "queue", nowMs)}>
-          {queueText(story)}
+        <Row name="Queue" state={stateOf(progress, "queue")} duration={duration(progress, "queue", nowMs)}>
+          {queueText(progress)}
         </Row>
-        <Row name="Machine" state={stateOf(story, "boot")} took={took(story, "boot", nowMs)}>
-          <Machine story={story} nowMs={nowMs} />
+        <Row name="VM" state={stateOf(progress, "provisioning")} duration={duration(progress, "provisioning", nowMs)}>
+          <VmStage progress={progress} nowMs={nowMs} />
         </Row>
-        <Row name="Compile" state={stateOf(story, "compile")} took={compileTook(story, nowMs)}>
-          {compileText(story)}
+        <Row name="Compile" state={stateOf(progress, "compile")} duration={compileDuration(progress, nowMs)}>
+          {compileText(progress)}
         </Row>
-        <Row name="Check" state={stateOf(story, "check")} took={took(story, "check", nowMs)}>
-          <Cases tests={story.tests} total={story.totalTests} running={story.stage === "check"} />
+        <Row name="Check" state={stateOf(progress, "check")} duration={duration(progress, "check", nowMs)}>
+          <Cases tests={progress.tests} total={progress.totalTests} running={progress.stage === "check"} />
         </Row>
         {benchmarks && (
-          <Row name="Benchmark" state={stateOf(story, "benchmark")} took={took(story, "benchmark", nowMs)}>
-            <Timings timings={story.timings} total={story.totalTimings} live={live} onCpu={story.onCpu} />
+          <Row name="Benchmark" state={stateOf(progress, "benchmark")} duration={duration(progress, "benchmark", nowMs)}>
+            <Timings timings={progress.timings} total={progress.totalTimings} live={live} onCpu={progress.onCpu} />
           </Row>
         )}
       </ol>
@@ -54,104 +55,111 @@ export function Timeline({ story, nowMs, cuts, live }: Props): React.JSX.Element
 interface RowProps {
   name: string;
   state: State;
-  took: string;
+  duration: string;
   children: ReactNode;
 }
 
 const SIGNS: Record<State, string> = { todo: "○", now: "◔", done: "✓", failed: "✗", skipped: "–" };
-const STATE_WORDS: Record<State, string> = { todo: "to do", now: "now", done: "done", failed: "failed", skipped: "not reached" };
+const STATE_NAMES: Record<State, string> = { todo: "pending", now: "in progress", done: "done", failed: "failed", skipped: "skipped" };
 
-function Row({ name, state, took: time, children }: RowProps): React.JSX.Element {
+function Row({ name, state, duration: time, children }: RowProps): React.JSX.Element {
   return (
     <li className={`stage ${state}`} data-stage={name} data-state={state}>
       <span className="sign" aria-hidden="true">
         {SIGNS[state]}
       </span>
       <span className="name">
-        {name} <span className="hidden">({STATE_WORDS[state]})</span>
+        {name} <span className="hidden">({STATE_NAMES[state]})</span>
       </span>
-      <div className="what">{children}</div>
-      <span className="took small dim">{time}</span>
+      <div className="detail">{children}</div>
+      <span className="duration small dim">{time}</span>
     </li>
   );
 }
 
-function stateOf(story: Story, stage: Stage): State {
-  if (story.ending === null && story.stage === stage) return "now";
-  if (story.ending !== null && isFailure(story.ending) && lastReached(story) === stage) return "failed";
-  if (story.since[stage] === undefined) {
-    // A warm VM needs no boot, and is there as soon as it is taken.
-    if (stage === "boot" && story.vm !== null) return "done";
-    return story.ending === null ? "todo" : "skipped";
+function stateOf(progress: SubmissionProgress, stage: Stage): State {
+  if (progress.verdict === null && progress.stage === stage) return "now";
+  if (progress.verdict !== null && isFailure(progress.verdict) && lastReached(progress) === stage) return "failed";
+  if (progress.since[stage] === undefined) {
+    // A warm VM needs no provisioning.
+    if (stage === "provisioning" && progress.vm !== null) return "done";
+    return progress.verdict === null ? "todo" : "skipped";
   }
   return "done";
 }
 
-/** The stage that it was in when it ended. Whatever does not compile is refused before any VM. */
-function lastReached(story: Story): Stage {
-  if (story.ending?.status === "COMPILE_ERROR") return "compile";
-  const reached = ORDER.filter((stage) => stage !== "done" && story.since[stage] !== undefined);
+/** The stage in which the run ended. A compile error can be reported before any VM is used. */
+function lastReached(progress: SubmissionProgress): Stage {
+  if (progress.verdict?.status === "COMPILE_ERROR") return "compile";
+  const reached = ORDER.filter((stage) => stage !== "done" && progress.since[stage] !== undefined);
   return reached.at(-1) ?? "sending";
 }
 
-function took(story: Story, stage: Stage, nowMs: number): string {
-  const from = story.since[stage];
+function duration(progress: SubmissionProgress, stage: Stage, nowMs: number): string {
+  const from = progress.since[stage];
   if (from === undefined) return "";
-  const later = ORDER.slice(ORDER.indexOf(stage) + 1).flatMap((each) => story.since[each] ?? []);
+  const later = ORDER.slice(ORDER.indexOf(stage) + 1).flatMap((next) => progress.since[next] ?? []);
   const to = later.length > 0 ? Math.min(...later) : nowMs;
   return span(Math.max(0, to - from) / 1000);
 }
 
-function compileTook(story: Story, nowMs: number): string {
-  return story.compileS === null ? took(story, "compile", nowMs) : span(story.compileS);
+function compileDuration(progress: SubmissionProgress, nowMs: number): string {
+  return progress.compileS === null ? duration(progress, "compile", nowMs) : span(progress.compileS);
 }
 
-function queueText(story: Story): string {
-  if (story.stage === "sending") return "Sending…";
-  if (story.position !== null && story.stage === "queue") {
-    const quote = story.quote?.wait_s;
-    const wait = quote === null || quote === undefined ? "" : `, begins in about ${roughly(quote)}`;
-    return story.position === 0 ? `Next in line${wait}` : `${story.position} before you${wait}`;
+function queueText(progress: SubmissionProgress): string {
+  if (progress.stage === "sending") return "Sending…";
+  if (progress.position !== null && progress.stage === "queue") {
+    const seconds = progress.quote?.wait_s;
+    const wait = seconds === null || seconds === undefined ? "" : `, starts in about ${roughly(seconds)}`;
+    return progress.position === 0 ? `Next in queue${wait}` : `${progress.position} ahead of you${wait}`;
   }
   return "";
 }
 
-function Machine({ story, nowMs }: { story: Story; nowMs: number }): React.JSX.Element {
-  const { vm, boot } = story;
+function VmStage({ progress, nowMs }: { progress: SubmissionProgress; nowMs: number }): React.JSX.Element {
+  const { vm, provisioning } = progress;
   if (vm !== null) {
-    const cost = story.ending !== null && "cost_usd" in story.ending ? story.ending.cost_usd : undefined;
+    const cost = progress.verdict !== null && "cost_usd" in progress.verdict ? progress.verdict.cost_usd : undefined;
     return (
       <span>
-        <span className={`badge ${vm.cold ? "info" : "good"}`}>{vm.cold ? "Cold start" : "Warm"}</span> {vm.gpu}
+        <span className={`badge ${vm.cold ? "info" : "good"}`}>{vm.cold ? "Cold start" : "Warm start"}</span> {vm.gpu}
         {vm.simulated && ", simulated on the CPU"}
-        {vm.attempt > 1 && `, attempt ${vm.attempt}: the VM before was lost`}
+        {vm.attempt > 1 && `, attempt ${vm.attempt}: the previous VM was lost`}
         {cost !== undefined && cost > 0 && `, ${dollars(cost)}${vm.simulated ? " simulated" : ""}`}
       </span>
     );
   }
-  if (boot === null) return <span />;
-  return <Booting boot={boot} nowMs={nowMs} over={story.ending !== null} />;
+  if (provisioning === null) return <span />;
+  return <ProvisioningVm provisioning={provisioning} nowMs={nowMs} ended={progress.verdict !== null} />;
 }
 
-function Booting({ boot, nowMs, over }: { boot: Boot; nowMs: number; over: boolean }): React.JSX.Element {
-  const { elapsedS, expectedS, share, overdueS } = bootProgress(boot, over ? boot.atMs : nowMs);
+interface ProvisioningProps {
+  provisioning: Provisioning;
+  nowMs: number;
+  ended: boolean;
+}
+
+function ProvisioningVm({ provisioning, nowMs, ended }: ProvisioningProps): React.JSX.Element {
+  const { phase, phases, atMs } = provisioning;
+  const { elapsedS, expectedS, share, overdueS } = estimateProvisioning(provisioning, ended ? atMs : nowMs);
   const late = overdueS > 1;
   return (
-    <div className="booting">
+    <div className="provisioning">
       <span>
-        <span className="badge info">Cold start</span> {boot.phase}, {span(elapsedS)}
+        <span className="badge info">Cold start</span> {phase}, {span(elapsedS)}
         {expectedS !== null && ` of about ${roughly(expectedS)}`}
         {late && <strong className="late">: overdue by {span(overdueS)}</strong>}
       </span>
-      {!over && <Progress share={share} label="The VM's boot" late={late} />}
-      <span className="small dim">{boot.phases.map((each) => `${each.phase} ${span(each.atS)}`).join(" → ")}</span>
+      {!ended && <Progress share={share} label="VM provisioning" late={late} />}
+      <span className="small dim">{phases.map((entry) => `${entry.phase} ${span(entry.atS)}`).join(" → ")}</span>
     </div>
   );
 }
 
-function compileText(story: Story): string {
-  if (story.ending?.status === "COMPILE_ERROR" && story.vm === null) return "Refused before any VM was used";
-  return story.compiler;
+function compileText(progress: SubmissionProgress): string {
+  if (progress.verdict?.status === "COMPILE_ERROR" && progress.vm === null) return "Rejected before a VM was used";
+  return progress.compiler;
 }
 
 interface CasesProps {
@@ -167,15 +175,15 @@ function Cases({ tests, total, running }: CasesProps): React.JSX.Element {
   return (
     <div className="cases">
       <span>
-        {passed} of {plural(total, "case")} right
+        {passed} of {plural(total, "case")} passed
         {running && tests.length > 0 && <span className="dim"> · {tests.at(-1)?.name}</span>}
       </span>
       <ol aria-label="Cases">
-        {Array.from({ length: total }, (_, at) => {
-          const test = tests[at];
-          const text = test === undefined ? `Case ${at + 1}: to come` : `${test.name}: ${test.status.toLowerCase()}`;
+        {Array.from({ length: total }, (_, index) => {
+          const test = tests[index];
+          const text = test === undefined ? `Case ${index + 1}: pending` : `${test.name}: ${test.status.toLowerCase()}`;
           return (
-            <li key={at} className={test?.status.toLowerCase() ?? ""} title={text}>
+            <li key={index} className={test?.status.toLowerCase() ?? ""} title={text}>
               <span className="hidden">{text}</span>
             </li>
           );
@@ -198,7 +206,7 @@ function Timings({ timings, total, live, onCpu }: TimingsProps): React.JSX.Eleme
   return (
     <div className="timings">
       <span>
-        {timings.length} of {plural(total, "case")} timed{onCpu && <span className="dim">, in simulator time</span>}
+        {timings.length} of {plural(total, "case")} timed{onCpu && <span className="dim">, simulated</span>}
       </span>
       {timings.map((timing) => (
         <div key={timing.test_id} className="timing">
@@ -208,7 +216,7 @@ function Timings({ timings, total, live, onCpu }: TimingsProps): React.JSX.Eleme
               ({runtime(timing.ci[0])} to {runtime(timing.ci[1])}, {plural(timing.runs.length, "sample")})
             </span>
           </span>
-          <Dots runs={timing.runs} medianMs={timing.runtime_ms} ci={timing.ci} fresh={live} />
+          <SampleDots runs={timing.runs} medianMs={timing.runtime_ms} ci={timing.ci} animate={live} />
         </div>
       ))}
     </div>

@@ -1,23 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { choose, parseDraft } from "./drafts";
+import { chooseDraft, parseDraft } from "./drafts";
 
-describe("the code that was typed", () => {
-  it("is this tab's own, else the shared one, else the starter", () => {
+describe("drafts", () => {
+  it("opens this tab's draft, else the shared one, else the starter code", () => {
     const own = { code: "mine", savedMs: 2 };
     const shared = { code: "shared", savedMs: 1 };
-    expect(choose(own, shared, "starter").code).toBe("mine");
-    expect(choose(null, shared, "starter").code).toBe("shared");
-    expect(choose(null, null, "starter").code).toBe("starter");
+    expect(chooseDraft(own, shared, "starter").code).toBe("mine");
+    expect(chooseDraft(null, shared, "starter").code).toBe("shared");
+    expect(chooseDraft(null, null, "starter").code).toBe("starter");
   });
 
-  it("asks about another tab's only where that is newer and differs", () => {
+  it("offers the draft of another tab only if it is newer and different", () => {
     const own = { code: "mine", savedMs: 2 };
-    expect(choose(own, { code: "theirs", savedMs: 3 }, "").other).toBe("theirs");
-    expect(choose(own, { code: "theirs", savedMs: 1 }, "").other).toBeNull();
-    expect(choose(own, { code: "mine", savedMs: 3 }, "").other).toBeNull();
+    expect(chooseDraft(own, { code: "theirs", savedMs: 3 }, "").other).toBe("theirs");
+    expect(chooseDraft(own, { code: "theirs", savedMs: 1 }, "").other).toBeNull();
+    expect(chooseDraft(own, { code: "mine", savedMs: 3 }, "").other).toBeNull();
   });
 
-  it("is not read from text that is broken or someone else's", () => {
+  it("ignores text that is not a draft", () => {
     expect(["{", "null", "3", '{"code":1,"savedMs":2}', null].map(parseDraft)).toEqual([null, null, null, null, null]);
     expect(parseDraft('{"code":"</script>","savedMs":2}')).toEqual({ code: "</script>", savedMs: 2 });
   });

@@ -1,6 +1,6 @@
-/** The code that was typed, kept in this browser: for a tab across its reloads, and for the next tab.
+/** Drafts of the code, saved in this browser: per tab, to survive a reload, and shared, for the next tab.
  *
- * Two tabs on one problem each keep their own. Where the shared one is changed by the other, its author is asked.
+ * Two tabs with the same problem have separate drafts. When another tab changes the shared draft, the author chooses.
  */
 import { read, write } from "../../lib/storage";
 
@@ -13,7 +13,7 @@ export function draftName(slug: string, dtype: string): string {
   return `warmfront.code.${slug}.${dtype}`;
 }
 
-/** Broken or foreign text is no draft. */
+/** Parse a stored draft; null if the text is not one. */
 export function parseDraft(text: string | null): Draft | null {
   if (text === null) return null;
   try {
@@ -26,26 +26,26 @@ export function parseDraft(text: string | null): Draft | null {
   }
 }
 
-export interface Opened {
+export interface OpenedDraft {
   code: string;
-  /** What another tab saved later, where it differs. */
+  /** The newer draft of another tab, if it differs. */
   other: string | null;
 }
 
-/** What to begin with: this tab's own, else the shared one, else the starter. */
-export function choose(own: Draft | null, shared: Draft | null, starter: string): Opened {
+/** Choose the code to open: this tab's draft, else the shared one, else the starter code. */
+export function chooseDraft(own: Draft | null, shared: Draft | null, starter: string): OpenedDraft {
   if (own === null) return { code: shared?.code ?? starter, other: null };
   const isOlder = shared !== null && shared.savedMs > own.savedMs && shared.code !== own.code;
   return { code: own.code, other: isOlder ? shared.code : null };
 }
 
-export function openDraft(name: string, starter: string): Opened {
-  return choose(parseDraft(read(name, "tab")), parseDraft(read(name)), starter);
+export function openDraft(name: string, starter: string): OpenedDraft {
+  return chooseDraft(parseDraft(read(name, "tab")), parseDraft(read(name)), starter);
 }
 
-/** Save for this tab; for others too, unless they have something else that its author was not asked about. */
-export function saveDraft(name: string, code: string, withOthers: boolean): boolean {
+/** Save this tab's draft, and also the shared one unless there is an unresolved conflict with another tab. */
+export function saveDraft(name: string, code: string, share: boolean): boolean {
   const text = JSON.stringify({ code, savedMs: Date.now() } satisfies Draft);
-  const kept = write(name, text, "tab");
-  return withOthers ? write(name, text) : kept;
+  const saved = write(name, text, "tab");
+  return share ? write(name, text) : saved;
 }

@@ -1,18 +1,18 @@
-/** The editor's code and where it is kept; tells when another tab changed it. */
+/** The editor's code, saved in the browser; reports changes by another tab. */
 import { useCallback, useEffect, useRef, useState } from "react";
 import { draftName, openDraft, parseDraft, saveDraft } from "./drafts";
 
-const SAVE_MS = 300;
+const SAVE_INTERVAL_MS = 300;
 
 export interface DraftState {
   initial: string;
   code: string;
-  /** Another tab's, while its author was not asked which to keep. */
+  /** The conflicting draft of another tab, until the author chooses one. */
   other: string | null;
-  /** Storage is full or forbidden. */
+  /** Browser storage is full or blocked. */
   unsaved: boolean;
   change: (code: string) => void;
-  settle: () => void;
+  resolveConflict: () => void;
 }
 
 export function useDraft(slug: string, dtype: string, starter: string): DraftState {
@@ -24,13 +24,13 @@ export function useDraft(slug: string, dtype: string, starter: string): DraftSta
   const latest = useRef({ code: opened.code, other: opened.other, dirty: false });
 
   const save = useCallback(() => {
-    const { code: text, other: theirs, dirty } = latest.current;
-    if (dirty) setUnsaved(!saveDraft(name, text, theirs === null));
+    const { code: text, other: conflicting, dirty } = latest.current;
+    if (dirty) setUnsaved(!saveDraft(name, text, conflicting === null));
     latest.current.dirty = false;
   }, [name]);
 
   useEffect(() => {
-    const timer = setInterval(save, SAVE_MS);
+    const timer = setInterval(save, SAVE_INTERVAL_MS);
     window.addEventListener("pagehide", save);
     return () => {
       clearInterval(timer);
@@ -40,15 +40,15 @@ export function useDraft(slug: string, dtype: string, starter: string): DraftSta
   }, [save]);
 
   useEffect(() => {
-    const heard = (event: StorageEvent): void => {
+    const onStorage = (event: StorageEvent): void => {
       if (event.key !== name) return;
       const theirs = parseDraft(event.newValue)?.code ?? null;
       const differs = theirs !== latest.current.code ? theirs : null;
       latest.current.other = differs;
       setOther(differs);
     };
-    window.addEventListener("storage", heard);
-    return () => window.removeEventListener("storage", heard);
+    window.addEventListener("storage", onStorage);
+    return () => window.removeEventListener("storage", onStorage);
   }, [name]);
 
   const change = useCallback((text: string) => {
@@ -57,12 +57,12 @@ export function useDraft(slug: string, dtype: string, starter: string): DraftSta
     setCode(text);
   }, []);
 
-  const settle = useCallback(() => {
+  const resolveConflict = useCallback(() => {
     latest.current.other = null;
     latest.current.dirty = true;
     setOther(null);
     save();
   }, [save]);
 
-  return { initial: opened.code, code, other, unsaved, change, settle };
+  return { initial: opened.code, code, other, unsaved, change, resolveConflict };
 }

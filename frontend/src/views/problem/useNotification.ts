@@ -1,20 +1,20 @@
-/** Tells of a verdict through the system, if its author allowed that and looks elsewhere. */
+/** Show a system notification for a verdict, if allowed and the tab is in the background. */
 import { useEffect, useRef } from "react";
-import { currentLink } from "../../lib/api";
-import type { Ending } from "../../lib/story";
-import { endingText } from "./words";
+import { currentConnection } from "../../lib/api";
+import type { VerdictEvent } from "../../lib/submissionProgress";
+import { verdictText } from "./runText";
 
-/** What ended longer ago is no news: it was found again by a reload. */
-const NEWS_MS = 15_000;
+/** An older verdict was restored by a reload and is not announced. */
+const MAX_AGE_MS = 15_000;
 
-export function useNotification(problem: string, ending: Ending | null): void {
-  const told = useRef<Ending | null>(null);
+export function useNotification(problem: string, verdict: VerdictEvent | null): void {
+  const announced = useRef<VerdictEvent | null>(null);
   useEffect(() => {
-    if (ending === null || told.current === ending) return;
-    told.current = ending;
-    const agoMs = Date.now() - currentLink().skewMs - Date.parse(ending.time);
-    if (agoMs > NEWS_MS) return;
+    if (verdict === null || announced.current === verdict) return;
+    announced.current = verdict;
+    const ageMs = Date.now() - currentConnection().skewMs - Date.parse(verdict.time);
+    if (ageMs > MAX_AGE_MS) return;
     if (!document.hidden || !("Notification" in window) || Notification.permission !== "granted") return;
-    new Notification(endingText(ending), { body: problem, tag: "warmfront" });
-  }, [problem, ending]);
+    new Notification(verdictText(verdict), { body: problem, tag: "warmfront" });
+  }, [problem, verdict]);
 }

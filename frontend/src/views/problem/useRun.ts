@@ -1,47 +1,48 @@
-/** One run at a time: hand it in, follow it, cancel it, and find it again after a reload. */
+/** The current run of a problem: submit it, follow it, cancel it, and restore it after a reload. */
 import { useCallback, useEffect, useRef, useState } from "react";
-import { Away, cancel, currentLink, Refused, submit, type NewSubmission } from "../../lib/api";
-import type { Story } from "../../lib/story";
+import { ApiError, cancel, currentConnection, ServiceUnreachable, submit, type NewSubmission } from "../../lib/api";
+import type { SubmissionProgress } from "../../lib/submissionProgress";
 import { read, write } from "../../lib/storage";
-import { pause } from "../../lib/stream";
+import { pause } from "../../lib/eventStream";
 import type { Endpoint } from "../../lib/types";
-import { useStory } from "../../lib/useStory";
+import { useSubmissionProgress } from "../../lib/useSubmissionProgress";
 
-/** What is remembered of a run. Before the service has answered there is no id, and the same key asks again. */
+/** A run as stored in the browser. Without an id it has not been accepted yet; retries use the same idempotency key. */
 export interface Run {
   id: string | null;
   key: string;
   request: NewSubmission;
-  /** Its author wants it stopped. The service hears of that, however long it is away. */
-  unwanted?: boolean;
+  /** The author cancelled it. The request is retried until the service has received it. */
+  cancelRequested?: boolean;
 }
 
-export interface Running {
+export interface RunState {
   run: Run | null;
-  story: Story | null;
-  /** Nothing new may be started. */
+  progress: SubmissionProgress | null;
+  /** A run is in progress; no other can be started. */
   busy: boolean;
-  /** How often in a row the stream was cut. */
-  cuts: number;
+  /** Failed connections to the event stream in a row. */
+  failures: number;
   cancelling: boolean;
-  refused: Refused | null;
-  /** It came to its end just now, not before a reload. */
+  /** The service rejected the request. */
+  error: ApiError | null;
+  /** It was started on this page, not restored by a reload. */
   live: boolean;
   start: (request: NewSubmission) => void;
-  stop: () => void;
+  requestCancel: () => void;
 }
 
 const RETRY_MS = 2000;
 
-export function useRun(slug: string): Running {
+export function useRun(slug: string): RunState {
   const name = `warmfront.run.${slug}`;
   const [run, setRun] = useState<Run | null>(() => parseRun(read(name)));
-  const [refused, setRefused] = useState<Refused | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
   const [live, setLive] = useState(false);
   const current = useRef<string | null>(null);
   const endpoint: Endpoint = run?.request.endpoint ?? "checker";
-  const told = useStory(run?.id ?? null, endpoint);
-  const keep = useCallback(
+  const followed = useSubmissionProgress(run?.id ?? null, endpoint);
+  const store = useCallback(
     (next: Run | null) => {
       current.current = next?.key ?? null;
       write(name, next === null ? null : JSON.stringify(next));
@@ -51,84 +52,84 @@ export function useRun(slug: string): Running {
   );
 
   useEffect(() => {
-    if (run?.id !== null) return undefined; // there is none, or the service has it
+    if (run?.id !== null) return undefined; // no run, or already accepted
     const { key, request } = run;
-    let over = false;
+    let stopped = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const send = async (): Promise<void> => {
       try {
         const { id } = await submit(request, key);
-        if (!over) keep({ id, key, request });
+        if (!stopped) store({ id, key, request });
       } catch (error) {
-        if (over) return;
-        if (error instanceof Away) {
+        if (stopped) return;
+        if (error instanceof ServiceUnreachable) {
           timer = setTimeout(() => void send(), RETRY_MS);
           return;
         }
-        keep(null);
-        // A wanted key is asked for by the shell.
-        if (error instanceof Refused && currentLink().keyWanted === null) setRefused(error);
+        store(null);
+        // The shell shows the key dialog for a missing or invalid key.
+        if (error instanceof ApiError && currentConnection().keyPrompt === null) setError(error);
       }
     };
     void send();
     return () => {
-      over = true;
+      stopped = true;
       clearTimeout(timer);
     };
-  }, [run, keep]);
+  }, [run, store]);
 
   const start = useCallback(
     (request: NewSubmission) => {
-      setRefused(null);
+      setError(null);
       setLive(true);
-      keep({ id: null, key: newKey(), request });
+      store({ id: null, key: newKey(), request });
     },
-    [keep],
+    [store],
   );
 
-  const stop = useCallback(() => {
-    if (run !== null) keep(run.id === null ? null : { ...run, unwanted: true });
-  }, [run, keep]);
+  const requestCancel = useCallback(() => {
+    if (run !== null) store(run.id === null ? null : { ...run, cancelRequested: true });
+  }, [run, store]);
 
-  const over = told.story.ending !== null;
+  const ended = followed.progress.verdict !== null;
   useEffect(() => {
-    if (run?.unwanted !== true || run.id === null || over) return undefined;
+    if (run?.cancelRequested !== true || run.id === null || ended) return undefined;
     const { id } = run;
-    const left = new AbortController();
-    void cancelled(id, left.signal).then((heard) => {
-      if (!heard && !left.signal.aborted) keep({ ...run, unwanted: false });
+    const controller = new AbortController();
+    void sendCancel(id, controller.signal).then((accepted) => {
+      if (!accepted && !controller.signal.aborted) store({ ...run, cancelRequested: false });
     });
-    return () => left.abort();
-  }, [run, over, keep]);
+    return () => controller.abort();
+  }, [run, ended, store]);
 
-  // A run of another day, or of another store, is nothing to be shown an error for.
-  const known = told.refused === null ? run : null;
-  const busy = known !== null && told.story.ending === null;
+  // The service may not know a stored run any more, as with another database. Drop it without an error.
+  const known = followed.error === null ? run : null;
+  const busy = known !== null && followed.progress.verdict === null;
   return {
     run: known,
-    story: known === null ? null : told.story,
+    progress: known === null ? null : followed.progress,
     busy,
-    cuts: told.cuts,
-    cancelling: busy && run?.unwanted === true,
-    refused,
+    failures: followed.failures,
+    cancelling: busy && run?.cancelRequested === true,
+    error,
     live,
     start,
-    stop,
+    requestCancel,
   };
 }
 
-/** Ask until the service has heard it, however long it is away. False where it refuses. */
-async function cancelled(id: string, left: AbortSignal): Promise<boolean> {
-  while (!left.aborted) {
+/** Send the cancel request, retrying while the service is unreachable. Return false if it is rejected. */
+async function sendCancel(id: string, signal: AbortSignal): Promise<boolean> {
+  while (!signal.aborted) {
     try {
       await cancel(id);
       return true;
     } catch (error) {
-      // That it is over already is no failure; the stream tells how it ended.
-      if (error instanceof Refused) return error.refusal.status === 409;
-      if (!(error instanceof Away)) return false;
+      // 409: the submission has already ended, and the stream has its verdict.
+      if (error instanceof ApiError) return error.body.status === 409;
+      if (!(error instanceof ServiceUnreachable)) return false;
     }
-    await pause(RETRY_MS, left);
+    await pause(RETRY_MS, signal);
   }
   return false;
 }

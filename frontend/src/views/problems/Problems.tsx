@@ -1,26 +1,26 @@
-/** What can be solved: search, filters, and for each its formula, the best time and how many solved it. */
+/** The list of problems with search and filters; each with its formula, best time and number of solutions. */
 import { useEffect, useRef } from "react";
 import { Link, useSearchParams } from "wouter";
 import { problems } from "../../lib/api";
-import { plural, runtime, words } from "../../lib/format";
+import { plural, runtime, statusText } from "../../lib/format";
 import { useQuery, useTitle } from "../../lib/hooks";
 import type { ProblemSummary } from "../../lib/types";
-import { Empty, Failure } from "../../parts/Helping";
-import { Tex } from "../../parts/Tex";
-import { EVERYTHING, matching, searchOf, tagsOf, wantedOf, type Wanted } from "./filter";
+import { EmptyState, ErrorMessage } from "../../components/MessagePage";
+import { Tex } from "../../components/Tex";
+import { filterProblems, fromSearchParams, NO_FILTER, tagsByUse, toSearchParams, type ProblemFilter } from "./filter";
 import "./problems.css";
 
 export default function Problems(): React.JSX.Element {
   useTitle("Problems");
-  const { data, error, again } = useQuery("problems", problems);
+  const { data, error, refetch } = useQuery("problems", problems);
   const [search, setSearch] = useSearchParams();
-  const wanted = wantedOf(search);
-  // Each letter of a search is no step to go back to.
-  const setWanted = (next: Wanted): void => setSearch(searchOf(next), { replace: true });
-  if (error !== null && data === null) return <Failure error={error} onRetry={again} />;
+  const filter = fromSearchParams(search);
+  // Replace the history entry: the Back button should not step through every letter of a search.
+  const setFilter = (next: ProblemFilter): void => setSearch(toSearchParams(next), { replace: true });
+  if (error !== null && data === null) return <ErrorMessage error={error} onRetry={refetch} />;
   const all = data?.items ?? [];
-  const shown = matching(all, wanted);
-  const solved = all.filter((each) => each.solved).length;
+  const shown = filterProblems(all, filter);
+  const solved = all.filter((problem) => problem.solved).length;
   return (
     <div className="stack">
       <div className="row">
@@ -29,19 +29,19 @@ export default function Problems(): React.JSX.Element {
           {data === null ? "Loading…" : `${shown.length} of ${plural(all.length, "problem")}, ${solved} solved by you`}
         </span>
       </div>
-      <Filters wanted={wanted} tags={tagsOf(all)} onChange={setWanted} />
-      {data === null && <div className="problem-list">{Array.from({ length: 6 }, (_, at) => <Waiting key={at} />)}</div>}
+      <Filters filter={filter} tags={tagsByUse(all)} onChange={setFilter} />
+      {data === null && <div className="problem-list">{Array.from({ length: 6 }, (_, index) => <Placeholder key={index} />)}</div>}
       {data !== null && shown.length === 0 && (
-        <Empty>
-          <p>No problem fits.</p>
-          <button className="button" onClick={() => setWanted(EVERYTHING)}>
-            Show all
+        <EmptyState>
+          <p>No problems match.</p>
+          <button className="button" onClick={() => setFilter(NO_FILTER)}>
+            Clear filters
           </button>
-        </Empty>
+        </EmptyState>
       )}
       <ul className="problem-list">
-        {shown.map((each) => (
-          <Item key={each.slug} problem={each} />
+        {shown.map((problem) => (
+          <ProblemCard key={problem.slug} problem={problem} />
         ))}
       </ul>
     </div>
@@ -49,12 +49,12 @@ export default function Problems(): React.JSX.Element {
 }
 
 interface FiltersProps {
-  wanted: Wanted;
+  filter: ProblemFilter;
   tags: string[];
-  onChange: (wanted: Wanted) => void;
+  onChange: (filter: ProblemFilter) => void;
 }
 
-function Filters({ wanted, tags, onChange }: FiltersProps): React.JSX.Element {
+function Filters({ filter, tags, onChange }: FiltersProps): React.JSX.Element {
   const search = useRef<HTMLInputElement>(null);
   useEffect(() => {
     const focus = (event: KeyboardEvent): void => {
@@ -66,43 +66,43 @@ function Filters({ wanted, tags, onChange }: FiltersProps): React.JSX.Element {
     window.addEventListener("keydown", focus);
     return () => window.removeEventListener("keydown", focus);
   }, []);
-  const set = (change: Partial<Wanted>): void => onChange({ ...wanted, ...change });
+  const set = (change: Partial<ProblemFilter>): void => onChange({ ...filter, ...change });
   return (
     <form className="filters" role="search" onSubmit={(event) => event.preventDefault()}>
       <label className="search">
         <span className="small dim">
           Search <kbd>/</kbd>
         </span>
-        <input ref={search} type="search" value={wanted.text} onChange={(event) => set({ text: event.target.value })} />
+        <input ref={search} type="search" value={filter.text} onChange={(event) => set({ text: event.target.value })} />
       </label>
-      <Choice label="Tag" value={wanted.tag} onChange={(tag) => set({ tag })} options={tags.map((tag) => [tag, tag])} />
-      <Choice
+      <Select label="Tag" value={filter.tag} onChange={(tag) => set({ tag })} options={tags.map((tag) => [tag, tag])} />
+      <Select
         label="Difficulty"
-        value={wanted.difficulty}
+        value={filter.difficulty}
         onChange={(difficulty) => set({ difficulty })}
-        options={["easy", "medium", "hard"].map((each) => [each, words(each)])}
+        options={["easy", "medium", "hard"].map((level) => [level, statusText(level)])}
       />
-      <Choice
+      <Select
         label="Solved"
-        value={wanted.solved}
+        value={filter.solved}
         onChange={(solved) => set({ solved })}
         options={[
           ["yes", "Solved"],
-          ["no", "Not yet"],
+          ["no", "Not solved"],
         ]}
       />
     </form>
   );
 }
 
-interface ChoiceProps {
+interface SelectProps {
   label: string;
   value: string;
   options: string[][];
   onChange: (value: string) => void;
 }
 
-function Choice({ label, value, options, onChange }: ChoiceProps): React.JSX.Element {
+function Select({ label, value, options, onChange }: SelectProps): React.JSX.Element {
   return (
     <label>
       <span className="small dim">{label}</span>
@@ -120,7 +120,7 @@ function Choice({ label, value, options, onChange }: ChoiceProps): React.JSX.Ele
 
 const TONES: Record<string, string> = { easy: "good", medium: "warn", hard: "bad" };
 
-function Item({ problem }: { problem: ProblemSummary }): React.JSX.Element {
+function ProblemCard({ problem }: { problem: ProblemSummary }): React.JSX.Element {
   return (
     <li className="card problem-card">
       <div className="row">
@@ -128,9 +128,9 @@ function Item({ problem }: { problem: ProblemSummary }): React.JSX.Element {
           <Link href={`/problems/${problem.slug}`}>{problem.title}</Link>
         </h2>
         {problem.solved && <span className="badge good">✓ Solved</span>}
-        <span className={`badge ${TONES[problem.difficulty] ?? ""}`}>{words(problem.difficulty)}</span>
+        <span className={`badge ${TONES[problem.difficulty] ?? ""}`}>{statusText(problem.difficulty)}</span>
       </div>
-      <div className="formula">{problem.formula !== null && <Tex block source={folded(problem.formula)} />}</div>
+      <div className="formula">{problem.formula !== null && <Tex block source={stackParts(problem.formula)} />}</div>
       <div className="row small dim foot">
         <span className="grow">{problem.tags.join(" · ")}</span>
         <Figures problem={problem} />
@@ -139,21 +139,21 @@ function Item({ problem }: { problem: ProblemSummary }): React.JSX.Element {
   );
 }
 
-/** A card is narrow: a formula of several parts has one a line. */
-function folded(formula: string): string {
+/** Put each part of a long formula on its own line: a card is narrow. */
+function stackParts(formula: string): string {
   const parts = formula.split(/,?\s*\\qquad\s*/);
   return parts.length < 3 ? formula : `\\begin{gathered}${parts.join("\\\\")}\\end{gathered}`;
 }
 
 function Figures({ problem }: { problem: ProblemSummary }): React.JSX.Element {
-  const best = problem.best_times.find((each) => !each.simulated) ?? problem.best_times[0];
+  const best = problem.best_times.find((time) => !time.simulated) ?? problem.best_times[0];
   return (
     <span>
       {best !== undefined && (
         <>
-          best{" "}
+          Best{" "}
           <Link href={`/leaderboard/${problem.slug}`}>
-            {runtime(best.runtime_ms)} {best.simulated ? "on the CPU simulator" : `on ${best.gpu_type}`}
+            {runtime(best.runtime_ms)} {best.simulated ? "on the CPU runtime" : `on ${best.gpu_type}`}
           </Link>
           {", "}
         </>
@@ -163,7 +163,7 @@ function Figures({ problem }: { problem: ProblemSummary }): React.JSX.Element {
   );
 }
 
-/** Holds the room of a problem until it is there. */
-function Waiting(): React.JSX.Element {
+/** Reserves the space of a card until the problems are loaded. */
+function Placeholder(): React.JSX.Element {
   return <div className="card problem-card skeleton" aria-hidden="true" />;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ProblemSummary } from "../../lib/types";
-import { EVERYTHING, matching, searchOf, tagsOf, wantedOf } from "./filter";
+import { filterProblems, fromSearchParams, NO_FILTER, tagsByUse, toSearchParams } from "./filter";
 
 function problem(slug: string, difficulty: string, tags: string[], solved = false): ProblemSummary {
   return {
@@ -23,32 +23,32 @@ const ALL = [
   problem("leaky-relu", "easy", ["activation", "memory-bound"], true),
   problem("relu", "easy", ["activation"]),
 ];
-const slugs = (wanted: Partial<typeof EVERYTHING>): string[] =>
-  matching(ALL, { ...EVERYTHING, ...wanted }).map((each) => each.slug);
+const slugs = (filter: Partial<typeof NO_FILTER>): string[] =>
+  filterProblems(ALL, { ...NO_FILTER, ...filter }).map(({ slug }) => slug);
 
-describe("the list of problems", () => {
-  it("begins with the easiest", () => {
+describe("filterProblems", () => {
+  it("lists the easiest first", () => {
     expect(slugs({})).toEqual(["leaky-relu", "relu", "array-sort"]);
   });
 
-  it("finds by every word of the search, in the title or a tag", () => {
+  it("requires every search word in the title or a tag", () => {
     expect(slugs({ text: "RELU bound" })).toEqual(["leaky-relu"]);
     expect(slugs({ text: "nothing" })).toEqual([]);
   });
 
-  it("narrows by tag, difficulty and what is solved", () => {
+  it("filters by tag, difficulty and solved state", () => {
     expect(slugs({ tag: "activation", solved: "no" })).toEqual(["relu"]);
     expect(slugs({ difficulty: "hard" })).toEqual(["array-sort"]);
   });
 
-  it("is found again by its address, which has nothing but what was asked for", () => {
-    const wanted = { ...EVERYTHING, text: "relu & more", solved: "no" };
-    expect(searchOf(wanted).toString()).toBe("q=relu+%26+more&solved=no");
-    expect(wantedOf(searchOf(wanted))).toEqual(wanted);
-    expect(searchOf(EVERYTHING).toString()).toBe("");
+  it("round-trips through the address, which contains only the active filters", () => {
+    const filter = { ...NO_FILTER, text: "relu & more", solved: "no" };
+    expect(toSearchParams(filter).toString()).toBe("q=relu+%26+more&solved=no");
+    expect(fromSearchParams(toSearchParams(filter))).toEqual(filter);
+    expect(toSearchParams(NO_FILTER).toString()).toBe("");
   });
 
-  it("offers the most used tags first", () => {
-    expect(tagsOf(ALL)).toEqual(["activation", "memory-bound", "sorting"]);
+  it("lists the most used tags first", () => {
+    expect(tagsByUse(ALL)).toEqual(["activation", "memory-bound", "sorting"]);
   });
 });

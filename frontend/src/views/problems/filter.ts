@@ -1,43 +1,44 @@
-/** Which problems a search shows. */
+/** Search and filter the list of problems. */
 import type { ProblemSummary } from "../../lib/types";
 
-export interface Wanted {
+export interface ProblemFilter {
   text: string;
   tag: string;
   difficulty: string;
   solved: string;
 }
 
-export const EVERYTHING: Wanted = { text: "", tag: "", difficulty: "", solved: "" };
-/** What the address keeps of a search, so that going back finds it again, and a link shares it. */
-export function wantedOf(search: URLSearchParams): Wanted {
+export const NO_FILTER: ProblemFilter = { text: "", tag: "", difficulty: "", solved: "" };
+
+/** Read the filter from the address, where it survives navigation and can be shared. */
+export function fromSearchParams(search: URLSearchParams): ProblemFilter {
   const field = (name: string): string => search.get(name) ?? "";
   return { text: field("q"), tag: field("tag"), difficulty: field("difficulty"), solved: field("solved") };
 }
 
-export function searchOf({ text, ...others }: Wanted): URLSearchParams {
+export function toSearchParams({ text, ...others }: ProblemFilter): URLSearchParams {
   return new URLSearchParams(Object.entries({ q: text, ...others }).filter(([, value]) => value !== ""));
 }
 
 const ORDER = ["easy", "medium", "hard"];
 
-/** Every word must be somewhere in the title, the slug, an alias or a tag. The easiest come first. */
-export function matching(problems: readonly ProblemSummary[], wanted: Wanted): ProblemSummary[] {
-  const words = wanted.text.toLowerCase().split(/\s+/).filter(Boolean);
+/** Keep the problems that contain every search word in the title, slug, an alias or a tag; easiest first. */
+export function filterProblems(problems: readonly ProblemSummary[], filter: ProblemFilter): ProblemSummary[] {
+  const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
   return problems
-    .filter((each) => wanted.tag === "" || each.tags.includes(wanted.tag))
-    .filter((each) => wanted.difficulty === "" || each.difficulty === wanted.difficulty)
-    .filter((each) => wanted.solved === "" || each.solved === (wanted.solved === "yes"))
-    .filter((each) => {
-      const text = [each.title, each.slug, ...each.aliases, ...each.tags].join(" ").toLowerCase();
+    .filter((problem) => filter.tag === "" || problem.tags.includes(filter.tag))
+    .filter((problem) => filter.difficulty === "" || problem.difficulty === filter.difficulty)
+    .filter((problem) => filter.solved === "" || problem.solved === (filter.solved === "yes"))
+    .filter((problem) => {
+      const text = [problem.title, problem.slug, ...problem.aliases, ...problem.tags].join(" ").toLowerCase();
       return words.every((word) => text.includes(word));
     })
     .sort((a, b) => ORDER.indexOf(a.difficulty) - ORDER.indexOf(b.difficulty) || a.title.localeCompare(b.title));
 }
 
-/** Every tag, the most used first. */
-export function tagsOf(problems: readonly ProblemSummary[]): string[] {
+/** All tags, most used first. */
+export function tagsByUse(problems: readonly ProblemSummary[]): string[] {
   const counts = new Map<string, number>();
-  for (const tag of problems.flatMap((each) => each.tags)) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  for (const tag of problems.flatMap((problem) => problem.tags)) counts.set(tag, (counts.get(tag) ?? 0) + 1);
   return [...counts].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0])).map(([tag]) => tag);
 }

@@ -1,6 +1,6 @@
-/** What this browser keeps: the key, the colours, the keys of the editor, and whether it may notify. */
+/** Settings stored in this browser: theme, Vim keys, notifications and the API key. */
 import { useState } from "react";
-import { currentKey, setKey, wantKey } from "../../lib/api";
+import { currentKey, setKey, promptForKey } from "../../lib/api";
 import { useStored, useTitle } from "../../lib/hooks";
 import { currentTheme, setTheme, type Theme } from "../../lib/theme";
 
@@ -11,11 +11,11 @@ export default function Settings(): React.JSX.Element {
   return (
     <div className="stack">
       <h1>Settings</h1>
-      <p className="dim">All of these are kept in this browser alone.</p>
+      <p className="dim">Settings are stored in this browser only.</p>
       <section className="card stack">
         <h2>Appearance</h2>
         <label className="row">
-          Colours
+          Theme
           <select
             value={theme}
             onChange={(event) => {
@@ -24,7 +24,7 @@ export default function Settings(): React.JSX.Element {
               changeTheme(next);
             }}
           >
-            <option value="system">As the system</option>
+            <option value="system">System</option>
             <option value="light">Light</option>
             <option value="dark">Dark</option>
           </select>
@@ -41,12 +41,12 @@ export default function Settings(): React.JSX.Element {
 }
 
 function Notifications(): React.JSX.Element {
-  const known = "Notification" in window;
-  const [permission, setPermission] = useState(known ? Notification.permission : "denied");
+  const supported = "Notification" in window;
+  const [permission, setPermission] = useState(supported ? Notification.permission : "denied");
   const texts: Record<string, string> = {
-    granted: "On: a verdict that comes while you look elsewhere is told.",
-    denied: "This browser forbids them. Its own settings for this site can change that.",
-    default: "Off. The browser will ask you once.",
+    granted: "On. You are notified of a verdict when this tab is in the background.",
+    denied: "Blocked by the browser. You can allow notifications in its settings for this site.",
+    default: "Off. The browser will ask for permission.",
   };
   return (
     <section className="card stack">
@@ -55,7 +55,7 @@ function Notifications(): React.JSX.Element {
       {permission === "default" && (
         <div>
           <button className="button" onClick={() => void Notification.requestPermission().then(setPermission)}>
-            Tell me of verdicts
+            Enable notifications
           </button>
         </div>
       )}
@@ -64,26 +64,26 @@ function Notifications(): React.JSX.Element {
 }
 
 function ApiKey(): React.JSX.Element {
-  const [kept, setKept] = useState(currentKey() !== null);
-  const forget = (): void => {
+  const [hasKey, setHasKey] = useState(currentKey() !== null);
+  const removeKey = (): void => {
     setKey(null);
-    setKept(false);
+    setHasKey(false);
   };
   return (
     <section className="card stack">
       <h2>API key</h2>
       <p>
-        {kept
-          ? "One is kept in this browser and sent with every request."
-          : "None is kept. A service on this machine without keys needs none."}
+        {hasKey
+          ? "A key is stored in this browser and sent with every request."
+          : "No key is stored. A local service that has no keys does not need one."}
       </p>
       <div className="row">
-        <button className="button" onClick={() => wantKey("Enter the key to use.")}>
-          {kept ? "Change it" : "Enter one"}
+        <button className="button" onClick={() => promptForKey("Enter an API key.")}>
+          {hasKey ? "Change key" : "Enter key"}
         </button>
-        {kept && (
-          <button className="button danger" onClick={forget}>
-            Forget it
+        {hasKey && (
+          <button className="button danger" onClick={removeKey}>
+            Remove key
           </button>
         )}
       </div>

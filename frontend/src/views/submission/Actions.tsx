@@ -1,46 +1,46 @@
-/** What can be done with a submission: compare, take along, share. */
+/** Actions on a submission: compare, export, share. */
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { code, submissions } from "../../lib/api";
-import { moment, runtime } from "../../lib/format";
+import { dateTime, runtime } from "../../lib/format";
 import { useQuery } from "../../lib/hooks";
 import type { StreamEvent, SubmissionDetail } from "../../lib/types";
 import { toCsv, toJson } from "./exports";
 import { timingsOf } from "./timings";
 
 export function Actions({
-  each,
+  submission,
   events,
 }: {
-  each: SubmissionDetail;
+  submission: SubmissionDetail;
   events: StreamEvent[];
 }): React.JSX.Element {
-  const timings = timingsOf(each.result);
-  const saveJson = async (): Promise<void> => {
-    const source = await code(each.id).catch(() => null);
-    save(`${each.id}.json`, "application/json", toJson(each, events, source?.solution_code ?? null));
+  const timings = timingsOf(submission.result);
+  const exportJson = async (): Promise<void> => {
+    const source = await code(submission.id).catch(() => null);
+    download(`${submission.id}.json`, "application/json", toJson(submission, events, source?.solution_code ?? null));
   };
   return (
     <div className="row">
-      <CompareWith each={each} />
+      <CompareWith submission={submission} />
       <button
         className="button"
         disabled={timings.length === 0}
-        title={timings.length === 0 ? "There are no times to export" : ""}
-        onClick={() => save(`${each.id}.csv`, "text/csv", toCsv(timings))}
+        title={timings.length === 0 ? "This submission has no times" : ""}
+        onClick={() => download(`${submission.id}.csv`, "text/csv", toCsv(timings))}
       >
         Export CSV
       </button>
-      <button className="button" onClick={() => void saveJson()}>
+      <button className="button" onClick={() => void exportJson()}>
         Export JSON
       </button>
-      <Share id={each.id} />
+      <Share id={submission.id} />
     </div>
   );
 }
 
-/** Hand the reader a file. */
-function save(name: string, type: string, text: string): void {
+/** Download a file. */
+function download(name: string, type: string, text: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type }));
   link.download = name;
@@ -48,21 +48,21 @@ function save(name: string, type: string, text: string): void {
   URL.revokeObjectURL(link.href);
 }
 
-function CompareWith({ each }: { each: SubmissionDetail }): React.JSX.Element {
+function CompareWith({ submission }: { submission: SubmissionDetail }): React.JSX.Element {
   const [, go] = useLocation();
-  const others = useQuery(`others ${each.problem}`, () => submissions({ problem: each.problem, limit: 50 }));
-  const found = others.data?.items.filter((other) => other.id !== each.id && other.verdict !== null) ?? [];
+  const others = useQuery(`others ${submission.problem}`, () => submissions({ problem: submission.problem, limit: 50 }));
+  const candidates = others.data?.items.filter((other) => other.id !== submission.id && other.verdict !== null) ?? [];
   return (
     <select
       aria-label="Compare with another submission"
       value=""
-      disabled={found.length === 0}
-      onChange={(event) => go(`/compare/${each.id}/${event.target.value}`)}
+      disabled={candidates.length === 0}
+      onChange={(event) => go(`/compare/${submission.id}/${event.target.value}`)}
     >
-      <option value="">{found.length === 0 ? "Nothing to compare with yet" : "Compare with…"}</option>
-      {found.map((other) => (
+      <option value="">{candidates.length === 0 ? "No other submission yet" : "Compare with…"}</option>
+      {candidates.map((other) => (
         <option key={other.id} value={other.id}>
-          {moment(other.created_at)} {other.endpoint}:{" "}
+          {dateTime(other.created_at)} {other.endpoint}:{" "}
           {other.avg_runtime_ms === null ? "no time" : runtime(other.avg_runtime_ms)}
         </option>
       ))}
@@ -71,17 +71,17 @@ function CompareWith({ each }: { each: SubmissionDetail }): React.JSX.Element {
 }
 
 function Share({ id }: { id: string }): React.JSX.Element {
-  const [state, setState] = useState<"" | "copied" | "by hand">("");
+  const [state, setState] = useState<"" | "copied" | "failed">("");
   const address = `${location.origin}/submissions/${id}`;
   const share = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(address);
       setState("copied");
     } catch {
-      setState("by hand"); // a browser gives the clipboard only to pages that it trusts
+      setState("failed"); // browsers allow the clipboard only on secure origins
     }
   };
-  if (state === "by hand") {
+  if (state === "failed") {
     return (
       <input
         aria-label="Link to this submission"

@@ -1,40 +1,40 @@
-/** What the judge found: the verdict in words, each case, the distribution of its samples, and the roofline. */
+/** The results of a submission: the verdict, the cases, the distribution of samples, and the roofline. */
 import { gbps, gflops, percent, plural, runtime } from "../../lib/format";
-import { Verdict } from "../problem/Verdict";
+import { VerdictDetails } from "../problem/VerdictDetails";
 import "../problem/problem.css";
-import { between, figuresOf } from "../../lib/between";
-import type { Story } from "../../lib/story";
+import { intervalText, timingSummary } from "../../lib/timingText";
+import type { SubmissionProgress } from "../../lib/submissionProgress";
 import type { CaseResult, Gpu, SubmissionDetail, Timing } from "../../lib/types";
-import { Badge } from "../../parts/Badge";
-import { Progress } from "../../parts/Progress";
-import { ceilings, points } from "../../parts/figures/ceilings";
-import { Histogram } from "../../parts/figures/Histogram";
-import { Roofline } from "../../parts/figures/Roofline";
+import { Badge } from "../../components/Badge";
+import { Progress } from "../../components/Progress";
+import { ceilings, points } from "../../components/charts/rooflineModel";
+import { Histogram } from "../../components/charts/Histogram";
+import { Roofline } from "../../components/charts/Roofline";
 
 interface Props {
-  each: SubmissionDetail;
-  story: Story;
+  submission: SubmissionDetail;
+  progress: SubmissionProgress;
   gpu: Gpu | undefined;
-  /** Shows a line of the code. */
+  /** Show a line of the source. */
   onLine: (line: number) => void;
 }
 
-export function Results({ each, story, gpu, onLine }: Props): React.JSX.Element {
+export function Results({ submission, progress, gpu, onLine }: Props): React.JSX.Element {
   return (
     <>
-      {story.ending !== null && (
-        <section className="card" aria-label="Verdict">
-          <Verdict ending={story.ending} onLine={onLine} times={false} />
+      {progress.verdict !== null && (
+        <section className="card" aria-label="VerdictDetails">
+          <VerdictDetails verdict={progress.verdict} onLine={onLine} times={false} />
         </section>
       )}
-      {story.ending === null &&
-        (each.verdict === null ? <Running story={story} /> : <p className="dim">Loading…</p>)}
-      {(story.tests.length > 0 || story.timings.length > 0) && (
-        <Cases story={story} simulated={each.simulated} />
+      {progress.verdict === null &&
+        (submission.verdict === null ? <Running progress={progress} /> : <p className="dim">Loading…</p>)}
+      {(progress.tests.length > 0 || progress.timings.length > 0) && (
+        <Cases progress={progress} simulated={submission.simulated} />
       )}
-      {story.timings.length > 0 && <Distributions timings={story.timings} />}
-      {story.timings.length > 0 && gpu !== undefined && (
-        <RooflineCard each={each} timings={story.timings} gpu={gpu} />
+      {progress.timings.length > 0 && <Distributions timings={progress.timings} />}
+      {progress.timings.length > 0 && gpu !== undefined && (
+        <RooflineCard submission={submission} timings={progress.timings} gpu={gpu} />
       )}
     </>
   );
@@ -42,19 +42,19 @@ export function Results({ each, story, gpu, onLine }: Props): React.JSX.Element 
 
 const STAGES: Record<string, string> = {
   sending: "Waiting for the first event",
-  queue: "In the queue",
-  boot: "A VM is booting",
+  queue: "Queued",
+  provisioning: "Provisioning a VM",
   compile: "Compiling",
   check: "Checking",
   benchmark: "Timing",
 };
 
-function Running({ story }: { story: Story }): React.JSX.Element {
+function Running({ progress }: { progress: SubmissionProgress }): React.JSX.Element {
   const [done, all] =
-    story.stage === "benchmark"
-      ? [story.timings.length, story.totalTimings]
-      : [story.tests.length, story.totalTests];
-  const title = STAGES[story.stage] ?? "Running";
+    progress.stage === "benchmark"
+      ? [progress.timings.length, progress.totalTimings]
+      : [progress.tests.length, progress.totalTests];
+  const title = STAGES[progress.stage] ?? "Running";
   return (
     <div className="card stack" role="status">
       <span>
@@ -66,13 +66,13 @@ function Running({ story }: { story: Story }): React.JSX.Element {
   );
 }
 
-function Cases({ story, simulated }: { story: Story; simulated: boolean }): React.JSX.Element {
-  const timed = new Map(story.timings.map((timing) => [timing.test_id, timing]));
-  const hasFloor = story.timings.some((timing) => timing.pct_of_floor !== null);
-  const hasTimes = story.timings.length > 0;
-  // A retried attempt may have timings whose check was told before this page listened.
+function Cases({ progress, simulated }: { progress: SubmissionProgress; simulated: boolean }): React.JSX.Element {
+  const timed = new Map(progress.timings.map((timing) => [timing.test_id, timing]));
+  const hasFloor = progress.timings.some((timing) => timing.pct_of_floor !== null);
+  const hasTimes = progress.timings.length > 0;
+  // The events of a retried attempt may have timings but no checks; a timed case has passed.
   const rows: CaseResult[] =
-    story.tests.length > 0 ? story.tests : story.timings.map((t) => ({ ...t, status: "PASSED" }));
+    progress.tests.length > 0 ? progress.tests : progress.timings.map((t) => ({ ...t, status: "PASSED" }));
   return (
     <section className="card stack" aria-label="Cases">
       <h2>Cases</h2>
@@ -81,18 +81,18 @@ function Cases({ story, simulated }: { story: Story; simulated: boolean }): Reac
           <thead>
             <tr>
               <th className="number">Case</th>
-              <th>What</th>
+              <th>Inputs</th>
               <th>Check</th>
               {hasTimes && (
                 <>
                   <th className="number">
-                    <span className="wide-only">{simulated ? "Simulator time" : "Time"}</span>
+                    <span className="wide-only">{simulated ? "Simulated time" : "Time"}</span>
                     <span className="phone-only">Time</span>
                   </th>
                   <th className="number wide-only">95% interval</th>
-                  <th className="number wide-only">Speed</th>
+                  <th className="number wide-only">Throughput</th>
                   <th className="number wide-only">Bandwidth</th>
-                  {hasFloor && <th className="number wide-only">Of the floor</th>}
+                  {hasFloor && <th className="number wide-only">Of roofline</th>}
                   <th className="number wide-only">Samples</th>
                 </>
               )}
@@ -128,7 +128,7 @@ function CaseRow({ row, timing, hasTimes, hasFloor }: RowProps): React.JSX.Eleme
       <td className="number">{row.test_id}</td>
       <td>
         {row.name}
-        {timing !== undefined && <div className="dim small phone-only">{figuresOf(timing)}</div>}
+        {timing !== undefined && <div className="dim small phone-only">{timingSummary(timing)}</div>}
         {timing !== undefined && timing.note !== "" && <div className="dim small">{timing.note}</div>}
       </td>
       <td>
@@ -137,7 +137,7 @@ function CaseRow({ row, timing, hasTimes, hasFloor }: RowProps): React.JSX.Eleme
       {hasTimes && (
         <>
           <td className="number">{runtime(timing?.runtime_ms)}</td>
-          <td className="number dim wide-only">{timing === undefined ? "–" : between(timing.ci)}</td>
+          <td className="number dim wide-only">{timing === undefined ? "–" : intervalText(timing.ci)}</td>
           <td className="number wide-only">{gflops(timing?.gflops)}</td>
           <td className="number wide-only">{gbps(timing?.gbps)}</td>
           {hasFloor && <td className="number wide-only">{percent(timing?.pct_of_floor)}</td>}
@@ -152,9 +152,9 @@ function Distributions({ timings }: { timings: readonly Timing[] }): React.JSX.E
   return (
     <section className="card stack" aria-label="Distribution of samples">
       <div>
-        <h2>Distribution of the samples</h2>
+        <h2>Distribution of samples</h2>
         <p className="dim small submission-remark">
-          Samples in each span of time; the line is the median, the band its 95% interval.
+          Number of samples by time. The line is the median, the band its 95% confidence interval.
         </p>
       </div>
       <div className="distributions">
@@ -172,33 +172,33 @@ function Distributions({ timings }: { timings: readonly Timing[] }): React.JSX.E
 }
 
 interface RooflineProps {
-  each: SubmissionDetail;
+  submission: SubmissionDetail;
   timings: readonly Timing[];
   gpu: Gpu;
 }
 
-function RooflineCard({ each, timings, gpu }: RooflineProps): React.JSX.Element {
-  const limits = ceilings(gpu, each.dtype);
-  const found = points(timings);
+function RooflineCard({ submission, timings, gpu }: RooflineProps): React.JSX.Element {
+  const limits = ceilings(gpu, submission.dtype);
+  const casePoints = points(timings);
   return (
     <section className="card stack" aria-label="Roofline">
       <div>
         <h2>Roofline of {gpu.name}</h2>
         <p className="dim small submission-remark">
-          {each.simulated
-            ? "The ceilings are the GPU’s, the points this machine’s CPU: their heights say nothing of the kernel on a GPU."
-            : "The nearer to the roof, the less is left to gain. Left of the corner memory is the limit, right of it arithmetic."}
+          {submission.simulated
+            ? "The ceilings are those of the GPU, but the points were measured on this machine’s CPU and say nothing about the kernel’s speed on a GPU."
+            : "The closer a point is to the roof, the less can be gained. Left of the ridge point a kernel is memory-bound, right of it compute-bound."}
         </p>
       </div>
-      {limits === null || found.length === 0 ? (
+      {limits === null || casePoints.length === 0 ? (
         <p className="dim">
-          This problem counts no FLOPs, so it has no place here; the table has its bandwidth.
+          This problem has no FLOP count, so there is no roofline. The table shows the bandwidth.
         </p>
       ) : (
         <>
-          <Roofline limits={limits} points={found} />
+          <Roofline limits={limits} points={casePoints} />
           <ol className="roofline-legend small">
-            {found.map((point) => (
+            {casePoints.map((point) => (
               <li key={point.test_id}>
                 <strong>{point.test_id}</strong> {point.name}: {gflops(point.gflops)}
               </li>

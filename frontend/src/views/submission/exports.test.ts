@@ -13,21 +13,21 @@ const timing = {
 };
 
 describe("toCsv", () => {
-  it("quotes names and leaves unknown figures empty", () => {
+  it("quotes names and leaves unknown values empty", () => {
     expect(toCsv([timing]).split("\r\n")[1]).toBe('3,"n = 1, ""odd"", a tail",1.5,1.4,1.6,,20,,2,1.4 1.6');
   });
 
-  it("starts no cell as a formula", () => {
+  it("escapes text that looks like a formula", () => {
     expect(toCsv([{ ...timing, name: "=HYPERLINK()" }])).toContain(",'=HYPERLINK(),");
   });
 
-  it("has its header where nothing was timed", () => {
+  it("has a header even without timings", () => {
     expect(toCsv([])).toMatch(/^test_id,case,runtime_ms,.*\r\n$/);
   });
 });
 
 describe("toJson", () => {
-  it("can be read again", () => {
+  it("is valid JSON with the record, events and source", () => {
     const read: unknown = JSON.parse(toJson({ id: "sub_1" }, [{ id: 1 }], "</script>"));
     expect(read).toEqual({ submission: { id: "sub_1" }, events: [{ id: 1 }], solution_code: "</script>" });
   });

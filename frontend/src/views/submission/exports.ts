@@ -1,4 +1,4 @@
-/** A submission as a file to take along: CSV for a table, JSON for a program. */
+/** Export a submission as CSV or JSON. */
 
 interface Timing {
   test_id: number;
@@ -24,7 +24,7 @@ const COLUMNS = [
   "samples_ms",
 ];
 
-/** One line a timed case; the samples are in one cell, with spaces between them. */
+/** One line per timed case; the samples are in one cell, separated by spaces. */
 export function toCsv(timings: readonly Timing[]): string {
   const lines = timings.map((timing) => [
     timing.test_id,
@@ -41,7 +41,7 @@ export function toCsv(timings: readonly Timing[]): string {
   return [COLUMNS, ...lines].map((cells) => `${cells.map(cell).join(",")}\r\n`).join("");
 }
 
-/** A cell as RFC 4180 has it. What a spreadsheet would take for a formula is kept text by an apostrophe. */
+/** Quote a cell as in RFC 4180. An apostrophe prevents spreadsheets from treating text as a formula. */
 function cell(value: string | number | null): string {
   if (value === null) return "";
   if (typeof value === "number") return String(value);
@@ -49,7 +49,7 @@ function cell(value: string | number | null): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** The record, every event and the code, as the API has them. */
+/** The record, all events and the source, in the API's format. */
 export function toJson(submission: unknown, events: readonly unknown[], code: string | null): string {
   return `${JSON.stringify({ submission, events, solution_code: code }, null, 2)}\n`;
 }

@@ -1,4 +1,4 @@
-/** The timed cases of a verdict, whichever it is. */
+/** Return the timed cases of a verdict, or none. */
 import type { StreamEvent, Timing } from "../../lib/types";
 
 export function timingsOf(result: StreamEvent | null): Timing[] {

@@ -1,12 +1,12 @@
-/** The caller's submissions, the newest first, with filters that the address keeps. */
+/** The user's submissions, newest first. Filters are kept in the address. */
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
-import { problems, Refused, submissions } from "../../lib/api";
-import { dollars, moment, runtime, words } from "../../lib/format";
+import { problems, ApiError, submissions } from "../../lib/api";
+import { dollars, dateTime, runtime, statusText } from "../../lib/format";
 import { useQuery, useTitle } from "../../lib/hooks";
 import type { Submission } from "../../lib/types";
-import { Badge } from "../../parts/Badge";
-import { Empty, Failure } from "../../parts/Helping";
+import { Badge } from "../../components/Badge";
+import { EmptyState, ErrorMessage } from "../../components/MessagePage";
 import "./submissions.css";
 
 const VERDICTS = [
@@ -16,18 +16,18 @@ const VERDICTS = [
 const STATES = ["QUEUED", "RUNNING", "DONE"];
 const ENDPOINTS = ["submit", "benchmark", "checker", "xray"];
 const FILTERS = ["problem", "verdict", "state", "endpoint", "all", "cursor"] as const;
-const PAGE = 25;
+const PAGE_SIZE = 25;
 const REFRESH_MS = 4000;
 
 export default function Submissions(): React.JSX.Element {
   useTitle("Submissions");
   const [search, setSearch] = useSearchParams();
   const fields = Object.fromEntries(FILTERS.map((name) => [name, search.get(name)]));
-  const page = useQuery(search.toString(), () => submissions({ ...fields, limit: PAGE }), REFRESH_MS);
+  const page = useQuery(search.toString(), () => submissions({ ...fields, limit: PAGE_SIZE }), REFRESH_MS);
   const set = (name: string, value: string): void => {
-    setSearch((before) => {
-      const next = new URLSearchParams(before);
-      // Another filter is another list: a place in the old one means nothing in it.
+    setSearch((previous) => {
+      const next = new URLSearchParams(previous);
+      // A cursor is only valid for the filters it was made with.
       if (name !== "cursor") next.delete("cursor");
       if (value === "") next.delete(name);
       else next.set(name, value);
@@ -39,19 +39,19 @@ export default function Submissions(): React.JSX.Element {
     <div className="stack">
       <h1>Submissions</h1>
       <Filters value={(name) => search.get(name) ?? ""} onChange={set} />
-      {isFiltered && page.error instanceof Refused && page.error.refusal.status === 422 ? (
-        <Empty>
-          No submission can match: {page.error.message} <Link href="/submissions">Show all of yours.</Link>
-        </Empty>
+      {isFiltered && page.error instanceof ApiError && page.error.body.status === 422 ? (
+        <EmptyState>
+          No submission can match: {page.error.message} <Link href="/submissions">Show all submissions</Link>
+        </EmptyState>
       ) : page.error !== null && page.data === null ? (
-        <Failure error={page.error} onRetry={page.again} />
+        <ErrorMessage error={page.error} onRetry={page.refetch} />
       ) : page.data === null ? (
         <p className="dim">Loading…</p>
       ) : page.data.items.length === 0 ? (
-        <Nothing isFiltered={isFiltered} />
+        <NoSubmissions isFiltered={isFiltered} />
       ) : (
         <>
-          <List items={page.data.items} showsOwner={search.get("all") !== null} />
+          <SubmissionTable items={page.data.items} showsOwner={search.get("all") !== null} />
           <nav className="row" aria-label="Pages">
             <button
               className="button"
@@ -81,11 +81,11 @@ interface FiltersProps {
 
 function Filters({ value, onChange }: FiltersProps): React.JSX.Element {
   const all = useQuery("problems", problems);
-  const slugs = all.data?.items.map((each) => each.slug) ?? [];
+  const slugs = all.data?.items.map(({ slug }) => slug) ?? [];
   const choices: [string, string, string[]][] = [
     ["problem", "Problem", slugs],
-    ["verdict", "Verdict", VERDICTS],
-    ["endpoint", "Asked for", ENDPOINTS],
+    ["verdict", "VerdictDetails", VERDICTS],
+    ["endpoint", "Endpoint", ENDPOINTS],
     ["state", "State", STATES],
   ];
   return (
@@ -94,10 +94,10 @@ function Filters({ value, onChange }: FiltersProps): React.JSX.Element {
         <label key={name}>
           <span className="small dim">{label}</span>
           <select value={value(name)} onChange={(event) => onChange(name, event.target.value)}>
-            <option value="">any</option>
+            <option value="">All</option>
             {options.map((option) => (
               <option key={option} value={option}>
-                {option === option.toUpperCase() ? words(option) : option}
+                {option === option.toUpperCase() ? statusText(option) : option}
               </option>
             ))}
           </select>
@@ -109,47 +109,47 @@ function Filters({ value, onChange }: FiltersProps): React.JSX.Element {
           checked={value("all") !== ""}
           onChange={(event) => onChange("all", event.target.checked ? "1" : "")}
         />
-        <span>Everyone’s (operators)</span>
+        <span>All users (operators only)</span>
       </label>
     </form>
   );
 }
 
-function Nothing({ isFiltered }: { isFiltered: boolean }): React.JSX.Element {
+function NoSubmissions({ isFiltered }: { isFiltered: boolean }): React.JSX.Element {
   if (isFiltered) {
     return (
-      <Empty>
-        Nothing matches. <Link href="/submissions">Show all of yours.</Link>
-      </Empty>
+      <EmptyState>
+        No submissions match. <Link href="/submissions">Clear filters</Link>
+      </EmptyState>
     );
   }
   return (
-    <Empty>
-      You have not submitted anything yet. <Link href="/problems">Pick a problem to begin.</Link>
-    </Empty>
+    <EmptyState>
+      You have no submissions yet. <Link href="/problems">Choose a problem</Link>
+    </EmptyState>
   );
 }
 
-function List({
+function SubmissionTable({
   items,
   showsOwner,
 }: {
   items: readonly Submission[];
   showsOwner: boolean;
 }): React.JSX.Element {
-  const [picked, setPicked] = useState<string[]>([]);
+  const [selected, setSelected] = useState<string[]>([]);
   const toggle = (id: string): void => {
-    // The third replaces the one picked first.
-    setPicked((before) =>
-      before.includes(id) ? before.filter((each) => each !== id) : [...before, id].slice(-2),
+    // A third selection replaces the first.
+    setSelected((previous) =>
+      previous.includes(id) ? previous.filter((other) => other !== id) : [...previous, id].slice(-2),
     );
   };
-  const [first, second] = picked;
+  const [first, second] = selected;
   return (
     <div className="card stack">
       <div className="row">
         <span className="dim small grow">
-          {picked.length === 0 ? "Pick two to compare them." : `${picked.length} of 2 picked.`}
+          {selected.length === 0 ? "Select two submissions to compare." : `${selected.length} of 2 selected.`}
         </span>
         {first !== undefined && second !== undefined ? (
           <Link className="button primary" href={`/compare/${first}/${second}`}>
@@ -173,35 +173,35 @@ function List({
             <th className="number">Time</th>
             <th className="wide-only">GPU</th>
             <th className="number wide-only">Cost</th>
-            <th className="wide-only">Handed in</th>
+            <th className="wide-only">Submitted</th>
           </tr>
         </thead>
         <tbody>
-          {items.map((each) => (
-            <tr key={each.id}>
+          {items.map((submission) => (
+            <tr key={submission.id}>
               <td>
                 <input
                   type="checkbox"
-                  aria-label={`Compare ${each.id}`}
-                  checked={picked.includes(each.id)}
-                  onChange={() => toggle(each.id)}
+                  aria-label={`Compare ${submission.id}`}
+                  checked={selected.includes(submission.id)}
+                  onChange={() => toggle(submission.id)}
                 />
               </td>
               <td>
-                <Link href={`/submissions/${each.id}`}>{each.problem}</Link>
+                <Link href={`/submissions/${submission.id}`}>{submission.problem}</Link>
                 <div className="dim small">
-                  {each.endpoint} · {each.dtype}
-                  <span className="phone-only"> · {moment(each.created_at).slice(5, 16)}</span>
+                  {submission.endpoint} · {submission.dtype}
+                  <span className="phone-only"> · {dateTime(submission.created_at).slice(5, 16)}</span>
                 </div>
               </td>
-              {showsOwner && <td>{each.owner}</td>}
+              {showsOwner && <td>{submission.owner}</td>}
               <td>
-                <Badge status={each.verdict ?? each.state} />
+                <Badge status={submission.verdict ?? submission.state} />
               </td>
-              <td className="number">{runtime(each.avg_runtime_ms)}</td>
-              <td className="wide-only">{each.simulated ? `${each.gpu_type}, simulated` : each.gpu_type}</td>
-              <td className="number wide-only">{dollars(each.cost_usd)}</td>
-              <td className="wide-only dim">{moment(each.created_at)}</td>
+              <td className="number">{runtime(submission.avg_runtime_ms)}</td>
+              <td className="wide-only">{submission.simulated ? `${submission.gpu_type}, simulated` : submission.gpu_type}</td>
+              <td className="number wide-only">{dollars(submission.cost_usd)}</td>
+              <td className="wide-only dim">{dateTime(submission.created_at)}</td>
             </tr>
           ))}
         </tbody>

@@ -1,79 +1,79 @@
-/** Source and assembly side by side. Pointing at either marks what belongs to it in the other; so do the arrow keys. */
+/** Source and assembly side by side. Hovering a line, or the arrow keys, highlights the matching lines in the other pane. */
 import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
-import { instructionsByLine, neighbour, rows, type Piece } from "./mapping";
+import { assemblyRows, instructionsByLine, nextLine, type IsaBlock } from "./mapping";
 
 interface Props {
   code: string;
-  pieces: readonly Piece[];
+  blocks: readonly IsaBlock[];
   kernel: string;
-  /** A line to show first, such as a finding's. */
+  /** The line to show, such as that of a finding. */
   line: number | null;
 }
 
-export function Assembly({ code, pieces, kernel, line }: Props) {
+export function Assembly({ code, blocks, kernel, line }: Props) {
   const [marked, setMarked] = useState<number | null>(line);
   const [origin, setOrigin] = useState<"source" | "isa">("isa");
-  const counts = useMemo(() => instructionsByLine(pieces), [pieces]);
-  const listing = useMemo(() => rows(pieces), [pieces]);
+  const counts = useMemo(() => instructionsByLine(blocks), [blocks]);
+  const assembly = useMemo(() => assemblyRows(blocks), [blocks]);
   const lines = useMemo(() => code.split("\n"), [code]);
-  const [asked, setAsked] = useState(line);
-  if (asked !== line) {
-    setAsked(line);
+  const [requested, setRequested] = useState(line);
+  if (requested !== line) {
+    setRequested(line);
     setMarked(line);
     setOrigin("isa");
   }
-  const point = (from: "source" | "isa", at: number | null): void => {
+  const highlight = (from: "source" | "isa", target: number | null): void => {
     setOrigin(from);
-    setMarked(at);
+    setMarked(target);
   };
-  const walk = (from: "source" | "isa") => (event: KeyboardEvent) => {
+  const moveByKey = (from: "source" | "isa") => (event: KeyboardEvent) => {
     const direction = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : null;
     if (direction === null) return;
     event.preventDefault();
-    // Both are walked by source lines; a pane that has the focus follows its own mark too.
+    // Both panes move by source lines; the focused pane also scrolls to its own highlight.
     setOrigin(from);
-    setMarked(neighbour([...counts.keys()], marked, direction));
+    setMarked(nextLine([...counts.keys()], marked, direction));
   };
-  const both = useRef<HTMLDivElement>(null);
+  const panes = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (line !== null) both.current?.scrollIntoView({ block: "nearest" });
+    if (line !== null) panes.current?.scrollIntoView({ block: "nearest" });
   }, [line]);
-  const first = listing.findIndex((row) => row.line === marked);
+  const first = assembly.findIndex((row) => row.line === marked);
   return (
-    <div className="assembly" ref={both}>
+    <div className="assembly" ref={panes}>
       <Pane
         title="Source"
-        label={`Source of ${kernel}; arrow keys walk the lines that became instructions`}
+        label={`Source of ${kernel}; arrow keys move between the lines with instructions`}
         active={marked}
         follow={origin === "isa"}
-        onKeyDown={walk("source")}
+        onKeyDown={moveByKey("source")}
         items={lines.map((text, index) => ({
           key: index,
           gutter: String(index + 1),
           text,
           line: counts.has(index + 1) ? index + 1 : null,
-          note: counts.get(index + 1),
+          instructions: counts.get(index + 1),
           anchor: index + 1 === marked,
           depth: 0,
         }))}
-        onPoint={(at) => point("source", at)}
+        onHighlight={(target) => highlight("source", target)}
       />
       <Pane
         title="Assembly"
-        label={`Assembly of ${kernel}; arrow keys walk the source lines`}
+        label={`Assembly of ${kernel}; arrow keys move between source lines`}
         active={marked}
         follow={origin === "source"}
-        onKeyDown={walk("isa")}
-        items={listing.map((row, index) => ({
+        onKeyDown={moveByKey("isa")}
+        items={assembly.map((row, index) => ({
           key: index,
           gutter: row.line === null ? "" : String(row.line),
           text: row.text,
           line: row.line,
-          note: undefined,
+          instructions: undefined,
           anchor: index === first,
           depth: row.isLabel ? -1 : row.depth,
         }))}
-        onPoint={(at) => point("isa", at)}
+        onHighlight={(target) => highlight("isa", target)}
       />
     </div>
   );
@@ -84,11 +84,11 @@ interface Item {
   gutter: string;
   text: string;
   line: number | null;
-  /** Instructions that a source line became. */
-  note: number | undefined;
-  /** The one that is scrolled to and read out. */
+  /** Number of instructions of a source line. */
+  instructions: number | undefined;
+  /** The row to scroll to, and the active descendant for screen readers. */
   anchor: boolean;
-  /** Loops around it; −1 for a label. */
+  /** Depth of loop nesting; −1 for a label. */
   depth: number;
 }
 
@@ -99,20 +99,20 @@ interface PaneProps {
   follow: boolean;
   items: readonly Item[];
   onKeyDown: (event: KeyboardEvent) => void;
-  onPoint: (line: number | null) => void;
+  onHighlight: (line: number | null) => void;
 }
 
-function Pane({ title, label, active, follow, items, onKeyDown, onPoint }: PaneProps) {
+function Pane({ title, label, active, follow, items, onKeyDown, onHighlight }: PaneProps) {
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
   useEffect(() => {
-    const box = list.current;
-    const anchor = box?.querySelector<HTMLElement>("[data-anchor]");
-    if (!box || !anchor || (!follow && document.activeElement !== box)) return;
+    const pane = list.current;
+    const anchor = pane?.querySelector<HTMLElement>("[data-anchor]");
+    if (!pane || !anchor || (!follow && document.activeElement !== pane)) return;
     const top = anchor.offsetTop;
-    // The pane alone scrolls: scrollIntoView would move the page under the pointer.
-    if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 24)
-      box.scrollTop = top - box.clientHeight / 3;
+    // Scroll only the pane: scrollIntoView would move the page under the pointer.
+    if (top < pane.scrollTop || top > pane.scrollTop + pane.clientHeight - 24)
+      pane.scrollTop = top - pane.clientHeight / 3;
   }, [active, follow]);
   const anchored = items.find((item) => item.anchor);
   return (
@@ -136,15 +136,15 @@ function Pane({ title, label, active, follow, items, onKeyDown, onPoint }: PaneP
             className={rowClass(item, active)}
             data-anchor={item.anchor ? "" : undefined}
             data-line={item.line ?? undefined}
-            onPointerEnter={() => item.line !== null && onPoint(item.line)}
-            onClick={() => item.line !== null && onPoint(item.line)}
+            onPointerEnter={() => item.line !== null && onHighlight(item.line)}
+            onClick={() => item.line !== null && onHighlight(item.line)}
           >
             <span className="pane-gutter">{item.gutter}</span>
             <span className="pane-text">
               {item.depth > 0 && <span className="pane-loops">{"│ ".repeat(item.depth)}</span>}
               {item.text === "" ? " " : item.text}
             </span>
-            {item.note !== undefined && <span className="pane-note">{item.note}</span>}
+            {item.instructions !== undefined && <span className="pane-note">{item.instructions}</span>}
           </div>
         ))}
       </div>

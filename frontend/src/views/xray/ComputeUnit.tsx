@@ -1,5 +1,5 @@
-/** A compute unit as a picture: four SIMDs, eight wave slots each, a colour for every other block. */
-import { SIMDS, SLOTS, slots, type Occupancy } from "./unit";
+/** A diagram of a compute unit: four SIMDs with eight wave slots each; adjacent blocks differ in colour. */
+import { SIMDS, SLOTS, slots, type Occupancy } from "./occupancy";
 
 const CELL = 30;
 const GAP = 4;
@@ -8,12 +8,12 @@ const LEFT = 64;
 export function ComputeUnit({ occupancy }: { occupancy: Occupancy }) {
   const height = SIMDS * (CELL + GAP);
   const width = LEFT + SLOTS * (CELL + GAP);
-  const summary = `A compute unit holds ${occupancy.waves_per_cu} of ${SIMDS * SLOTS} waves, in ${occupancy.blocks_per_cu} blocks`;
+  const summary = `One compute unit runs ${occupancy.waves_per_cu} of ${SIMDS * SLOTS} waves, in ${occupancy.blocks_per_cu} blocks`;
   return (
     <svg className="compute-unit" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={summary}>
       {slots(occupancy).map((simd, row) => (
         <g key={row} transform={`translate(0 ${row * (CELL + GAP)})`}>
-          <text className="fig-text" x="0" y={CELL / 2 + 4}>
+          <text className="chart-text" x="0" y={CELL / 2 + 4}>
             SIMD {row}
           </text>
           {simd.map((block, column) => (

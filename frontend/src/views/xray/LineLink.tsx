@@ -1,4 +1,4 @@
-/** A line of the source, to go to. */
+/** A button that shows a line of the source. */
 export function LineLink({
   line,
   onLine,

@@ -1,25 +1,25 @@
-/** The X-ray of a source: the tab beside the editor, and part of a submission's page. Made on request alone. */
+/** The X-ray of a source, as a tab of a problem and of a submission. It is made only on request. */
 import { useState } from "react";
+import { ApiError } from "../../lib/api";
 import { span } from "../../lib/format";
-import { Refused } from "../../lib/api";
-import { examine, type Report } from "./report";
+import { requestXray, type Report } from "./report";
 import { XrayReport } from "./XrayReport";
-import "../../parts/figures/figures.css";
+import "../../components/charts/charts.css";
 import "./xray.css";
 
 interface Props {
   source: string;
   problem: string;
   dtype: string;
-  /** Shows a line of the source in the editor. */
+  /** Show a line of the source. */
   onLine?: (line: number) => void;
-  /** Going to a line leaves this view, so it is not done where the assembly shows the line. */
-  leaves?: boolean;
-  /** What is known already, without the assembly. */
-  known?: Report | null;
+  /** `onLine` leaves this view, so it is not called if the assembly can show the line. */
+  onLineLeaves?: boolean;
+  /** The X-ray of the submission, which has no assembly. */
+  stored?: Report | null;
 }
 
-interface Made {
+interface Result {
   report: Report;
   source: string;
 }
@@ -29,53 +29,53 @@ export default function Xray({
   problem,
   dtype,
   onLine,
-  leaves = false,
-  known = null,
+  onLineLeaves = false,
+  stored = null,
 }: Props): React.JSX.Element {
-  const [made, setMade] = useState<Made | null>(null);
+  const [result, setResult] = useState<Result | null>(null);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Error | null>(null);
-  const look = async (): Promise<void> => {
+  const run = async (): Promise<void> => {
     setBusy(true);
     setError(null);
     try {
-      setMade({ report: await examine(source, problem, dtype), source });
+      setResult({ report: await requestXray(source, problem, dtype), source });
     } catch (failure) {
       setError(failure instanceof Error ? failure : new Error(String(failure)));
     }
     setBusy(false);
   };
-  const shown = made ?? (known === null ? null : { report: known, source });
-  const isOld = made !== null && made.source !== source;
-  const name = made === null ? (known === null ? "X-ray this code" : "Show the assembly") : "X-ray again";
+  const shown = result ?? (stored === null ? null : { report: stored, source });
+  const isOutdated = result !== null && result.source !== source;
+  const label = result === null ? (stored === null ? "X-ray this code" : "Show assembly") : "X-ray again";
   return (
     <div className="stack xray" aria-busy={busy}>
       <div className="row">
-        <button className="button" disabled={busy || source.trim() === ""} onClick={() => void look()}>
-          {busy ? "Looking…" : name}
+        <button className="button" disabled={busy || source.trim() === ""} onClick={() => void run()}>
+          {busy ? "Compiling…" : label}
         </button>
         <span className="dim small grow" role="status">
-          {status(shown, isOld)}
+          {statusLine(shown, isOutdated)}
         </span>
       </div>
       {error !== null && (
         <div className="note bad" role="alert">
           <p>{error.message}</p>
-          <p>{error instanceof Refused ? error.refusal.hint : "Try again in a moment."}</p>
+          <p>{error instanceof ApiError ? error.body.hint : "Try again in a moment."}</p>
         </div>
       )}
       {shown !== null && (
-        <XrayReport report={shown.report} source={shown.source} onLine={onLine} leaves={leaves} />
+        <XrayReport report={shown.report} source={shown.source} onLine={onLine} onLineLeaves={onLineLeaves} />
       )}
     </div>
   );
 }
 
-function status(shown: Made | null, isOld: boolean): string {
+function statusLine(shown: Result | null, isOutdated: boolean): string {
   if (shown === null) {
-    return "Compiles for the real GPU and shows registers, occupancy and assembly. Nothing is run; it is free.";
+    return "Compiles the code for the GPU and shows registers, occupancy and assembly. Nothing is executed, and it is free.";
   }
-  if (isOld) return "The code has changed since.";
+  if (isOutdated) return "The code has changed since this X-ray.";
   const { arch, compiler, seconds } = shown.report;
-  return [arch, compiler, seconds > 0 ? span(seconds) : ""].filter((each) => each !== "").join(" · ");
+  return [arch, compiler, seconds > 0 ? span(seconds) : ""].filter((part) => part !== "").join(" · ");
 }

@@ -1,8 +1,8 @@
-/** What an X-ray says: whether it compiles, findings, and each kernel in figures. */
+/** The report of an X-ray: compile errors, findings, and each kernel. */
 import { useState } from "react";
 import { plural, significant, runtime, bytes } from "../../lib/format";
 import { Assembly } from "./Assembly";
-import { KernelFigures } from "./KernelFigures";
+import { KernelDetails } from "./KernelDetails";
 import { LineLink } from "./LineLink";
 import type { Failure, Kernel, Report, RooflineHint, XrayFinding } from "./report";
 
@@ -10,34 +10,34 @@ interface Props {
   report: Report;
   source: string;
   onLine: ((line: number) => void) | undefined;
-  leaves: boolean;
+  onLineLeaves: boolean;
 }
 
-export function XrayReport({ report, source, onLine, leaves }: Props): React.JSX.Element {
+export function XrayReport({ report, source, onLine, onLineLeaves }: Props): React.JSX.Element {
   const [name, setName] = useState<string | null>(null);
   const [line, setLine] = useState<number | null>(null);
-  const kernel = report.kernels.find((each) => each.symbol === name) ?? report.kernels[0];
-  const show = (to: number): void => {
-    setLine(to);
-    if (!leaves || kernel?.isa === undefined) onLine?.(to);
+  const kernel = report.kernels.find(({ symbol }) => symbol === name) ?? report.kernels[0];
+  const show = (target: number): void => {
+    setLine(target);
+    if (!onLineLeaves || kernel?.isa === undefined) onLine?.(target);
   };
   return (
     <>
-      {report.failure !== null && <Refusal failure={report.failure} gpu={report.gpu} onLine={show} />}
+      {report.failure !== null && <CompileErrors failure={report.failure} gpu={report.gpu} onLine={show} />}
       {report.notes.map((note) => (
         <p key={note} className="note small">
           {note}
         </p>
       ))}
       <Findings findings={report.findings} hasKernels={report.kernels.length > 0} onLine={show} />
-      {report.roofline !== null && <Hint hint={report.roofline} />}
+      {report.roofline !== null && <RooflineNote hint={report.roofline} />}
       {report.kernels.length > 1 && (
         <label className="row">
           <span>Kernel</span>
           <select value={kernel?.symbol ?? ""} onChange={(event) => setName(event.target.value)}>
-            {report.kernels.map((each) => (
-              <option key={each.symbol} value={each.symbol}>
-                {each.name}
+            {report.kernels.map((option) => (
+              <option key={option.symbol} value={option.symbol}>
+                {option.name}
               </option>
             ))}
           </select>
@@ -45,13 +45,13 @@ export function XrayReport({ report, source, onLine, leaves }: Props): React.JSX
         </label>
       )}
       {kernel !== undefined && (
-        <OneKernel kernel={kernel} arch={report.arch} source={source} line={line} onLine={show} />
+        <KernelSection kernel={kernel} arch={report.arch} source={source} line={line} onLine={show} />
       )}
     </>
   );
 }
 
-interface OneProps {
+interface KernelSectionProps {
   kernel: Kernel;
   arch: string;
   source: string;
@@ -59,21 +59,21 @@ interface OneProps {
   onLine: (line: number) => void;
 }
 
-function OneKernel({ kernel, arch, source, line, onLine }: OneProps): React.JSX.Element {
+function KernelSection({ kernel, arch, source, line, onLine }: KernelSectionProps): React.JSX.Element {
   return (
     <>
       <h2>
         <code>{kernel.name}</code> <LineLink line={kernel.line} onLine={onLine} />
       </h2>
-      <KernelFigures kernel={kernel} arch={arch} onLine={onLine} />
+      <KernelDetails kernel={kernel} arch={arch} onLine={onLine} />
       {kernel.isa !== undefined && (
-        <Assembly key={kernel.symbol} code={source} pieces={kernel.isa} kernel={kernel.name} line={line} />
+        <Assembly key={kernel.symbol} code={source} blocks={kernel.isa} kernel={kernel.name} line={line} />
       )}
     </>
   );
 }
 
-function Refusal({
+function CompileErrors({
   failure,
   gpu,
   onLine,
@@ -82,17 +82,17 @@ function Refusal({
   gpu: string;
   onLine: (line: number) => void;
 }): React.JSX.Element {
-  const errors = failure.diagnostics.filter((each) => each.severity === "error");
+  const errors = failure.diagnostics.filter(({ severity }) => severity === "error");
   return (
     <div className="note bad">
       <p>
-        <strong>It does not compile for {gpu === "" ? "the GPU" : gpu}.</strong>
+        <strong>The code does not compile for {gpu === "" ? "the GPU" : gpu}.</strong>
       </p>
       {errors.length === 0 && <p className="xray-message">{failure.message}</p>}
       <ul className="plain-list">
-        {errors.map((each) => (
-          <li key={`${each.line}:${each.column}:${each.message}`}>
-            <LineLink line={each.line || null} onLine={onLine} /> {each.message}
+        {errors.map(({ line, column, message }) => (
+          <li key={`${line}:${column}:${message}`}>
+            <LineLink line={line || null} onLine={onLine} /> {message}
           </li>
         ))}
       </ul>
@@ -110,7 +110,7 @@ interface FindingsProps {
 function Findings({ findings, hasKernels, onLine }: FindingsProps): React.JSX.Element | null {
   if (findings.length === 0) {
     return hasKernels ? (
-      <p className="note good small">No finding: nothing stands out that is worth a change.</p>
+      <p className="note good small">No findings.</p>
     ) : null;
   }
   return (
@@ -131,13 +131,13 @@ function Findings({ findings, hasKernels, onLine }: FindingsProps): React.JSX.El
   );
 }
 
-function Hint({ hint }: { hint: RooflineHint }): React.JSX.Element {
+function RooflineNote({ hint }: { hint: RooflineHint }): React.JSX.Element {
   return (
     <p className="note info small">
-      {hint.memory_bound ? "Memory is the limit" : "Arithmetic is the limit"} of this problem on {hint.gpu}:
-      its largest case ({hint.case}) moves at least {bytes(hint.bytes_moved)} for{" "}
-      {significant(hint.flops / 1e9)} GFLOP, which is {significant(hint.flops_per_byte)} FLOP a byte; the
-      ridge is at {significant(hint.ridge_flops_per_byte)}. No kernel beats {runtime(hint.floor_ms)}.
+      This problem is {hint.memory_bound ? "memory-bound" : "compute-bound"} on {hint.gpu}: its largest case (
+      {hint.case}) moves at least {bytes(hint.bytes_moved)} for {significant(hint.flops / 1e9)} GFLOP, which is{" "}
+      {significant(hint.flops_per_byte)} FLOP/byte; the ridge point is at{" "}
+      {significant(hint.ridge_flops_per_byte)}. The lower bound for its time is {runtime(hint.floor_ms)}.
     </p>
   );
 }

@@ -1,48 +1,49 @@
-/** Source and assembly beside each other: which lines belong to which instructions. */
+/** Map source lines to instructions. */
 
-export interface Piece {
+/** Consecutive instructions of one source line. */
+export interface IsaBlock {
   line: number | null;
   depth: number;
   label: string | null;
   instructions: readonly string[];
 }
 
-/** One row of the assembly as it is shown. */
-export interface Row {
+/** One displayed row of the assembly. */
+export interface AssemblyRow {
   text: string;
   line: number | null;
   depth: number;
   isLabel: boolean;
 }
 
-/** Pieces as rows: a branch's target stands on a row of its own. */
-export function rows(pieces: readonly Piece[]): Row[] {
-  return pieces.flatMap((piece) => [
-    ...(piece.label === null
+/** Turn blocks into rows; a branch target gets a row of its own. */
+export function assemblyRows(blocks: readonly IsaBlock[]): AssemblyRow[] {
+  return blocks.flatMap((block) => [
+    ...(block.label === null
       ? []
-      : [{ text: `.L${piece.label}:`, line: piece.line, depth: piece.depth, isLabel: true }]),
-    ...piece.instructions.map((text) => ({ text, line: piece.line, depth: piece.depth, isLabel: false })),
+      : [{ text: `.L${block.label}:`, line: block.line, depth: block.depth, isLabel: true }]),
+    ...block.instructions.map((text) => ({ text, line: block.line, depth: block.depth, isLabel: false })),
   ]);
 }
 
-/** How many instructions each source line became. */
-export function instructionsByLine(pieces: readonly Piece[]): Map<number, number> {
+/** Count the instructions of each source line. */
+export function instructionsByLine(blocks: readonly IsaBlock[]): Map<number, number> {
   const counts = new Map<number, number>();
-  for (const { line, instructions } of pieces) {
+  for (const { line, instructions } of blocks) {
     if (line !== null) counts.set(line, (counts.get(line) ?? 0) + instructions.length);
   }
   return counts;
 }
 
-/** The next line with code from here, downwards or upwards, for those who walk by keys. */
-export function neighbour(lines: readonly number[], from: number | null, direction: 1 | -1): number | null {
+/** Return the next line with instructions, downwards or upwards; at the end, the same line. */
+export function nextLine(lines: readonly number[], from: number | null, direction: 1 | -1): number | null {
   const sorted = [...lines].sort((a, b) => a - b);
   if (from === null) return (direction === 1 ? sorted[0] : sorted.at(-1)) ?? null;
-  const ahead = direction === 1 ? sorted.find((line) => line > from) : sorted.findLast((line) => line < from);
-  return ahead ?? from;
+  const next = direction === 1 ? sorted.find((line) => line > from) : sorted.findLast((line) => line < from);
+  return next ?? from;
 }
 
-/** The kinds of an instruction mix, the most frequent first, with their shares. */
+/** Sort an instruction mix by frequency, with the share of each kind. */
 export function mix(
   counts: Readonly<Record<string, number>>,
 ): { kind: string; count: number; share: number }[] {

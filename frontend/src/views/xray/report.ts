@@ -1,7 +1,7 @@
-/** The forms of an X-ray, as docs/xray.md explains them, and how the page asks for one. */
+/** The X-ray report, as explained in docs/xray.md, and the request for one. */
 import { post } from "../../lib/api";
-import type { Piece } from "./mapping";
-import type { Occupancy, Step } from "./unit";
+import type { IsaBlock } from "./mapping";
+import type { NextStep, Occupancy } from "./occupancy";
 
 export interface Loop {
   line: number | null;
@@ -26,12 +26,12 @@ export interface Kernel {
   block: [number, number, number] | null;
   occupancy: Occupancy;
   by_block: Record<string, Occupancy>;
-  next_steps: Step[];
+  next_steps: NextStep[];
   instructions: Record<string, number>;
   load_widths: Record<string, number>;
   store_widths: Record<string, number>;
   loops: Loop[];
-  isa?: Piece[];
+  isa?: IsaBlock[];
 }
 
 export interface XrayFinding {
@@ -66,7 +66,7 @@ export interface Report {
   gpu: string;
   compiler: string;
   seconds: number;
-  /** Null where this machine cannot tell. */
+  /** Null if the control plane has no compiler for the GPU. */
   compiles: boolean | null;
   kernels: Kernel[];
   findings: XrayFinding[];
@@ -75,12 +75,12 @@ export interface Report {
   notes: string[];
 }
 
-/** The report on a source, with the assembly. Nothing of it is run, stored or billed. */
-export function examine(code: string, problem?: string, dtype?: string): Promise<Report> {
+/** Request the X-ray of a source, with the assembly. Nothing is executed, stored or billed. */
+export function requestXray(code: string, problem?: string, dtype?: string): Promise<Report> {
   return post<Report>("/xray", { solution_code: code, problem, dtype, isa: true });
 }
 
-/** What a submission's own XRAY event says, in the same form; it has no assembly and no roofline. */
+/** Convert the XRAY event of a submission to a report; it has no assembly and no roofline. */
 export function fromEvent(event: {
   arch: string;
   gpu: string;

@@ -1,7 +1,0 @@
-/** KaTeX and its styles, a chunk of their own. */
-import katex from "katex";
-import "katex/dist/katex.min.css";
-
-export function render(source: string, into: HTMLElement, displayMode: boolean): void {
-  katex.render(source, into, { displayMode, throwOnError: false, output: "htmlAndMathml", strict: false });
-}

@@ -1,0 +1,205 @@
+/** The details of a verdict: the reason, the evidence, and a hint. */
+import { intervalText, timingSummary } from "../../lib/timingText";
+import { cell, count, gbps, gflops, percent, runtime } from "../../lib/format";
+import { isFailure, type VerdictEvent } from "../../lib/submissionProgress";
+import type { DebugInfo, FailedEvent, Fault, Finding, Timing } from "../../lib/types";
+import { HeatMap } from "../../components/charts/HeatMap";
+import { inline } from "../../components/Markdown";
+
+interface Props {
+  verdict: VerdictEvent;
+  /** Show a line in the editor. */
+  onLine: (line: number) => void;
+  /** Whether to include the table of times. */
+  times?: boolean;
+}
+
+export function VerdictDetails({ verdict, onLine, times = true }: Props): React.JSX.Element {
+  return (
+    <div className="verdict stack">
+      {isFailure(verdict) ? <Failure event={verdict} onLine={onLine} /> : <Success event={verdict} onLine={onLine} times={times} />}
+      {"output" in verdict && verdict.output.trim() !== "" && (
+        <div>
+          <h3>Output</h3>
+          <pre className="program-output">{verdict.output}</pre>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Failure({ event, onLine }: { event: FailedEvent; onLine: (line: number) => void }): React.JSX.Element {
+  const isCompileError = event.status === "COMPILE_ERROR";
+  return (
+    <>
+      {isCompileError ? <pre>{event.message}</pre> : <p>{inline(event.message)}</p>}
+      {event.details.fault !== undefined && <FaultLocation fault={event.details.fault} />}
+      {event.debug_info !== undefined && (
+        <WrongOutput info={event.debug_info} name={event.details.output_name ?? "output"} />
+      )}
+      <Findings findings={event.details.findings ?? []} onLine={onLine} />
+      {event.target !== undefined && event.target !== "" && <p className="note warn">{event.target}</p>}
+      {event.hint !== "" && <p className="note info">→ {inline(event.hint)}</p>}
+    </>
+  );
+}
+
+/** The kernel, block and thread of a fault. */
+function FaultLocation({ fault }: { fault: Fault }): React.JSX.Element {
+  const format = (index: Fault["block"]): string => (index === null ? "unknown" : `(${index.join(", ")})`);
+  return (
+    <dl className="facts">
+      <div>
+        <dt>Kernel</dt>
+        <dd>
+          <code>{fault.kernel}</code>
+        </dd>
+      </div>
+      <div>
+        <dt>Block</dt>
+        <dd>{format(fault.block)}</dd>
+      </div>
+      <div>
+        <dt>Thread</dt>
+        <dd>{format(fault.thread)}</dd>
+      </div>
+      <div className="wide">
+        <dt>Fault</dt>
+        <dd>{fault.detail}</dd>
+      </div>
+    </dl>
+  );
+}
+
+function WrongOutput({ info, name }: { info: DebugInfo; name: string }): React.JSX.Element {
+  return (
+    <div className="wrong-output">
+      {info.grid !== undefined && info.grid !== null && <HeatMap grid={info.grid} name={name} />}
+      <div>
+        <p className="small dim">
+          First differences. Largest difference {cell(info.max_difference)}, mean {cell(info.mean_difference)}.
+        </p>
+        <Differences info={info} />
+      </div>
+    </div>
+  );
+}
+
+function Differences({ info }: { info: DebugInfo }): React.JSX.Element {
+  return (
+    <div className="scroll" role="region" aria-label="First differences" tabIndex={0}>
+      <table className="differences">
+        <thead>
+          <tr>
+            <th>Index</th>
+            <th className="number">Expected</th>
+            <th className="number">Actual</th>
+            <th className="number">Difference</th>
+          </tr>
+        </thead>
+        <tbody>
+          {info.sample_differences.map(({ index, expected, actual, difference }) => (
+            <tr key={index.join()}>
+              <td>
+                <code>{index.map((position) => `[${position}]`).join("")}</code>
+              </td>
+              <td className="number">{cell(expected)}</td>
+              <td className="number">{cell(actual)}</td>
+              <td className="number">{cell(difference)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface SuccessProps {
+  event: Exclude<VerdictEvent, FailedEvent>;
+  onLine: (line: number) => void;
+  times: boolean;
+}
+
+function Success({ event, onLine, times }: SuccessProps): React.JSX.Element {
+  const timings = "benchmark_results" in event ? event.benchmark_results : event.status === "BENCHMARKED" ? event.test_results : [];
+  const simulated = "simulated" in event && event.simulated;
+  return (
+    <>
+      {times && timings.length > 0 && <TimingTable timings={timings} />}
+      {simulated && (
+        <p className="small dim">
+          Simulated on the CPU runtime: the verdict is valid, the times are not those of a GPU.
+        </p>
+      )}
+      {"target" in event && event.target !== "" && <p className="note warn">{event.target}</p>}
+      {"warnings" in event && <Findings findings={event.warnings ?? []} onLine={onLine} />}
+    </>
+  );
+}
+
+function TimingTable({ timings }: { timings: readonly Timing[] }): React.JSX.Element {
+  const hasFloor = timings.some((timing) => timing.pct_of_floor !== null);
+  return (
+    <div className="scroll" role="region" aria-label="Times" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th>Case</th>
+            <th className="number">Median</th>
+            <th className="number wide-only">95% interval</th>
+            <th className="number wide-only">Throughput</th>
+            <th className="number wide-only">Bandwidth</th>
+            {hasFloor && <th className="number wide-only">Of roofline</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {timings.map((timing) => (
+            <tr key={timing.test_id}>
+              <td>
+                {timing.name}
+                <div className="small dim phone-only">{timingSummary(timing)}</div>
+                {timing.note !== "" && <div className="small dim">{timing.note}</div>}
+              </td>
+              <td className="number">{runtime(timing.runtime_ms)}</td>
+              <td className="number wide-only">{intervalText(timing.ci)}</td>
+              <td className="number wide-only">{gflops(timing.gflops)}</td>
+              <td className="number wide-only">{gbps(timing.gbps)}</td>
+              {hasFloor && <td className="number wide-only">{percent(timing.pct_of_floor)}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const MAX_FINDINGS = 5;
+
+function Findings({ findings, onLine }: { findings: readonly Finding[]; onLine: (line: number) => void }): React.JSX.Element | null {
+  if (findings.length === 0) return null;
+  return (
+    <div>
+      <h3>Bug finder</h3>
+      <ul className="findings">
+        {findings.slice(0, MAX_FINDINGS).map((finding, index) => (
+          <li key={index}>
+            <span className={`badge ${finding.severity === "error" ? "bad" : "warn"}`}>{finding.kind.replaceAll("-", " ")}</span>{" "}
+            {finding.line !== null && (
+              <button className="button plain line" onClick={() => onLine(finding.line ?? 1)}>
+                line {finding.line}
+              </button>
+            )}{" "}
+            {inline(finding.message)} <span className="dim">{inline(finding.hint)}</span>
+            {finding.block !== null && finding.thread !== null && (
+              <span className="dim">
+                {" "}
+                Block ({finding.block.join(", ")}), thread ({finding.thread.join(", ")}).
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+      {findings.length > MAX_FINDINGS && <p className="dim small">And {count(findings.length - MAX_FINDINGS)} more.</p>}
+    </div>
+  );
+}

@@ -1,0 +1,19 @@
+/** The run buttons and their keyboard shortcuts. */
+import type { Endpoint } from "../../lib/types";
+
+export const ACTIONS: Record<Exclude<Endpoint, "xray">, { name: string; keys: string; description: string }> = {
+  checker: { name: "Run", keys: "Ctrl+Enter", description: "Check every case" },
+  benchmark: { name: "Benchmark", keys: "Ctrl+Shift+Enter", description: "Check, then time" },
+  submit: { name: "Submit", keys: "Ctrl+Alt+Enter", description: "Check, time, and enter the leaderboard" },
+};
+
+export type Action = keyof typeof ACTIONS;
+
+type KeyPress = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey">;
+
+/** Return the action of a keyboard shortcut, or null. */
+export function actionForKey(event: KeyPress): Action | null {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return null;
+  if (event.altKey) return "submit";
+  return event.shiftKey ? "benchmark" : "checker";
+}

@@ -1,0 +1,64 @@
+/** Text about a run: the quote before it, the title of the tab during it, and the verdict. */
+import { dollars, roughly, runtime, statusText } from "../../lib/format";
+import { isFailure, type SubmissionProgress, type VerdictEvent } from "../../lib/submissionProgress";
+import type { QuoteResponse } from "../../lib/types";
+
+/** `warm start, about 9 s, $0.005 · 86% chance of a warm VM`. */
+export function quoteText(quote: QuoteResponse): string {
+  const start = quote.vm_state === null ? "" : quote.vm_state === "WARM_REUSE" ? "warm start, " : "cold start, ";
+  const queue = quote.position > 0 ? `, ${quote.position} ahead of you` : "";
+  return `${start}about ${roughly(quote.total_s)}, ${costText(quote)}${queue}${chanceText(quote)}`;
+}
+
+/** The chance that a VM is warm when the submission is sent within the next minutes. */
+function chanceText({ vm_state: state, warm_chance: chance }: QuoteResponse): string {
+  if (state === null || chance < 0.005) return "";
+  const likely = chance >= 0.995 ? "over 99%" : `${Math.round(100 * chance)}%`;
+  return ` · ${likely} chance of a warm VM`;
+}
+
+function costText(quote: QuoteResponse): string {
+  if (quote.cost_usd === 0) return "free";
+  return quote.simulated ? `${dollars(quote.cost_usd)} simulated` : dollars(quote.cost_usd);
+}
+
+/** Shown beside the buttons if submissions run on the CPU runtime instead of a GPU. */
+export function simulationText(quote: QuoteResponse): string {
+  return `Simulated on this machine's CPU, ${quote.cost_usd === 0 ? "free" : "in simulated dollars"}`;
+}
+
+export function verdictText(verdict: VerdictEvent): string {
+  if ("avg_runtime_ms" in verdict) return `${statusText(verdict.status)}, ${runtime(verdict.avg_runtime_ms)}`;
+  if (verdict.status === "CHECKED") return `All ${verdict.total_tests} cases passed`;
+  return statusText(verdict.status);
+}
+
+/** The title of the tab, with the state first: tabs show only the beginning. */
+export function tabTitle(problem: string, progress: SubmissionProgress | null): string {
+  if (progress === null) return problem;
+  const sign = progress.verdict === null ? "…" : isFailure(progress.verdict) ? "✗" : "✓";
+  return `${sign} ${stateText(progress)} · ${problem}`;
+}
+
+export function headline(progress: SubmissionProgress): string {
+  if (progress.verdict === null) return stateText(progress);
+  return `${isFailure(progress.verdict) ? "✗" : "✓"} ${stateText(progress)}`;
+}
+
+function stateText(progress: SubmissionProgress): string {
+  if (progress.verdict !== null) return verdictText(progress.verdict);
+  switch (progress.stage) {
+    case "provisioning":
+      return "Provisioning a VM";
+    case "compile":
+      return "Compiling";
+    case "check":
+      return `Checking ${progress.tests.length}/${progress.totalTests}`;
+    case "benchmark":
+      return `Timing ${progress.timings.length}/${progress.totalTimings}`;
+    case "queue":
+      return "Queued";
+    default:
+      return "Sending";
+  }
+}

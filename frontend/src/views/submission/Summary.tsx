@@ -1,0 +1,37 @@
+/** The main facts of a submission. */
+import { dollars, gflops, dateTime, runtime, span } from "../../lib/format";
+import { useNow } from "../../lib/hooks";
+import type { SubmissionProgress } from "../../lib/submissionProgress";
+import type { SubmissionDetail } from "../../lib/types";
+
+export function Summary({ submission, progress }: { submission: SubmissionDetail; progress: SubmissionProgress }): React.JSX.Element {
+  const now = useNow(submission.finished_at === null);
+  const until = submission.finished_at === null ? now : Date.parse(submission.finished_at);
+  const facts: [string, string][] = [
+    ["Time", runtime(submission.avg_runtime_ms)],
+    ["Throughput", gflops(submission.avg_gflops)],
+    ["GPU", submission.gpu_type],
+    ["dtype", submission.dtype],
+    ["Endpoint", submission.endpoint],
+    ["Start", progress.vm === null ? "–" : progress.vm.cold ? "cold" : "warm"],
+    ["Duration", span((until - Date.parse(submission.created_at)) / 1000)],
+    ["Cost", costText(submission)],
+    ["User", submission.owner],
+    ["Submitted", dateTime(submission.created_at)],
+  ];
+  return (
+    <dl className="submission-facts card">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt className="dim small">{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function costText({ cost_usd, simulated }: SubmissionDetail): string {
+  if (cost_usd === 0) return "free";
+  return cost_usd !== null && simulated ? `${dollars(cost_usd)} simulated` : dollars(cost_usd);
+}
