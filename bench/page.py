@@ -25,7 +25,7 @@ from playwright.sync_api import expect
 
 from bench.timing import medians_s, print_bars
 from bench.trivial import Nodding, serve
-from tests.browser.browsing import DESKTOP, chromium
+from tests.browser.browser_window import DESKTOP, chromium
 from warmfront.listener.protocol import AttemptEvent, ExecuteRequest
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""The web page, driven in a real Chromium."""
+"""Tests of the web page in a real Chromium."""

@@ -1,6 +1,7 @@
-"""What the tests in a browser share: one Chromium, and one service that has something of everything.
+"""Fixtures of the browser tests: one Chromium, and one service with data for every view.
 
-Both end with the last of these tests: Playwright has an event loop in this thread, and others need their own.
+Both end with the last test of this package: Playwright keeps an event loop in this thread, and other tests
+need their own.
 """
 
 from __future__ import annotations
@@ -9,21 +10,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.browsing import chromium
-from tests.browser.gallery import opened
+from tests.browser.browser_window import chromium
+from tests.browser.populated_service import populated_service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser
 
-    from tests.browser.gallery import Gallery
+    from tests.browser.populated_service import PopulatedService
 
 
-@pytest.fixture(scope="package", name="gallery")
-def _gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gallery]:
-    with opened(tmp_path_factory.mktemp("gallery")) as gallery:
-        yield gallery
+@pytest.fixture(scope="package", name="populated")
+def _populated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PopulatedService]:
+    with populated_service(tmp_path_factory.mktemp("populated")) as populated:
+        yield populated
 
 
 @pytest.fixture(scope="package", name="browser")

@@ -1,6 +1,8 @@
-"""Pictures of every view, light and dark, desktop and phone: `python -m tests.browser.screenshots FOLDER`.
+"""Take screenshots of every view, light and dark, desktop and phone.
 
-For people to look at; no test compares them.
+Usage: python -m tests.browser.screenshots FOLDER
+
+They are for review and the README; no test compares them.
 """
 
 from __future__ import annotations
@@ -14,14 +16,14 @@ from typing import TYPE_CHECKING, get_args
 
 from playwright.sync_api import expect
 
-from tests.browser.browsing import DESKTOP, PHONE, Theme, Window, chromium, xray_of_editor
-from tests.browser.gallery import MATMUL, Gallery, opened
+from tests.browser.browser_window import DESKTOP, PHONE, Theme, Window, chromium, xray_editor
+from tests.browser.populated_service import MATMUL, PopulatedService, populated_service
 from tests.support.services import EXAMPLE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-#: The last number stands beside the last line.
+#: Whether the last line number is next to the last line.
 _LINES_ARE_NUMBERED = """() => {
     const top = (name) => [...document.querySelectorAll(name)].at(-1).getBoundingClientRect().top;
     return Math.abs(top(".cm-lineNumbers .cm-gutterElement") - top(".cm-line")) < 4;
@@ -30,25 +32,25 @@ _LINES_ARE_NUMBERED = """() => {
 SIZES = {"desktop": DESKTOP, "phone": PHONE}
 
 
-def take(gallery: Gallery, browser: Browser, folder: Path, theme: Theme, size: str) -> None:
-    """Every view in one look."""
-    window = Window(browser, gallery.service.url, theme=theme, viewport=SIZES[size])
-    for name, path in gallery.views.items():
+def take(populated: PopulatedService, browser: Browser, folder: Path, theme: Theme, size: str) -> None:
+    """Take a screenshot of every view with one theme and size."""
+    window = Window(browser, populated.service.url, theme=theme, viewport=SIZES[size])
+    for name, path in populated.views.items():
         page = window.open(path)
         if name == "submission-xray":
-            _with_assembly(page)
-        _settled(page)
+            _show_assembly(page)
+        _wait_until_complete(page)
         page.screenshot(path=folder / f"{name}-{theme}-{size}.png", full_page=True)
     page = window.open("/problems/leaky-relu")
     _run(page, EXAMPLE)
     page.screenshot(path=folder / f"problem-run-{theme}-{size}.png", full_page=True)
-    xray_of_editor(page)
+    xray_editor(page)
     page.screenshot(path=folder / f"problem-xray-{theme}-{size}.png", full_page=True)
     window.close()
 
 
-def _settled(page: Page) -> None:
-    """What comes late is there: a simulation takes a while, an editor measures its lines when it is seen."""
+def _wait_until_complete(page: Page) -> None:
+    """Wait for what loads late: the simulation, and the editor, which measures its lines once visible."""
     expect(page.get_by_role("progressbar", name="Replaying this month")).to_have_count(0)
     if page.locator(".cm-editor").count() > 0:
         page.locator(".cm-editor").scroll_into_view_if_needed()
@@ -56,8 +58,8 @@ def _settled(page: Page) -> None:
         page.evaluate("window.scrollTo(0, 0)")
 
 
-def _with_assembly(page: Page) -> None:
-    page.get_by_role("button", name="Show the assembly").click()
+def _show_assembly(page: Page) -> None:
+    page.get_by_role("button", name="Show assembly").click()
     expect(page.get_by_role("listbox")).to_have_count(2)
     page.get_by_role("option").filter(has_text="reinterpret_cast<float4*>").first.hover()
 
@@ -67,18 +69,22 @@ def _run(page: Page, code: str) -> None:
     editor.press("ControlOrMeta+a")
     page.keyboard.insert_text(code)
     page.get_by_role("button", name=re.compile("^Submit")).click()
-    expect(page.get_by_test_id("outcome")).to_have_attribute("data-status", "ACCEPTED")
+    expect(page.get_by_test_id("run-status")).to_have_attribute("data-status", "ACCEPTED")
 
 
 def main() -> None:
-    """All pictures into the folder."""
+    """Write all screenshots to the folder."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as data, opened(Path(data)) as gallery, chromium() as browser:
-        gallery.service.judged(code=MATMUL, problem="matmul", endpoint="benchmark")
+    with (
+        tempfile.TemporaryDirectory() as data,
+        populated_service(Path(data)) as populated,
+        chromium() as browser,
+    ):
+        populated.service.judged(code=MATMUL, problem="matmul", endpoint="benchmark")
         for theme, size in product(get_args(Theme), SIZES):
-            take(gallery, browser, folder, theme, size)
-    print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
+            take(populated, browser, folder, theme, size)
+    print(f"{len(list(folder.glob('*.png')))} screenshots in {folder}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Every view, light and dark: axe-core and the console are silent, and the content-security policy holds."""
+"""Accessibility and Content Security Policy: no violation and no console error in any view, light or dark."""
 
 from __future__ import annotations
 
@@ -6,84 +6,85 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from playwright.sync_api import expect
 
-from tests.browser.browsing import PHONE, Theme, Window, xray_of_editor
+from tests.browser.browser_window import PHONE, Theme, Window, xray_editor
 from tests.support.services import ROOT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-    from tests.browser.gallery import Gallery
+    from tests.browser.populated_service import PopulatedService
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 
-#: Fails as it should: its address leads nowhere, and browsers say so in the console.
-LOST = "lost"
+#: Requests something that does not exist, which browsers report in the console.
+NOT_FOUND = "not-found"
 
 
-def test_no_view_has_a_violation(browser: Browser, gallery: Gallery) -> None:
-    """Contrast, names, roles, order of headings, focus: axe-core finds nothing, and the console is silent."""
-    window = Window(browser, gallery.service.url)
-    told: list[str] = []
-    for name, path in gallery.views.items():
+def test_no_view_violates_accessibility_rules(browser: Browser, populated: PopulatedService) -> None:
+    """Contrast, names, roles, heading order and focus pass axe-core, and the console has no errors."""
+    window = Window(browser, populated.service.url)
+    problems: list[str] = []
+    for name, path in populated.views.items():
         window.page.emulate_media(color_scheme="light")
         page = window.open(path)
         if name == "submission-xray":
-            page.get_by_role("button", name="Show the assembly").click()
+            page.get_by_role("button", name="Show assembly").click()
             expect(page.get_by_role("listbox")).to_have_count(2)
         if name == "problem":
-            xray_of_editor(page)
+            xray_editor(page)
         for theme in get_args(Theme):
             page.emulate_media(color_scheme=theme)
-            told += [f"{name}, {theme}: {each}" for each in violations(page)]
-        told += [f"{name}: {each}" for each in window.complaints if name != LOST]
-        window.complaints.clear()
+            problems += [f"{name}, {theme}: {violation}" for violation in violations(page)]
+        problems += [f"{name}: {error}" for error in window.console_errors if name != NOT_FOUND]
+        window.console_errors.clear()
     window.close()
-    assert not told, "\n".join(told)
+    assert not problems, "\n".join(problems)
 
 
-def test_a_phone_has_all_of_it(browser: Browser, gallery: Gallery) -> None:
-    """At 390 pixels nothing sticks out to the right; what is wide scrolls by itself, by keys too."""
-    window = Window(browser, gallery.service.url, viewport=PHONE)
-    told: list[str] = []
-    for name, path in gallery.views.items():
+def test_every_view_fits_on_a_phone(browser: Browser, populated: PopulatedService) -> None:
+    """At 390 pixels no view is wider than the screen; wide tables scroll on their own, also by keyboard."""
+    window = Window(browser, populated.service.url, viewport=PHONE)
+    problems: list[str] = []
+    for name, path in populated.views.items():
         page = window.open(path)
         wider_px = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         if wider_px > 0:
-            told.append(f"{name}: {wider_px} pixels too wide")
-        told += [f"{name}: {each}" for each in violations(page)]
+            problems.append(f"{name}: {wider_px} pixels too wide")
+        problems += [f"{name}: {violation}" for violation in violations(page)]
     window.close()
-    assert not told, "\n".join(told)
+    assert not problems, "\n".join(problems)
 
 
-def test_an_inline_script_does_not_run(browser: Browser, gallery: Gallery) -> None:
-    """Every view is sent with a policy without `unsafe-inline` for scripts, and the browser keeps to it."""
-    window = Window(browser, gallery.service.url)
-    for path in gallery.views.values():
-        answer = window.page.goto(path)
-        assert answer is not None
-        policy = answer.header_value("content-security-policy") or ""
+def test_an_inline_script_does_not_run(browser: Browser, populated: PopulatedService) -> None:
+    """Every view has a Content Security Policy without `unsafe-inline`, and the browser enforces it."""
+    window = Window(browser, populated.service.url)
+    for path in populated.views.values():
+        response = window.page.goto(path)
+        assert response is not None
+        policy = response.header_value("content-security-policy") or ""
         rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
         assert rules["script-src"] == "'self'"
         assert "unsafe" not in policy
-    refused = window.page.evaluate(
+    blocked = window.page.evaluate(
         """() => new Promise((resolve) => {
-            const told = (event) => resolve(event.effectiveDirective);
-            document.addEventListener("securitypolicyviolation", told);
+            const report = (event) => resolve(event.effectiveDirective);
+            document.addEventListener("securitypolicyviolation", report);
             const script = document.createElement("script");
             script.textContent = "window.ran = true";
             document.body.append(script);
         })"""
     )
-    assert refused == "script-src-elem"
+    assert blocked == "script-src-elem"
     assert window.page.evaluate("window.ran") is None
     window.close()
 
 
 def violations(page: Page) -> list[str]:
-    """What axe-core says of a page as it is now; the debugger hands it over, so no policy is bent for it."""
+    """Run axe-core on the current page; the debugger injects it, so the policy does not have to allow it."""
     page.evaluate(AXE.read_text())
     result: dict[str, Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [
-        f"{each['id']}: {each['help']}: {' | '.join(node['html'][:160] for node in each['nodes'][:3])}"
-        for each in result["violations"]
+        f"{violation['id']}: {violation['help']}: "
+        + " | ".join(node["html"][:160] for node in violation["nodes"][:3])
+        for violation in result["violations"]
     ]

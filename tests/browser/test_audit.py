@@ -1,4 +1,4 @@
-"""`scripts/page audit` against registries of our own: with nothing to tell, something, or no audits."""
+"""Tests of `scripts/page audit` with fake registries: with advisories, without, and without audits."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ PROBLEM = {
 
 @contextlib.contextmanager
 def _registry(advisories: dict[str, Any] | None) -> Iterator[str]:
-    """A package registry with these advisories; without any it offers no audits, as mirrors do."""
+    """Run a package registry with these advisories; None rejects audits, as mirrors do."""
 
     class Registry(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            self._answer(405 if advisories is None else 200, advisories or {})
+            self._respond(405 if advisories is None else 200, advisories or {})
 
         def do_GET(self) -> None:
-            """A package, with no version that would be a way out."""
-            self._answer(200, {"name": self.path.lstrip("/"), "versions": {}})
+            """Serve a package without versions, so that npm finds no fix."""
+            self._respond(200, {"name": self.path.lstrip("/"), "versions": {}})
 
-        def _answer(self, status: int, body: dict[str, Any]) -> None:
+        def _respond(self, status: int, body: dict[str, Any]) -> None:
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.end_headers()
             self.wfile.write(json.dumps(body).encode())
 
         def log_message(self, *_: object) -> None:
-            """Say nothing of requests."""
+            """Do not log requests."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Registry) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -61,16 +61,16 @@ def _registry(advisories: dict[str, Any] | None) -> Iterator[str]:
     ("advisories", "code", "words"),
     [
         ({"katex": [PROBLEM]}, 1, "Made up for this test"),
-        ({"vite": [PROBLEM]}, 0, "no high or critical problem is known"),  # it builds, and is not shipped
+        ({"vite": [PROBLEM]}, 0, "no high or critical problem is known"),  # a build tool, not shipped
         (None, 3, "NOT audited"),
     ],
 )
-def test_the_audit_fails_on_what_is_shipped_and_says_when_it_could_not_ask(
+def test_the_audit_fails_for_shipped_packages_and_reports_a_registry_without_audits(
     tmp_path: Path, advisories: dict[str, Any] | None, code: int, words: str
 ) -> None:
-    """High and critical problems fail it; a registry that offers no audits is neither clean nor a finding."""
+    """High and critical advisories fail the audit; a registry without audits has its own exit code."""
     with _registry(advisories) as url:
-        # Made-up advisories stay out of the cache of real ones.
+        # Keep made-up advisories out of the real cache.
         own = {"npm_config_registry": url, "npm_config_cache": str(tmp_path), "npm_config_fetch_retries": "0"}
         done = subprocess.run(
             [ROOT / "scripts" / "page", "audit"],

@@ -21,7 +21,7 @@ export function Budget({ data }: { data: Operations }): React.JSX.Element {
   const forecast = useQuery("forecast", costs, FORECAST_REFRESH_MS).data?.forecast ?? null;
   const rate = burnRate(days, money.remaining_usd, now);
   const points = money.burn_down.map(({ time, remaining_usd }) => ({ at: Date.parse(time), usd: remaining_usd }));
-  // If nothing has been spent there is only one point; add one a day earlier to draw a line.
+  // If nothing has been spent there is only one point; add a second, from the day before, to draw a line.
   if (points.length === 1) points.unshift({ at: now - DAY_MS, usd: money.remaining_usd });
   return (
     <>

@@ -1,6 +1,6 @@
-"""A service with something of everything to look at: verdicts of several kinds, and boards with GPU results.
+"""A service with data for every view: several verdicts, usage history, and a leaderboard with GPU results.
 
-The GPU results are written into the store before the service starts, since no test has a GPU.
+The GPU results are written to the store before the service starts, since the tests have no GPU.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from tests.browser.history import put_history
+from tests.browser.usage_history import write_usage_history
 from tests.support.services import EXAMPLE, REHEARSAL, ROOT, serving
 from warmfront.gpus import MI300X
 from warmfront.judge.statistics import geometric_mean
@@ -34,43 +34,43 @@ if TYPE_CHECKING:
 
 MATMUL = (ROOT / "examples" / "matmul.hip").read_text()
 
-#: The same kernel with smaller blocks: something to compare with.
+#: The same kernel with smaller blocks, to compare with.
 VARIANT = EXAMPLE.replace("256", "128")
-#: Right for the first 512 elements, then every fourth is left as it came: a picture of where.
+#: Correct for the first 512 elements; then every fourth is not computed, which gives the error map a pattern.
 WRONG = EXAMPLE.replace("leak(x.w, alpha)", "begin < 512 ? leak(x.w, alpha) : x.w")
 BROKEN = EXAMPLE.replace("threadIdx.x", "threadIdx.q")
 
-#: Cases of the GPU results: floating-point operations and bytes.
+#: Cases of the GPU results: name, floating-point operations and bytes.
 _CASES = (
     ("n = 4096, m = 4096", 2**24, 2**27),
     ("n = 8192, m = 8192", 2**26, 2**29),
     ("n = 131072, m = 512", 2**26, 2**29),
 )
-#: Users, and how many times the floor they take.
+#: Users, and their times as multiples of the roofline floor.
 _USERS = {"ada": 1.21, "grace": 1.212, "edsger": 1.7, "barbara": 3.9}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gallery:
-    """Where to look."""
+class PopulatedService:
+    """The service and the ids of its submissions."""
 
     service: Service
     accepted: str
-    other: str  #: another accepted one of the same problem
+    other: str  #: another accepted submission for the same problem
     wrong: str
     broken: str
     on_gpu: str
 
     @property
     def views(self) -> dict[str, str]:
-        """Every view, by a short name, with its path."""
+        """The path of every view, by a short name."""
         return {
             "problems": "/problems",
             "problem": "/problems/leaky-relu",
             "submissions": "/submissions",
             "submission": f"/submissions/{self.accepted}",
             "submission-gpu": f"/submissions/{self.on_gpu}",
-            "submission-story": f"/submissions/{self.accepted}?tab=story",
+            "submission-events": f"/submissions/{self.accepted}?tab=events",
             "submission-xray": f"/submissions/{self.accepted}?tab=xray",
             "submission-code": f"/submissions/{self.accepted}?tab=code",
             "submission-wrong": f"/submissions/{self.wrong}",
@@ -78,51 +78,53 @@ class Gallery:
             "leaderboard": "/leaderboard/leaky-relu",
             "operations": "/operations",
             "settings": "/settings",
-            "lost": "/problems/nothing-of-that-name",
+            "not-found": "/problems/unknown",
         }
 
 
 @contextlib.contextmanager
-def opened(data_dir: Path) -> Iterator[Gallery]:
-    """A service with all of it, until the end of the block."""
-    put_gpu_results(data_dir)
-    put_history(data_dir)
+def populated_service(data_dir: Path) -> Iterator[PopulatedService]:
+    """Run a populated service until the end of the block."""
+    write_gpu_results(data_dir)
+    write_usage_history(data_dir)
     with serving(data_dir, **REHEARSAL) as service:
         yield fill(service)
 
 
-def fill(service: Service) -> Gallery:
-    """Hand in a few kernels and wait for their verdicts."""
-    taken = {
+def fill(service: Service) -> PopulatedService:
+    """Submit a few kernels and wait for their verdicts."""
+    submission_ids = {
         "accepted": service.submit(EXAMPLE),
         "other": service.submit(VARIANT),
         "wrong": service.submit(WRONG, endpoint="checker"),
         "broken": service.submit(BROKEN, endpoint="checker"),
     }
-    last = {name: service.events(each)[-1]["status"] for name, each in taken.items()}
+    verdicts = {
+        name: service.events(submission_id)[-1]["status"] for name, submission_id in submission_ids.items()
+    }
     expected = {
         "accepted": "ACCEPTED",
         "other": "ACCEPTED",
         "wrong": "WRONG_ANSWER",
         "broken": "COMPILE_ERROR",
     }
-    assert last == expected
-    return Gallery(service=service, on_gpu="sub_gpu_ada", **taken)
+    assert verdicts == expected
+    return PopulatedService(service=service, on_gpu="sub_gpu_ada", **submission_ids)
 
 
-def put_gpu_results(data_dir: Path) -> None:
-    """Write what four users reached on a GPU, two of them too close to call."""
+def write_gpu_results(data_dir: Path) -> None:
+    """Write the GPU results of four users, two of them too close to distinguish."""
 
     async def write() -> None:
         store = await open_store(Settings(data_dir=data_dir))
-        chance = random.Random(7)  # noqa: S311 - the same pictures every time
+        chance = random.Random(7)  # noqa: S311 - the same charts every time
         try:
             for user, factor in _USERS.items():
                 await store.write(_accepted, user, _timings(factor, chance))
         finally:
             await store.close()
 
-    # In a thread: Playwright's loop may run in this one.
+    # In a thread, since Playwright's event loop may run in this one.
     with ThreadPoolExecutor(1) as thread:
         thread.submit(asyncio.run, write()).result()
 

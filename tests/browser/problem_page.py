@@ -1,4 +1,4 @@
-"""The problem's page as its author uses it: type, press, and see what comes of it."""
+"""Page object of a problem's page: write code, press buttons, read the verdict."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
-from tests.browser.browsing import Window
+from tests.browser.browser_window import Window
 from tests.support.services import EXAMPLE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
-#: A boot, a check and a benchmark on a machine that does much else.
+#: Provisioning, a check and a benchmark on a busy machine.
 VERDICT_MS = 120_000
 
-#: Never comes to its end by itself.
+#: A kernel that never terminates.
 ENDLESS = EXAMPLE.replace(
     "const size_t count = n * m;", "const size_t count = n * m;\n    for (volatile int i = 0;;) ++i;"
 )
 
-#: Keeps every title that the tab had.
+#: Records every title of the tab.
 _TITLES = """
     window.titles = [];
     new MutationObserver(() => {
@@ -29,8 +29,8 @@ _TITLES = """
 """
 
 
-class Desk:
-    """A window on one problem."""
+class ProblemPage:
+    """A window with one problem."""
 
     def __init__(self, browser: Browser, url: str, slug: str = "leaky-relu") -> None:
         self.window = Window(browser, url)
@@ -41,20 +41,20 @@ class Desk:
 
     @property
     def editor(self) -> Locator:
-        """Where the code is."""
+        """The content of the editor."""
         return self.page.locator(".cm-content")
 
     @property
-    def outcome(self) -> Locator:
+    def run_status(self) -> Locator:
         """The headline of the run."""
-        return self.page.get_by_test_id("outcome")
+        return self.page.get_by_test_id("run-status")
 
     def stage(self, name: str) -> Locator:
-        """One line of the timeline."""
+        """Return the line of a stage in the timeline."""
         return self.page.locator(f"[data-stage={name}]")
 
     def write(self, code: str) -> None:
-        """Put other code in the place of what is there, as a paste does."""
+        """Replace the code, as pasting does."""
         self.editor.click()
         self.page.keyboard.press("Control+a")
         self.page.keyboard.insert_text(code)
@@ -64,12 +64,12 @@ class Desk:
         self.page.get_by_role("button", name=name, exact=True).click()
 
     def expect_verdict(self, status: str) -> None:
-        """Wait for the end, which must be this one."""
-        expect(self.outcome).not_to_have_attribute("data-status", "RUNNING", timeout=VERDICT_MS)
-        expect(self.outcome).to_have_attribute("data-status", status)
+        """Wait for the verdict and check it."""
+        expect(self.run_status).not_to_have_attribute("data-status", "RUNNING", timeout=VERDICT_MS)
+        expect(self.run_status).to_have_attribute("data-status", status)
 
     def titles(self) -> list[str]:
-        """Every title that the tab had since it was loaded."""
-        found = self.page.evaluate("window.titles")
-        assert isinstance(found, list)
-        return found
+        """Return every title of the tab since it was loaded."""
+        titles = self.page.evaluate("window.titles")
+        assert isinstance(titles, list)
+        return titles

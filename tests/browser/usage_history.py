@@ -1,6 +1,6 @@
-"""Twelve days of a service's past, written into its store: VMs, tasks of four users, and what they came to.
+"""Write twelve days of usage to the store of a service: VMs, the submissions of four users, and their costs.
 
-The last day has enough in it for lanes of every kind. Nothing is random, so pictures are the same each time.
+The last day has VMs of every kind. Nothing is random, so screenshots are reproducible.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BOOT_S = 430.0
 KEPT_S = 600.0
 RATE_USD_PER_H = Decimal("1.99")
 
-#: Hours before now at which a VM was asked for, on each day, and how many tasks it got.
+#: When a VM was requested on each day, in hours before now, and its number of submissions.
 _SHIFTS = ((21.5, 9), (15.0, 24), (6.0, 14), (2.2, 31))
 _DAY_S = 86_400
 _BILLING = Billing(rate_usd_per_h=RATE_USD_PER_H)
@@ -40,15 +40,15 @@ _BILLING = Billing(rate_usd_per_h=RATE_USD_PER_H)
 
 @dataclass(frozen=True, kw_only=True)
 class _Shift:
-    """One VM's life."""
+    """The use of one VM."""
 
     number: int
     begin: float
     tasks: int
 
 
-def put_history(data_dir: Path, days: int = DAYS) -> None:
-    """Write it; the service must not run meanwhile."""
+def write_usage_history(data_dir: Path, days: int = DAYS) -> None:
+    """Write the usage history. The service must not be running."""
 
     async def write() -> None:
         store = await open_store(Settings(data_dir=data_dir))
@@ -59,7 +59,7 @@ def put_history(data_dir: Path, days: int = DAYS) -> None:
         finally:
             await store.close()
 
-    # In a thread of its own: a browser's driver keeps an event loop in this one.
+    # In a thread, since Playwright's event loop may run in this one.
     with ThreadPoolExecutor(1) as thread:
         thread.submit(lambda: asyncio.run(write())).result()
 
@@ -69,7 +69,7 @@ def _shifts(now: float, days: int) -> list[_Shift]:
         _Shift(
             number=10 * day + place,
             begin=now - day * _DAY_S - hours * 3600,
-            # Some days are busier than others, and the first ones were quiet.
+            # Some days are busier than others; the first days are quiet.
             tasks=max(2, tasks * (1 + (day * 7) % 5) // 4 - day // 2),
         )
         for day in range(days)
@@ -79,7 +79,7 @@ def _shifts(now: float, days: int) -> list[_Shift]:
 
 
 def _live(c: Connection, shift: _Shift) -> None:
-    """A VM from its first second to its last, with all that it did."""
+    """Write a VM from request to termination, with its submissions and ledger entries."""
     vm = VMInstance(
         id=f"vm_past{shift.number:04d}",
         provider="local",
@@ -113,7 +113,7 @@ def _live(c: Connection, shift: _Shift) -> None:
 def _task(
     c: Connection, vm: VMInstance, shift: _Shift, number: int, *, at: float, seconds: float
 ) -> VMInstance:
-    """One task on a VM: what it waited, what it took, and its verdict."""
+    """Write one submission on a VM: its wait, its attempt and its verdict."""
     new = NewSubmission(
         id=f"sub_past{shift.number:04d}x{number}",
         owner=USERS[(number * number + shift.number) % len(USERS)],
