@@ -11,7 +11,7 @@ export function Queue({ data, now }: { data: Operations; now: number }): React.J
       {items.length === 0 ? (
         <p className="dim no-gap">{length === 0 ? "Queue is empty." : `${plural(length, "submission")} about to start.`}</p>
       ) : (
-        <div className="scroll" tabIndex={0} role="region" aria-label="Queued submissions">
+        <div className="scroll" tabIndex={0} role="region" aria-label="Submissions in the queue">
           <table>
             <thead>
               <tr>
