@@ -36,6 +36,7 @@ check: ## Formatting, lint, types and spelling
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/codespell
+	@$(BIN)/python scripts/generate_types.py --check
 	@PYTHON=$(PYTHON) scripts/page check
 
 audit: ## Ask for known problems in the packages that the page ships

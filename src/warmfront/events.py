@@ -1,7 +1,7 @@
-"""The events that a submission emits, typed.
+"""The events of a submission.
 
-An event is what happened; its id and time are given by the log that keeps it. The names and fields are
-those that clients parse, so a change here is a change of the public interface.
+The event log assigns an event its id and time when it stores it. Clients parse these names and fields, so a
+change here changes the public interface: `docs/api.md` says which changes are compatible.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import dataclasses
 import math
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from warmfront.verdicts import Verdict
 
@@ -20,71 +21,83 @@ if TYPE_CHECKING:
     from warmfront.errors import WarmfrontError
 
 
+#: The version of the wire schema: the `schema` field of every event, and the `Warmfront-Version` header.
+#: All events that are stored today have version 1; a second version has to be stored with the event.
+SCHEMA_VERSION = 1
+
+
+class VMStart(StrEnum):
+    """How an attempt got its VM."""
+
+    COLD_START = "COLD_START"  #: it waited for a VM to be provisioned
+    WARM_REUSE = "WARM_REUSE"  #: a VM was ready
+
+
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """Something that happened to a submission."""
+    """A fact about a submission."""
 
     status: ClassVar[str]
 
     def fields(self) -> dict[str, Any]:
-        """What goes on the wire: `status` first, then the event's own fields, JSON all through."""
+        """Return the event as JSON types: `status` first, then the event's own fields."""
         return {"status": self.status, **{name: _plain(value) for name, value in vars(self).items()}}
 
 
 @dataclass(frozen=True, kw_only=True)
 class InQueue(Event):
-    """It is stored, and will get its verdict."""
+    """The submission is stored and will get a verdict."""
 
     status = "IN_QUEUE"
-    submission_id: str  #: by which it is asked for
-    position: int  #: how many go before it
-    quote: dict[str, Any]  #: vm_state, wait_s, cost_usd: what it looks like now
+    submission_id: str
+    position: int  #: how many submissions are ahead in the queue
+    quote: dict[str, Any]  #: vm_state, wait_s, cost_usd and warm_chance, as expected at this moment
 
 
 @dataclass(frozen=True, kw_only=True)
 class Provisioning(Event):
-    """A VM is on its way."""
+    """A VM is being provisioned for the submission."""
 
     status = "PROVISIONING"
-    vm_state: str  #: COLD_START
+    vm_state: str  #: a `VMStart`; COLD_START
     vm_id: str
     phase: str
     elapsed_s: float
-    eta_s: float | None  #: seconds to go, by the boots seen so far
+    eta_s: float | None  #: expected seconds until the VM is ready, from earlier provisioning times
 
 
 @dataclass(frozen=True, kw_only=True)
 class VMReady(Event):
-    """It has a VM."""
+    """An attempt begins on a VM."""
 
     status = "VM_READY"
     vm_id: str
-    vm_state: str  #: COLD_START or WARM_REUSE
+    vm_state: str  #: a `VMStart`
     gpu: str
     simulated: bool
-    attempt: int  #: 1 but for a submission whose VM was lost
-    metrics: dict[str, Any]  #: the VM's own and the pool's
+    attempt: int  #: 1, or more after lost attempts
+    metrics: dict[str, Any]  #: figures of the VM and of the pool
 
 
 @dataclass(frozen=True, kw_only=True)
 class Xray(Event):
-    """What the compiler of the real target makes of the source; nothing was run for it."""
+    """The X-ray: what the compiler for the GPU reports about the source, without running it."""
 
     status = "XRAY"
     arch: str
     gpu: str
     compiler: str
-    compiles: bool | None  #: None where this machine cannot tell
-    kernels: list[dict[str, Any]]  #: vgpr, agpr, sgpr, lds_bytes, waves_per_simd, limited_by, instructions, …
-    findings: list[dict[str, Any]]
-    message: str = ""  #: why it does not compile, in the author's lines
+    compiles: bool | None  #: None if the control plane cannot tell
+    kernels: list[dict[str, Any]]  #: `KernelReport.to_dict()`
+    findings: list[dict[str, Any]]  #: `XrayFinding` as a dict
+    message: str = ""  #: why it does not compile, with line numbers of the source
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compiling(Event):
-    """The compiler has the source."""
+    """The source is being compiled."""
 
     status = "COMPILING"
     compiler: str
@@ -94,7 +107,7 @@ class Compiling(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Checking(Event):
-    """It compiled; the cases begin."""
+    """The source compiled; the cases begin."""
 
     status = "CHECKING"
     total_tests: int
@@ -103,11 +116,11 @@ class Checking(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class CaseResult:
-    """What one case came to."""
+    """The result of one case."""
 
-    test_id: int  #: from 1
+    test_id: int  #: counts from 1
     name: str
-    status: str  #: PASSED or FAILED
+    status: Literal["PASSED", "FAILED"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,14 +134,14 @@ class TestResult(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """Something that the bug finder saw."""
+    """Undefined behaviour that the bug finder observed."""
 
     kind: str  #: such as `data-race`; docs/bug-finder.md explains each
-    severity: str  #: `error`: wrong by the language; `warning`: it may do no harm
+    severity: Literal["error", "warning"]  #: `error`: undefined by the language; `warning`: may be harmless
     message: str
     hint: str  #: what to try
-    line: int | None  #: in the author's file; None where it cannot be told
-    other_line: int | None = None  #: of the other thread, where there is one to it
+    line: int | None  #: in the source; None if unknown
+    other_line: int | None = None  #: of the second thread involved, if there is one
     kernel: str
     block: tuple[int, int, int] | None
     thread: tuple[int, int, int] | None
@@ -145,11 +158,11 @@ class Checked(Event):
     test_results: tuple[CaseResult, ...]
     passed_tests: int
     total_tests: int
-    simulated: bool  #: it ran on the CPU simulator
-    output: str = ""  #: what the program printed, shown to its author as text
-    warnings: tuple[Finding, ...] = ()  #: what the bug finder saw and the answer survived
-    bug_finder: str = ""  #: why the bug finder did not look at all it should have, if so
-    target: str = ""  #: why the real target's compiler refuses what the CPU's took
+    simulated: bool  #: it ran on the CPU runtime
+    output: str = ""  #: what the program printed
+    warnings: tuple[Finding, ...] = ()  #: findings that did not make an output wrong
+    bug_finder: str = ""  #: why the bug finder did not examine every case, if so
+    target: str = ""  #: why the GPU's compiler rejects what the CPU's compiler accepted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,18 +175,18 @@ class Benchmarking(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Timing:
-    """What one timed case came to."""
+    """The timing of one case."""
 
-    test_id: int  #: the same number as in the check
+    test_id: int  #: the case's number in the check
     name: str
     runtime_ms: float  #: median of the samples
     ci: tuple[float, float]  #: 95% bootstrap confidence interval of the median, in ms
-    gflops: float | None  #: None where FLOPs are not the point
+    gflops: float | None  #: None if the problem does not count FLOPs
     gbps: float
-    runs: tuple[float, ...]  #: every sample, in ms, in the order taken
-    outer_ms: float  #: time of a call by the judge's own clock, the audit of the above
-    pct_of_floor: float | None = None  #: roofline floor over the median, where the GPU's peaks are known
-    note: str = ""  #: such as why the outer clock was believed instead
+    runs: tuple[float, ...]  #: every sample, in ms, in order
+    outer_ms: float  #: time of a call by the judge's own clock, to audit `runtime_ms`
+    pct_of_floor: float | None = None  #: roofline floor over the median; None on the CPU runtime
+    note: str = ""  #: such as why `outer_ms` was used instead of the samples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,7 +216,7 @@ class Benchmarked(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Accepted(Event):
-    """Right, timed, and it counts."""
+    """The submission is correct and timed, and counts for the leaderboard."""
 
     status = "ACCEPTED"
     passed_tests: int
@@ -214,7 +227,7 @@ class Accepted(Event):
     avg_gflops: float | None
     simulated: bool
     cost_usd: float
-    receipt: dict[str, Any]  #: enough to say later what was judged, how and where
+    receipt: dict[str, Any]  #: what was judged, with what and where
     output: str = ""
     warnings: tuple[Finding, ...] = ()
     bug_finder: str = ""
@@ -223,57 +236,65 @@ class Accepted(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Failed(Event):
-    """A verdict that is not a success. `verdict` is its status."""
+    """A verdict that is not a success; `verdict` is its status."""
 
     verdict: Verdict = field(metadata={"wire": False})
-    code: str  #: a finer reason, stable
+    code: str  #: a finer reason than the verdict; stable
     message: str
     details: dict[str, Any] = field(default_factory=dict)
-    hint: str = ""  #: the next step
+    hint: str = ""  #: what to do next
 
     @classmethod
     def of(cls, error: WarmfrontError) -> Failed:
-        """The verdict ERROR, for an error of ours."""
+        """Return the verdict ERROR for an error of Warmfront."""
         return cls(verdict=Verdict.ERROR, code=error.code, message=error.message, hint=error.hint or "")
 
     def fields(self) -> dict[str, Any]:
-        """As `Event.fields`, with the verdict as the status and the details beside it."""
+        """Return the event as JSON types, with some details moved to the top level."""
         wire = {"status": str(self.verdict), "code": self.code, "message": self.message, "hint": self.hint}
         lifted = {name: self.details[name] for name in LIFTED if name in self.details}
         rest = {name: value for name, value in self.details.items() if name not in LIFTED}
         return {**wire, **{k: _plain(v) for k, v in lifted.items()}, "details": _plain(rest)}
 
 
-#: Details that clients expect beside `message`, not below `details`.
+#: Details that clients expect at the top level of the event.
 LIFTED = ("debug_info", "case", "passed_tests", "total_tests", "simulated", "output", "target")
 
 
 @dataclass(kw_only=True)
 class Stamp:
-    """Gives each event of one submission its id, from 1, and its time."""
+    """Adds ids, times and the schema version to the events of one submission that has no event log."""
 
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     last_id: int = 0
 
     def __call__(self, event: Event) -> dict[str, Any]:
-        """The event as it goes on the wire."""
+        """Return the event as it is sent."""
         self.last_id += 1
         return {
             "id": self.last_id,
-            "time": self.clock().isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "time": format_time(self.clock()),
+            "schema": SCHEMA_VERSION,
             **event.fields(),
         }
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON is made of anything
-    """The value with JSON's types alone. JSON has no NaN and no infinity: they become text."""
-    if value is None or isinstance(value, (str, int)):  # not a union, which is made anew each time
+def format_time(moment: datetime) -> str:
+    """Format a time in UTC with milliseconds, such as `2026-01-31T12:00:00.000Z`."""
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON has values of any type
+    """Convert a value to JSON types. NaN and infinities, which JSON lacks, become text."""
+    if value is None or isinstance(
+        value, (str, int)
+    ):  # a tuple: `str | int` would create a union object on every call
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):  # as above
+    if isinstance(value, (list, tuple)):  # a tuple for the same reason
         return [_plain(item) for item in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}

@@ -1,7 +1,8 @@
-"""Who asks: the gate in front of every route that is not public.
+"""Authentication: finds the user behind a request, or rejects the request with 401 or 403.
 
-A key names a user. Without any key in the store, and bound to loopback, there is one local user with an
-operator's rights; then the browser of that machine is kept from acting for the pages of others.
+An API key belongs to a user. While the store holds no key and the service is bound to loopback, there is one
+user, `local`, with an operator's rights. Another site's page could then use a browser on the same machine to
+act as that user, so requests without a key are also protected against CSRF and DNS rebinding.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
-from warmfront.api import error_responses
-from warmfront.api.error_responses import quote_value
+from warmfront.api.error_responses import error_response, quote_value
 from warmfront.errors import NotAllowed, NotAuthenticated, WarmfrontError
 from warmfront.store import keys
 from warmfront.store.records import Role
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from warmfront.api.context import ServiceContext
     from warmfront.store.records import ApiKey
 
-#: Where the gate stands. Health is for whoever watches the service, the form of the API for everyone.
-_GUARDED = re.compile(r"/api/amd(/|$)|/metrics/?$")
+#: Protected paths. Health checks and the OpenAPI document are public, for monitoring and for tools.
+_PROTECTED = re.compile(r"/api/amd(/|$)|/metrics/?$")
 _PUBLIC = frozenset({"/api/amd/health", "/api/amd/ready"})
 
 _SECRET = re.compile(r"wf_[A-Za-z0-9_-]{1,200}")
@@ -45,11 +45,11 @@ class Caller:
 
     @property
     def is_operator(self) -> bool:
-        """Whether the service is theirs."""
+        """Whether the caller is an operator."""
         return self.role is Role.OPERATOR
 
     def may_see(self, owner: str | None) -> bool:
-        """Whether what belongs to this user is theirs to see."""
+        """Return whether the caller may see what belongs to `owner`."""
         return self.is_operator or owner == self.user
 
 
@@ -57,7 +57,7 @@ LOCAL = Caller(user="local", role=Role.OPERATOR)
 
 
 class AuthMiddleware:
-    """Lets a request in with its caller, or answers 401 or 403."""
+    """Adds the `Caller` to the scope of a request to a protected path, or responds with 401 or 403."""
 
     def __init__(self, app: ASGIApp, service: ServiceContext) -> None:
         self._app = app
@@ -65,17 +65,17 @@ class AuthMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        if scope["type"] == "http" and _GUARDED.match(scope["path"]) and scope["path"] not in _PUBLIC:
+        if scope["type"] == "http" and _PROTECTED.match(scope["path"]) and scope["path"] not in _PUBLIC:
             try:
-                scope["warmfront.caller"] = await self._admit(scope)
+                scope["warmfront.caller"] = await self._authenticate(scope)
             except WarmfrontError as error:
-                await error_responses.of_error(error)(scope, receive, send)
+                await error_response(error)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
-    async def _admit(self, scope: Scope) -> Caller:
+    async def _authenticate(self, scope: Scope) -> Caller:
         headers = Headers(scope=scope)
-        secret = _secret_of(headers.get("authorization"))
+        secret = _bearer_secret(headers.get("authorization"))
         key, keyless = await self._service.store.read(_look_up, secret)
         if key is not None:
             return Caller(user=key.user, role=key.role, team=key.team)
@@ -83,12 +83,13 @@ class AuthMiddleware:
             raise NotAuthenticated("This API key is unknown or revoked.")
         if not keyless or not is_loopback(self._service.settings.host):
             raise NotAuthenticated
-        _refuse_other_sites(scope["method"], headers)
+        _reject_dns_rebinding(headers)
+        _reject_csrf(scope["method"], headers)
         return LOCAL
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach what listens there."""
+    """Return whether an address is reachable only from this machine."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -102,8 +103,8 @@ def _look_up(c: Connection, secret: str | None) -> tuple[ApiKey | None, bool]:
     return None, not keys.any_active(c)
 
 
-def _secret_of(header: str | None) -> str | None:
-    """The key that a request carries; one that cannot be a key is refused unseen."""
+def _bearer_secret(header: str | None) -> str | None:
+    """Return the API key of a request; reject text that cannot be a key without asking the store."""
     if header is None:
         return None
     scheme, _, secret = header.partition(" ")
@@ -112,19 +113,30 @@ def _secret_of(header: str | None) -> str | None:
     return secret.strip()
 
 
-def _refuse_other_sites(method: str, headers: Headers) -> None:
-    """Without a key, a name bent to this machine or a page of another site could act as the user."""
+def _reject_dns_rebinding(headers: Headers) -> None:
+    """Reject a Host header that does not name this machine.
+
+    In a DNS rebinding attack, another site's name is resolved to 127.0.0.1, so that the browser treats this
+    service as part of that site. The Host header still has the site's name.
+    """
     host = _host_name(f"//{headers.get('host', '')}")
     if host not in _LOCAL_NAMES:
         raise NotAllowed(
-            f"The Host header names {quote_value(host)}; without a key only localhost is served.",
+            f"Host is {quote_value(host)}; allowed without an API key: 127.0.0.1, localhost, [::1].",
             hint="Use http://127.0.0.1, or send an API key in the header `Authorization: Bearer wf_...`.",
         )
+
+
+def _reject_csrf(method: str, headers: Headers) -> None:
+    """Reject a cross-site request that changes something (CSRF).
+
+    Browsers send the Origin header with every such request, and a page cannot forge it.
+    """
     origin = headers.get("origin")
     if method not in {"GET", "HEAD"} and origin is not None and _host_name(origin) not in _LOCAL_NAMES:
         raise NotAllowed(
-            f"A page of {quote_value(origin)} may not act here.",
-            hint="Use this service's own page, or an API key.",
+            f"Cross-site request from {quote_value(origin)} rejected.",
+            hint="Use this service's own page, or send an API key.",
         )
 
 

@@ -1,6 +1,6 @@
-"""What the timed cases of a submission say together: one interval and one share of the floor.
+"""Summarizes the timed cases of a submission: one confidence interval and one fraction of the roofline floor.
 
-Read from the stored verdict, so an old one without intervals has none; nothing here asks the store.
+The input is a stored verdict; one from an older release has no confidence intervals. No queries here.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Summary:
-    """Beside the geometric mean of the times."""
+class BenchmarkSummary:
+    """Figures that accompany the geometric mean of the times."""
 
     ci: tuple[float, float] | None = None  #: 95% confidence interval of that mean, in ms
     pct_of_floor: float | None = None  #: geometric mean over the cases
 
 
-def summarise(timings: Sequence[Mapping[str, Any]]) -> Summary:
-    """The summary of the `benchmark_results` of an ACCEPTED event."""
-    return Summary(ci=_interval(timings), pct_of_floor=_share(timings))
+def summarize_benchmark(timings: Sequence[Mapping[str, Any]]) -> BenchmarkSummary:
+    """Summarize the `benchmark_results` of an ACCEPTED event."""
+    return BenchmarkSummary(ci=_confidence_interval(timings), pct_of_floor=_pct_of_floor(timings))
 
 
-def _interval(timings: Sequence[Mapping[str, Any]]) -> tuple[float, float] | None:
-    """The interval of a geometric mean of independent medians.
+def _confidence_interval(timings: Sequence[Mapping[str, Any]]) -> tuple[float, float] | None:
+    """Return the interval of a geometric mean of independent medians.
 
-    A geometric mean is a mean of logarithms, so what each case is unsure by adds up as squares do.
+    A geometric mean is a mean of logarithms, so the uncertainties of the cases add in quadrature.
     """
     if not timings or not all(_positive(t.get("runtime_ms"), *(t.get("ci") or (None,))) for t in timings):
         return None
@@ -41,12 +41,12 @@ def _interval(timings: Sequence[Mapping[str, Any]]) -> tuple[float, float] | Non
     return math.exp(centre - below), math.exp(centre + above)
 
 
-def _share(timings: Sequence[Mapping[str, Any]]) -> float | None:
-    shares: list[Any] = [timing.get("pct_of_floor") for timing in timings]
-    if not shares or not _positive(*shares):
+def _pct_of_floor(timings: Sequence[Mapping[str, Any]]) -> float | None:
+    fractions: list[Any] = [timing.get("pct_of_floor") for timing in timings]
+    if not fractions or not _positive(*fractions):
         return None
-    return math.exp(sum(math.log(float(share)) for share in shares) / len(shares))
+    return math.exp(sum(math.log(float(fraction)) for fraction in fractions) / len(fractions))
 
 
-def _positive(*values: Any) -> bool:  # noqa: ANN401 - a stored event holds whatever was written
+def _positive(*values: Any) -> bool:  # noqa: ANN401 - a stored event is untyped JSON
     return all(isinstance(value, int | float) and value > 0 for value in values)

@@ -1,6 +1,6 @@
-"""What the HTTP service is made of: the parts that it is handed, and what it asks of each.
+"""The components that the HTTP service uses, and what it needs from each.
 
-The program that starts the service makes them; nothing in here opens, starts or stops anything.
+`warmfront serve` creates them. Nothing in here opens, starts or stops a component.
 """
 
 from __future__ import annotations
@@ -27,58 +27,61 @@ if TYPE_CHECKING:
 
 
 class Orchestrator(Protocol):
-    """What the service asks of `VMOrchestrator`."""
+    """The part of `VMOrchestrator` that the routes use."""
 
     async def submit(self, new: NewSubmission) -> Submission:
-        """Take it; it is stored, with its first event, when this returns."""
+        """Store the submission with its first event, and queue it."""
 
     async def cancel(self, submission_id: str) -> Submission:
-        """End it; its sandbox is gone when this returns. `Conflict` if it has a verdict."""
+        """End the submission and wait until its sandbox is gone.
+
+        Raises `Conflict` if the submission already has a verdict.
+        """
 
     def quote(self, gpu: str, owner: str) -> Quote:
-        """What a submission of this owner may expect, if it came now."""
+        """Return the expected wait and cost of a submission that this owner sends now."""
 
     def pool(self) -> list[VMInstance]:
-        """The VMs alive."""
+        """Return the live VMs."""
 
     def waiting(self, most: int) -> list[Submission]:
-        """The first of those who wait, in about the order in which they are served."""
+        """Return the first `most` queued submissions, in approximately the order in which they will run."""
 
     def money(self) -> Money:
-        """Where the credits stand now."""
+        """Return the current state of the credits."""
 
     def queue_length(self) -> int:
-        """Submissions that wait for a VM."""
+        """Return the number of submissions that wait for a VM."""
 
 
-class Events(Protocol):
-    """What the service asks of `EventLog`."""
+class EventSource(Protocol):
+    """The part of `EventLog` that the routes use: pub/sub with replay."""
 
-    pulse: Pulse  #: beats whenever something was written
+    pulse: Pulse  #: notifies about every write
 
     def follow(self, submission_id: str, after: int = 0) -> AsyncIterator[StoredEvent]:
-        """The events after `after`, stored ones first, then as they come; ends after the verdict."""
+        """Yield the events after id `after`: first the stored ones, then live ones, until the verdict."""
 
 
-class XrayOf(Protocol):
-    """X-rays a source in a sandbox, off the event loop."""
+class XrayFunction(Protocol):
+    """Runs the X-ray in a sandbox, outside the event loop."""
 
     async def __call__(
         self, source: str, *, arch: str, problem: Problem | None, dtype: Dtype | None
     ) -> XrayReport:
-        """The report; a source that does not compile has one too."""
+        """Return the report of a source, also of one that does not compile."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceContext:
-    """The service."""
+    """Everything that the routes use."""
 
     settings: Settings
     store: Store
     orchestrator: Orchestrator
-    log: Events
+    log: EventSource
     provider: Provider
     clock: Clock
-    new_id: Callable[[str], str]  #: a prefix → an id that nobody can guess
-    xray: XrayOf  #: for `POST /api/amd/xray`
-    billing_reconciler: BillingReconciler | None = None  #: holds the ledger against the provider's record
+    new_id: Callable[[str], str]  #: prefix → an unguessable id
+    xray: XrayFunction  #: for `POST /api/amd/xray`
+    billing_reconciler: BillingReconciler | None = None

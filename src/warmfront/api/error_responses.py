@@ -1,6 +1,6 @@
-"""Errors as `application/problem+json`: a stable code, what is wrong, and what to do about it.
+"""Error responses: `application/problem+json` (RFC 9457) with a stable code and a hint.
 
-Every answer that is not a success is made here, so that all have one shape. Nothing is decided here.
+Every response that is not a success is created here, so that all have the same shape.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 
-#: When to try again after a fault of the machine.
+#: The `Retry-After` of a 503 response.
 RETRY_AFTER_S = 5
 
-#: The nearest class of an error's ancestry decides.
+#: HTTP status by error class; the nearest class in an error's MRO decides.
 _STATUS: dict[type[errors.WarmfrontError], int] = {
     errors.WarmfrontError: 500,
     errors.UsageError: 422,
@@ -45,7 +45,7 @@ _STATUS: dict[type[errors.WarmfrontError], int] = {
     errors.InfrastructureError: 503,
 }
 
-#: Codes of what the web framework refuses by itself.
+#: Codes of the errors that the framework raises.
 _HTTP_CODES = {
     400: "BAD_REQUEST",
     404: "NOT_FOUND",
@@ -54,15 +54,16 @@ _HTTP_CODES = {
     415: "UNSUPPORTED_MEDIA_TYPE",
 }
 
-#: What to do about a body that is too large.
-SMALLER = "A kernel is a page or two of text: leave data and generated tables out."
+BODY_TOO_LARGE_HINT = (
+    "Leave data and generated tables out of the source; kernels are usually a few kilobytes."
+)
 
-#: Of a value that is refused, this much is shown.
-_SHOWN_CHARS = 80
+#: A rejected value is quoted up to this length.
+_QUOTED_CHARS = 80
 
 
 class InvalidField(errors.BadRequest):
-    """A field has a value that is not allowed."""
+    """A request field has a value that is not allowed."""
 
     def __init__(self, field: str, value: object, allowed: str, *, hint: str | None = None) -> None:
         super().__init__(f"{field} is {quote_value(value)}; allowed: {allowed}.", hint=hint)
@@ -70,7 +71,7 @@ class InvalidField(errors.BadRequest):
 
 
 class InvalidText(errors.BadRequest):
-    """A field holds text that cannot be taken; the message says why."""
+    """A request field holds text that is not allowed; the message says why."""
 
     def __init__(self, field: str, message: str, *, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -78,7 +79,7 @@ class InvalidText(errors.BadRequest):
 
 
 class QuotaExceeded(errors.RateLimitExceeded):
-    """Too many, for now."""
+    """A fixed-window rate limit is exhausted until the next window."""
 
     def __init__(self, message: str, *, retry_after_s: int, hint: str) -> None:
         super().__init__(message, hint=hint)
@@ -86,12 +87,12 @@ class QuotaExceeded(errors.RateLimitExceeded):
 
 
 def quote_value(value: object) -> str:
-    """A value as it is quoted in a message: never long, never raw."""
+    """Quote a value for a message: escaped, and cut to a readable length."""
     text = repr(value)
-    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…"
+    return text if len(text) <= _QUOTED_CHARS else f"{text[:_QUOTED_CHARS]}…"
 
 
-def problem(
+def problem_response(
     status: int,
     code: str,
     detail: str,
@@ -99,9 +100,9 @@ def problem(
     hint: str = "",
     field: str | None = None,
     headers: Mapping[str, str] | None = None,
-    **more: object,
+    **members: object,
 ) -> Response:
-    """One refusal."""
+    """Return an error response; `members` are further members of the problem object."""
     body: dict[str, Any] = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -112,22 +113,22 @@ def problem(
     }
     if field is not None:
         body["field"] = field
-    body.update(more)
+    body.update(members)
     return Response(json.dumps(body).encode(), status, headers, MEDIA_TYPE)
 
 
-def of_error(error: errors.WarmfrontError) -> Response:
-    """An error of ours."""
+def error_response(error: errors.WarmfrontError) -> Response:
+    """Return the response for a deliberate error."""
     status = next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
     headers: dict[str, str] = {}
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     if status == 503:
         headers["Retry-After"] = str(RETRY_AFTER_S)
-        logger.warning("%s: %s", error.code, error.message)
+        logger.warning("responding with 503: %s: %s", error.code, error.message)
     if isinstance(error, QuotaExceeded):
         headers["Retry-After"] = str(error.retry_after_s)
-    return problem(
+    return problem_response(
         status,
         error.code,
         error.message,
@@ -137,87 +138,89 @@ def of_error(error: errors.WarmfrontError) -> Response:
     )
 
 
-def unexpected(error: Exception, what: str) -> Response:
-    """A bug of ours: the caller gets a number that finds it in the log, and nothing more."""
-    number = f"err_{secrets.token_hex(6)}"
-    logger.error("%s: %s", number, what, exc_info=error)
-    return problem(
+def internal_error(error: Exception, request: str) -> Response:
+    """Log an unhandled exception under a random id and return a 500 response that has only the id."""
+    error_id = f"err_{secrets.token_hex(6)}"
+    logger.error("unhandled exception %s in %s", error_id, request, exc_info=error)
+    return problem_response(
         500,
         "INTERNAL",
-        "Warmfront failed at this; the request is not to blame.",
-        hint=f"Tell the operator this number, which is in the log: {number}",
-        error_id=number,
+        "Internal error. The request is not the cause.",
+        hint=f"Report error id {error_id} to the operator; the service's log has the details.",
+        error_id=error_id,
     )
 
 
 def install(app: FastAPI) -> None:
-    """Answer every error that a route raises in this shape."""
+    """Register handlers that turn every error of a route into a problem response."""
     from fastapi.exceptions import RequestValidationError  # noqa: PLC0415 - beside its only use
-    from starlette.exceptions import HTTPException  # noqa: PLC0415 - as above
+    from starlette.exceptions import HTTPException  # noqa: PLC0415 - beside its only use
 
-    app.add_exception_handler(errors.WarmfrontError, _on_error)  # type: ignore[arg-type]  # narrower
-    app.add_exception_handler(HTTPException, _on_http)  # type: ignore[arg-type]  # as above
-    app.add_exception_handler(RequestValidationError, _on_invalid)  # type: ignore[arg-type]  # as above
+    # Starlette types a handler's second parameter as Exception; each of these is called with its own class.
+    app.add_exception_handler(errors.WarmfrontError, _on_error)  # type: ignore[arg-type]
+    app.add_exception_handler(HTTPException, _on_http)  # type: ignore[arg-type]
+    app.add_exception_handler(RequestValidationError, _on_invalid)  # type: ignore[arg-type]
 
 
 async def _on_error(_request: Request, error: errors.WarmfrontError) -> Response:
-    return of_error(error)
+    return error_response(error)
 
 
 async def _on_http(request: Request, error: HTTPException) -> Response:
-    where = f"{request.method} {request.url.path}"
+    route = f"{request.method} {request.url.path}"
     details = {
-        400: ("The body cannot be read as JSON in UTF-8.", "Let a JSON library write it."),
-        404: (f"There is nothing at {quote_value(where)}.", "GET /openapi.json lists what there is."),
+        400: ("The request body is not JSON in UTF-8.", "Use a JSON library to encode the body."),
+        404: (f"There is no route {quote_value(route)}.", "GET /openapi.json lists the routes."),
         405: (
-            f"{request.method} is not for {quote_value(request.url.path)}.",
-            "The Allow header has what is.",
+            f"{request.method} is not allowed for {quote_value(request.url.path)}.",
+            "The Allow header lists the allowed methods.",
         ),
-        413: (str(error.detail), SMALLER),
+        413: (str(error.detail), BODY_TOO_LARGE_HINT),
     }
     detail, hint = details.get(error.status_code, (str(error.detail), ""))
     code = _HTTP_CODES.get(error.status_code, "HTTP_ERROR")
-    return problem(error.status_code, code, detail, hint=hint, headers=error.headers)
+    return problem_response(error.status_code, code, detail, hint=hint, headers=error.headers)
 
 
 async def _on_invalid(request: Request, error: RequestValidationError) -> Response:
     first = error.errors()[0]
-    kind, where = first["type"], [str(part) for part in first["loc"]]
+    kind, location = first["type"], [str(part) for part in first["loc"]]
     if kind == "json_invalid":
-        return problem(
+        return problem_response(
             400,
             "BAD_REQUEST",
-            f"The body is not JSON: {first['ctx']['error']} at character {where[-1]}.",
+            f"The request body is not JSON: {first['ctx']['error']} at character {location[-1]}.",
             hint='Send an object such as {"problem": "leaky-relu", "solution_code": "..."}.',
         )
     media_type = request.headers.get("content-type", "")
-    if where == ["body"] and "json" not in media_type:
-        return problem(
+    if location == ["body"] and "json" not in media_type:
+        return problem_response(
             415,
             "UNSUPPORTED_MEDIA_TYPE",
-            f"The body's Content-Type is {quote_value(media_type)}; allowed: application/json.",
-            hint="With curl: -H 'Content-Type: application/json', or --json in place of -d.",
+            f"Content-Type is {quote_value(media_type)}; allowed: application/json.",
+            hint="With curl, add -H 'Content-Type: application/json', or use --json instead of -d.",
         )
-    return _invalid(first, where)
+    return _invalid(first, location)
 
 
-def _invalid(first: Mapping[str, Any], where: Sequence[str]) -> Response:
-    """A body or a parameter that is not as documented."""
-    field = ".".join(where[1:]) or where[0]
-    hint = "GET /openapi.json has the whole form."
+def _invalid(first: Mapping[str, Any], location: Sequence[str]) -> Response:
+    """Return the response for a body or parameter that does not match the schema."""
+    field = ".".join(location[1:]) or location[0]
+    hint = "GET /openapi.json describes every field."
     if first["type"] == "missing":
-        detail = f"{field} is missing; it is required."
+        detail = f"{field} is required."
     elif first["type"] == "extra_forbidden" and field == "submission_id":
-        detail, hint = "submission_id is ours to give: leave it out.", "The answer's `id` has it."
+        detail = "submission_id cannot be set: the service assigns it."
+        hint = "Omit the field; the response has the id."
     elif first["type"] == "extra_forbidden":
         detail = f"{quote_value(field)} is not a field of this request."
     else:
         detail = f"{field} is {quote_value(first.get('input'))}; allowed: {_allowed(first)}."
-    return problem(422, errors.BadRequest.code, detail, hint=hint, field=field[:_SHOWN_CHARS])
+    return problem_response(422, errors.BadRequest.code, detail, hint=hint, field=field[:_QUOTED_CHARS])
 
 
 def _allowed(first: Mapping[str, Any]) -> str:
-    """What the form says, in words."""
+    """Return the constraint that Pydantic reports, in words."""
     if "expected" in first.get("ctx", {}):
         return str(first["ctx"]["expected"])
     message = str(first["msg"]).removeprefix("Input should ").removeprefix("be ")

@@ -1,6 +1,7 @@
-"""Events as Server-Sent Events, each sent as it is stored; a client that lags or leaves costs others nothing.
+"""Server-sent events with backpressure.
 
-A stream holds one event at a time: the next is fetched when the client's connection has taken the last.
+A stream holds one event at a time: the next is fetched after the client's connection has accepted the last. A
+slow or disconnected client therefore costs other clients nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from warmfront.api import serialization
+from warmfront.api.serialization import event_object
 from warmfront.errors import WarmfrontError
 
 if TYPE_CHECKING:
@@ -26,20 +27,20 @@ logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "text/event-stream"
 
-#: Proxies cut connections that are silent for about a minute.
+#: Proxies close connections that are silent for about a minute.
 KEEP_ALIVE_S = 15.0
 
-#: A comment has no id, so that it moves no client's Last-Event-ID.
-_COMMENT = b": still here\n\n"
+#: A comment has no id, so it does not change the client's Last-Event-ID.
+_KEEP_ALIVE = b": keep-alive\n\n"
 
 _HEADERS = {
     "Cache-Control": "no-store, no-transform",
-    "X-Accel-Buffering": "no",  # nginx, which would hold events back until its buffer is full
+    "X-Accel-Buffering": "no",  # nginx would otherwise hold events back until its buffer is full
 }
 
 
 class EventStream(Response):
-    """Sends a submission's events until the last one, or until the client is gone."""
+    """A response that sends events until the last one, or until the client disconnects."""
 
     media_type = MEDIA_TYPE
 
@@ -58,67 +59,67 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the stream."""
-        del scope  # every ASGI application is handed it
-        line = _Line(send)
+        del scope  # part of the ASGI signature
+        channel = _Channel(send)
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        # The events have a task to themselves: one event is one step of it, whatever else is waited for.
+        # The events have their own task, so that waiting for a disconnect never interrupts a half-sent event.
         async with asyncio.TaskGroup() as group:
-            pump = group.create_task(self._pump(line))
+            events = group.create_task(self._send_events(channel))
             watch = {
                 group.create_task(_disconnected(receive)),
-                group.create_task(_keep_awake(line, self._keep_alive_s)),
+                group.create_task(_keep_alive(channel, self._keep_alive_s)),
             }
-            await asyncio.wait({pump, *watch}, return_when=asyncio.FIRST_COMPLETED)
-            for task in (pump, *watch):
+            await asyncio.wait({events, *watch}, return_when=asyncio.FIRST_COMPLETED)
+            for task in (events, *watch):
                 task.cancel()
 
-    async def _pump(self, line: _Line) -> None:
+    async def _send_events(self, channel: _Channel) -> None:
         try:
             async for event in self._events:
-                await line.say(encode(event))
+                await channel.send(encode(event))
         except WarmfrontError as error:
-            # The status is sent: the client comes back with Last-Event-ID, and is told then.
-            logger.warning("a stream was cut: %s: %s", error.code, error.message)
+            # The status is already sent. The client reconnects with Last-Event-ID and gets the error then.
+            logger.warning("closing an event stream: %s: %s", error.code, error.message)
         finally:
             close = getattr(self._events, "aclose", None)
             if close is not None:
                 await close()
-        await line.end()
+        await channel.end()
 
 
-class _Line:
-    """The way to one client; it knows when something was last sent."""
+class _Channel:
+    """The connection to one client, with the time of the last write."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._turn = asyncio.Lock()  # a comment waits for the event that is being sent
+        self._lock = asyncio.Lock()  # a keep-alive comment must not split an event
         self.time = asyncio.get_running_loop().time
-        self.last_at = self.time()
+        self.last_sent_at = self.time()
 
-    async def say(self, body: bytes) -> None:
-        """Send a piece, and return when the connection has taken it."""
-        async with self._turn:
+    async def send(self, body: bytes) -> None:
+        """Send bytes, and return when the connection has accepted them."""
+        async with self._lock:
             await self._send({"type": "http.response.body", "body": body, "more_body": True})
-            self.last_at = self.time()
+            self.last_sent_at = self.time()
 
     async def end(self) -> None:
-        """There is nothing more."""
-        async with self._turn:
+        """End the response."""
+        async with self._lock:
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _keep_awake(line: _Line, every_s: float) -> None:
-    """A comment whenever nothing was sent for so long."""
+async def _keep_alive(channel: _Channel, every_s: float) -> None:
+    """Send a comment whenever nothing was sent for `every_s` seconds."""
     while True:
-        last_at = line.last_at
-        await asyncio.sleep(last_at + every_s - line.time())
-        if line.last_at == last_at:
-            await line.say(_COMMENT)
+        last_sent_at = channel.last_sent_at
+        await asyncio.sleep(last_sent_at + every_s - channel.time())
+        if channel.last_sent_at == last_sent_at:
+            await channel.send(_KEEP_ALIVE)
 
 
 def encode(event: StoredEvent) -> bytes:
-    """One event on the wire."""
-    data = json.dumps(serialization.event(event), separators=(",", ":"))
+    """Encode an event as a server-sent event."""
+    data = json.dumps(event_object(event), separators=(",", ":"))
     return f"id: {event.id}\nevent: {event.status}\ndata: {data}\n\n".encode()
 
 

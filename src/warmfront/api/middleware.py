@@ -1,6 +1,7 @@
-"""The outermost layer: a line in the log for each request, a limit on bodies, an answer to our own bugs.
+"""ASGI middleware around the whole application: access log, version check, body limit.
 
-Plain ASGI, for thousands of streams pass through here: it holds no request and buffers nothing.
+Plain ASGI rather than Starlette's `BaseHTTPMiddleware`, because thousands of event streams pass through:
+nothing is buffered and no request needs a task of its own.
 """
 
 from __future__ import annotations
@@ -13,51 +14,52 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 
 from warmfront.api import error_responses
+from warmfront.api.error_responses import quote_value
+from warmfront.wire.version import SCHEMA_VERSION, SUPPORTED_VERSIONS, VERSION_HEADER
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-logger = logging.getLogger("warmfront.access")
+access_log = logging.getLogger("warmfront.access")
 
-#: Twice the largest source, for JSON's escapes.
+#: Twice the largest source, because JSON escapes can double its size.
 MAX_BODY_BYTES = 512 * 1024
+
+_VERSION = (VERSION_HEADER.lower().encode(), str(SCHEMA_VERSION).encode())
+_SUPPORTED = frozenset(str(version) for version in SUPPORTED_VERSIONS)
 
 
 class AccessLogMiddleware:
-    """Wraps the whole application."""
+    """The outermost middleware: logs every request and turns an unhandled exception into a 500 response.
+
+    It also adds the version header, so that every response has it.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
+        """Serve one request and log it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         started = time.monotonic()
-        answer = _Answer(send)
+        response = _ResponseRecorder(send)
         try:
-            await self._serve(scope, receive, answer)
+            await self._app(scope, receive, response)
+        except Exception as error:  # noqa: BLE001 - the edge of the process: a bug must not cut the connection
+            internal = error_responses.internal_error(error, f"{scope['method']} {scope['path']!r}")
+            if not response.status:
+                await internal(scope, receive, response)
         finally:
-            # The path as it was sent: percent signs cannot forge a line of the log.
+            # The undecoded path: a percent-encoded line break must not forge a line of the log.
             path = scope.get("raw_path", b"").decode("latin-1") or scope["path"]
-            took_ms = (time.monotonic() - started) * 1e3
-            logger.info("%s %s %s %.1f ms", scope["method"], path, answer.status or "-", took_ms)
-
-    async def _serve(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
-        if _announced_bytes(scope) > MAX_BODY_BYTES:
-            await _too_large(scope, receive, answer)
-            return
-        try:
-            await self._app(scope, _Limited(receive), answer)
-        except Exception as error:  # noqa: BLE001 - the process's edge: a bug must not cut the connection
-            response = error_responses.unexpected(error, f"{scope['method']} {scope['path']!r}")
-            if not answer.status:
-                await response(scope, receive, answer)
+            elapsed_ms = (time.monotonic() - started) * 1e3
+            access_log.info("%s %s %s %.1f ms", scope["method"], path, response.status or "-", elapsed_ms)
 
 
-class _Answer:
-    """Remembers the status that was sent."""
+class _ResponseRecorder:
+    """Adds the version header to a response and remembers its status."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -66,11 +68,54 @@ class _Answer:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
+            message = {**message, "headers": [*message.get("headers", ()), _VERSION]}
         await self._send(message)
 
 
-class _Limited:
-    """Counts a body that comes in pieces, and stops reading where it is too large."""
+class VersionMiddleware:
+    """Rejects requests for a version of the wire schema that the service does not support."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] == "http":
+            version = Headers(scope=scope).get(VERSION_HEADER)
+            if version is not None and version.strip() not in _SUPPORTED:
+                await _unsupported_version(version)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def _unsupported_version(version: str) -> ASGIApp:
+    return error_responses.problem_response(
+        400,
+        "UNSUPPORTED_VERSION",
+        f"{VERSION_HEADER} is {quote_value(version)}; supported: {', '.join(sorted(_SUPPORTED))}.",
+        hint=f"Send a supported version, or omit {VERSION_HEADER} to use the latest.",
+        field=VERSION_HEADER,
+    )
+
+
+class BodyLimitMiddleware:
+    """Rejects request bodies that are larger than `MAX_BODY_BYTES`, without reading the rest."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] == "http":
+            if _content_length(scope) > MAX_BODY_BYTES:
+                await _body_too_large()(scope, receive, send)
+                return
+            receive = _LimitedReceive(receive)
+        await self._app(scope, receive, send)
+
+
+class _LimitedReceive:
+    """Counts the bytes of a chunked body and raises 413 above the limit."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -85,17 +130,20 @@ class _Limited:
         return message
 
 
-_TOO_LARGE = f"The body has more than {MAX_BODY_BYTES:,} bytes."
+_TOO_LARGE = f"The request body is larger than {MAX_BODY_BYTES:,} bytes."
 
 
-def _announced_bytes(scope: Scope) -> int:
+def _content_length(scope: Scope) -> int:
     text = Headers(scope=scope).get("content-length", "0")
     return int(text) if text.isdecimal() and len(text) < 19 else 0
 
 
-async def _too_large(scope: Scope, receive: Receive, send: Send) -> None:
-    # The connection is closed after it: what is still coming is not read.
-    response = error_responses.problem(
-        413, "BODY_TOO_LARGE", _TOO_LARGE, hint=error_responses.SMALLER, headers={"Connection": "close"}
+def _body_too_large() -> ASGIApp:
+    # The connection is closed, because the rest of the body is not read.
+    return error_responses.problem_response(
+        413,
+        "BODY_TOO_LARGE",
+        _TOO_LARGE,
+        hint=error_responses.BODY_TOO_LARGE_HINT,
+        headers={"Connection": "close"},
     )
-    await response(scope, receive, send)

@@ -1,4 +1,4 @@
-"""The figures in Prometheus' own text. They are read when asked for, so nothing here counts by itself."""
+"""Metrics in the Prometheus text format. Values are read at scrape time; nothing is counted here."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 
 
-def text(orchestrator: Orchestrator, totals: Totals, *, simulated: bool) -> bytes:
-    """One scrape."""
+def exposition(orchestrator: Orchestrator, totals: Totals, *, simulated: bool) -> bytes:
+    """Return the metrics as text, for one scrape."""
     registry = CollectorRegistry()
-    registry.register(_Figures(orchestrator, totals, simulated=simulated))
+    registry.register(_Collector(orchestrator, totals, simulated=simulated))
     return generate_latest(registry)
 
 
-class _Figures:
-    """The figures of one moment, as the library collects them."""
+class _Collector:
+    """Collects the metrics of one moment for the Prometheus client library."""
 
     def __init__(self, orchestrator: Orchestrator, totals: Totals, *, simulated: bool) -> None:
         self._orchestrator = orchestrator
@@ -37,35 +37,37 @@ class _Figures:
         self._simulated = "true" if simulated else "false"
 
     def collect(self) -> Iterator[Metric]:
-        """Every metric, with its meaning."""
-        yield from self._money()
-        yield from self._work()
+        """Yield every metric with its help text."""
+        yield from self._budget()
+        yield from self._activity()
 
-    def _money(self) -> Iterator[Metric]:
+    def _budget(self) -> Iterator[Metric]:
         money = self._orchestrator.money()
         amounts = {
-            "warmfront_spent_usd": ("Dollars spent, by the ledger.", money.spent_usd),
-            "warmfront_reserved_usd": ("The most that the VMs alive may still cost.", money.reserved_usd),
-            "warmfront_credits_usd": ("The hard limit.", money.credits_usd),
+            "warmfront_spent_usd": ("Dollars spent, from the ledger.", money.spent_usd),
+            "warmfront_reserved_usd": ("What the live VMs can still cost at most.", money.reserved_usd),
+            "warmfront_credits_usd": ("Credits in dollars: the hard limit.", money.credits_usd),
         }
-        for name, (meaning, amount) in amounts.items():
-            gauge = GaugeMetricFamily(name, meaning, labels=["simulated"])
+        for name, (help_text, amount) in amounts.items():
+            gauge = GaugeMetricFamily(name, help_text, labels=["simulated"])
             gauge.add_metric([self._simulated], float(amount))
             yield gauge
 
-    def _work(self) -> Iterator[Metric]:
+    def _activity(self) -> Iterator[Metric]:
         states = Counter(vm.state for vm in self._orchestrator.pool())
-        vms = GaugeMetricFamily("warmfront_vms", "VMs alive, by state.", labels=["state"])
+        vms = GaugeMetricFamily("warmfront_vms", "Live VMs, by state.", labels=["state"])
         for state in VMState:
             if not state.is_over:
                 vms.add_metric([state.value], states[state])
         yield vms
         yield GaugeMetricFamily(
-            "warmfront_queue_length", "Submissions that wait.", value=self._orchestrator.queue_length()
+            "warmfront_queue_length",
+            "Submissions that wait for a VM.",
+            value=self._orchestrator.queue_length(),
         )
         totals = self._totals
         yield CounterMetricFamily(
-            "warmfront_tasks_completed", "Verdicts that came from a VM.", value=totals.tasks_completed
+            "warmfront_tasks_completed", "Submissions that a VM has judged.", value=totals.tasks_completed
         )
         starts = CounterMetricFamily(
             "warmfront_attempts", "Attempts, by how they got a VM.", labels=["vm_state"]

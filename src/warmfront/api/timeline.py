@@ -1,6 +1,6 @@
-"""The last hours of each VM as pieces of a lane: booting, at work, idle, up to this moment.
+"""The recent hours of a VM as consecutive segments: provisioning, work, idle, up to now.
 
-What the ledger has is taken as it is; what is under way is added from the VM. Nothing here asks the store.
+Closed segments come from the ledger; the open one is derived from the VM. No queries here.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ if TYPE_CHECKING:
     from warmfront.store.records import LedgerEntry, Running
     from warmfront.vm import VMInstance
 
-#: Pieces of one lane at the most: a screen has not many more columns.
+#: The most segments of one timeline: a screen has few more columns.
 MAX_SEGMENTS = 500
 
 
 @dataclass(frozen=True, kw_only=True)
 class TimelineSegment:
-    """What a VM did for a while."""
+    """What a VM did during an interval."""
 
     meter: Meter
     started_at: float
     ended_at: float
     submission_id: str | None = None
     owner: str | None = None
-    is_open: bool = False  #: it goes on
+    is_open: bool = False  #: the interval has not ended
 
     @property
     def seconds(self) -> float:
-        """How long."""
+        """The length of the interval."""
         return self.ended_at - self.started_at
 
 
 def vm_timeline(
     vm: VMInstance, entries: Iterable[LedgerEntry], running: Running | None, *, since: float, now: float
 ) -> list[TimelineSegment]:
-    """The pieces of one VM's lane within `since` and `now`, in order."""
+    """Return the segments of one VM between `since` and `now`, in order."""
     billed = [
         TimelineSegment(
             meter=entry.meter,
@@ -53,38 +53,41 @@ def vm_timeline(
         )
         for entry in entries
     ]
-    pieces = [*billed, *_open_segments(vm, running, now)]
-    cut = [replace(p, started_at=max(p.started_at, since)) for p in pieces if p.ended_at > since]
-    return condense([piece for piece in cut if piece.seconds > 0], (now - since) / MAX_SEGMENTS)
+    clipped = [
+        replace(segment, started_at=max(segment.started_at, since))
+        for segment in (*billed, *_open_segments(vm, running, now))
+        if segment.ended_at > since
+    ]
+    return condense([segment for segment in clipped if segment.seconds > 0], (now - since) / MAX_SEGMENTS)
 
 
-def condense(pieces: list[TimelineSegment], slot_s: float) -> list[TimelineSegment]:
-    """No more pieces than a picture can show: those that begin in the same slot become one.
+def condense(segments: list[TimelineSegment], slot_s: float) -> list[TimelineSegment]:
+    """Merge the segments that begin in the same time slot, if there are more than `MAX_SEGMENTS`.
 
-    It is called after what took the most of it. Few pieces stay as they are.
+    A merged segment has the meter that takes the largest part of it.
     """
-    if len(pieces) <= MAX_SEGMENTS:
-        return pieces
-    slots = groupby(pieces, key=lambda piece: piece.started_at // slot_s)
+    if len(segments) <= MAX_SEGMENTS:
+        return segments
+    slots = groupby(segments, key=lambda segment: segment.started_at // slot_s)
     return [_merge(list(together)) for _, together in slots]
 
 
-def _merge(pieces: list[TimelineSegment]) -> TimelineSegment:
-    if len(pieces) == 1:
-        return pieces[0]
-    seconds = dict.fromkeys((piece.meter for piece in pieces), 0.0)
-    for piece in pieces:
-        seconds[piece.meter] += piece.seconds
+def _merge(segments: list[TimelineSegment]) -> TimelineSegment:
+    if len(segments) == 1:
+        return segments[0]
+    seconds = dict.fromkeys((segment.meter for segment in segments), 0.0)
+    for segment in segments:
+        seconds[segment.meter] += segment.seconds
     return TimelineSegment(
         meter=max(seconds, key=seconds.__getitem__),
-        started_at=pieces[0].started_at,
-        ended_at=pieces[-1].ended_at,
-        is_open=pieces[-1].is_open,
+        started_at=segments[0].started_at,
+        ended_at=segments[-1].ended_at,
+        is_open=segments[-1].is_open,
     )
 
 
 def _open_segments(vm: VMInstance, running: Running | None, now: float) -> Iterator[TimelineSegment]:
-    """From what the ledger has to this moment."""
+    """Yield the segments from the VM's last ledger entry until now."""
     if vm.state.is_over:
         return
     begin = vm.metered_until or vm.started_at or vm.created_at

@@ -1,6 +1,6 @@
-"""The web page: serves what `frontend/` was built into, with a policy that lets in nothing else.
+"""Serves the web page that `frontend/` is built into, with a strict content security policy.
 
-It knows files and headers alone; whatever the page shows, it asks the API for like any other client.
+Only static files are served here. The page gets its data from the API, like any other client.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-#: Where `scripts/page build` puts it.
+#: Where `scripts/page build` writes the page.
 FOLDER = Path(__file__).parent / "site"
 
-#: In index.html, wherever a nonce belongs; vite.config.ts puts it there.
+#: The placeholder for the nonce in index.html, written by vite.config.ts.
 _NONCE = "__CSP_NONCE__"
 
 _PAGES = re.compile(
     r"/|/problems(/[^/]+)?|/submissions(/[^/]+)?|/compare/[^/]+/[^/]+|/leaderboard/[^/]+|/operations|/settings"
 )
 _ASSET = re.compile(r"/assets/([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)")
-#: What programs ask for: never answered with a page.
-_FOR_PROGRAMS = re.compile(r"/(api|health|ready|metrics|openapi\.json|assets)(/|$)")
+#: Paths for programs: never answered with the page.
+_PROGRAM_PATHS = re.compile(r"/(api|health|ready|metrics|openapi\.json|assets)(/|$)")
 
-_POLICY = (
+_CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self'; "
     "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
@@ -38,17 +38,17 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-#: A name holds its content's hash: another content has another name.
-_FOREVER = "public, max-age=31536000, immutable"
+#: The name of an asset contains the hash of its content, so the content of a name never changes.
+_IMMUTABLE = "public, max-age=31536000, immutable"
 
 _NOT_BUILT = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Warmfront</title>
 <h1>The page is not built</h1>
-<p>The API is up, at <code>/api/amd</code>. In a checkout, <code>make page</code> builds the page and says
-what is in its way; then load this again.</p></html>"""
+<p>The API is available at <code>/api/amd</code>. To build the page, run <code>make page</code> in a checkout
+and reload.</p></html>"""
 
 
 class WebPageMiddleware:
-    """Answers what a browser asks for, and hands on everything else."""
+    """Responds to requests for the page and its assets; passes everything else on."""
 
     def __init__(self, app: ASGIApp, folder: Path = FOLDER) -> None:
         self._app = app
@@ -68,7 +68,7 @@ class WebPageMiddleware:
         if _PAGES.fullmatch(path):
             return self._index(200)
         wants_page = "text/html" in headers.get("accept", "")
-        return self._index(404) if wants_page and not _FOR_PROGRAMS.match(path) else None
+        return self._index(404) if wants_page and not _PROGRAM_PATHS.match(path) else None
 
     def _index(self, status: int) -> Response:
         nonce = secrets.token_urlsafe(16)
@@ -76,7 +76,7 @@ class WebPageMiddleware:
             text = (self._folder / "index.html").read_text("utf-8").replace(_NONCE, nonce)
         except FileNotFoundError:
             text, status = _NOT_BUILT, 503
-        policy = _POLICY.format(nonce=nonce)
+        policy = _CONTENT_SECURITY_POLICY.format(nonce=nonce)
         return HTMLResponse(
             text,
             status,
@@ -86,16 +86,16 @@ class WebPageMiddleware:
     def _asset(self, name: str, headers: Headers) -> Response | None:
         path = self._folder / "assets" / name
         if not path.is_file():
-            return None  # of an older build; the router says 404
-        kind = _TYPES.get(path.suffix, "application/octet-stream")
-        more = {**_HEADERS, "Cache-Control": _FOREVER, "Vary": "Accept-Encoding"}
-        packed = path.with_name(f"{name}.gz")
-        if "gzip" in headers.get("accept-encoding", "") and packed.is_file():
-            path, more = packed, {**more, "Content-Encoding": "gzip"}
-        return FileResponse(path, headers=more, media_type=kind)
+            return None  # an asset of an older build; the router responds with 404
+        media_type = _MEDIA_TYPES.get(path.suffix, "application/octet-stream")
+        response_headers = {**_HEADERS, "Cache-Control": _IMMUTABLE, "Vary": "Accept-Encoding"}
+        compressed = path.with_name(f"{name}.gz")
+        if "gzip" in headers.get("accept-encoding", "") and compressed.is_file():
+            path, response_headers = compressed, {**response_headers, "Content-Encoding": "gzip"}
+        return FileResponse(path, headers=response_headers, media_type=media_type)
 
 
-_TYPES = {
+_MEDIA_TYPES = {
     ".js": "text/javascript",
     ".css": "text/css",
     ".svg": "image/svg+xml",

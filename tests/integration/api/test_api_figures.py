@@ -55,7 +55,7 @@ async def test_the_figures_count_what_happened(lab: Lab) -> None:
     figures = (await lab.client.get("/api/amd/metrics")).json()
     assert (figures["tasks_completed"], figures["cold_starts"], figures["warm_reuses"]) == (2, 1, 1)
     assert figures["active_vms"] == 1
-    assert figures["total_cost_usd"] == float(serialization.cents(lab.provider.spent_usd()))
+    assert figures["total_cost_usd"] == float(serialization.round_to_cents(lab.provider.spent_usd()))
 
 
 @served()
@@ -221,7 +221,7 @@ async def test_a_service_that_cannot_serve_says_why(lab: Lab) -> None:
     answer = await lab.client.get("/ready")
     assert (answer.status, answer.json()["status"]) == (503, "not ready")
     assert answer.json()["reasons"] == [
-        "the store: The database cannot be reached or written.",
+        "the store: The database is unavailable.",
         "the provider: the cloud is away",
     ]
 
@@ -236,4 +236,4 @@ async def test_a_part_that_never_answers_is_not_waited_for(lab: Lab) -> None:
     lab.provider.leases = hang
     answer = await lab.client.get("/api/amd/ready")
     assert answer.status == 503
-    assert "no answer" in answer.json()["reasons"][0]
+    assert "no response" in answer.json()["reasons"][0]

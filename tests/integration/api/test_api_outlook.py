@@ -27,7 +27,7 @@ class Blocking(Simulations):
 
     asked: int = 0
 
-    async def answer(self, request: dict[str, Any], now: float) -> Any:
+    async def run(self, request: dict[str, Any], now: float) -> Any:
         """As the real one, without keeping anything."""
         del now
         self.asked += 1

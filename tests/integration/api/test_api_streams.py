@@ -18,7 +18,7 @@ async def test_a_stream_has_the_form_of_server_sent_events(lab: Lab) -> None:
     body = (await lab.client.submit(accept="*/*", solution_code="// DOES_NOT_COMPILE\n")).body.decode()
     first = body.split("\n\n")[0].split("\n")
     assert first[:2] == ["id: 1", "event: IN_QUEUE"]
-    assert first[2].startswith('data: {"id":1,"time":"2023-11-14T22:13:20.000Z","status":"IN_QUEUE",')
+    assert first[2].startswith('data: {"id":1,"time":"2023-11-14T22:13:20.000Z","schema":1,"status":"IN_QUEUE",')
     assert len(first) == 3
 
 
@@ -76,7 +76,7 @@ async def test_a_silent_stream_is_kept_awake(lab: Lab) -> None:
     began_at = lab.clock.now()
     body = (await lab.client.submit(accept="*/*", solution_code=kernel)).body
     took_s = lab.clock.now() - began_at
-    comments = body.count(b": still here\n\n")
+    comments = body.count(b": keep-alive\n\n")
     # Six silences of about a hundred seconds and less, each cut into whole fifteens.
     assert took_s / 15 - 12 < comments <= took_s / 15
     ids = [event["id"] for event in parse_events(body)]

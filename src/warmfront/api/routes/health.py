@@ -1,4 +1,4 @@
-"""The routes for whoever watches the service: whether it is alive, and whether it can serve."""
+"""Health checks for monitoring: whether the process is alive, and whether it can serve submissions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from fastapi.responses import JSONResponse, Response
 from sqlalchemy import select
 
 import warmfront
-from warmfront.api import models
 from warmfront.api.deps import ServiceDep
 from warmfront.errors import WarmfrontError
+from warmfront.wire.health import HealthResponse, ReadinessResponse
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -21,42 +21,42 @@ if TYPE_CHECKING:
 
 router = APIRouter(tags=["health"])
 
-#: A part that takes longer to answer counts as not answering.
-_PATIENCE_S = 5.0
+#: A component that takes longer to respond counts as failed.
+_TIMEOUT_S = 5.0
 
 
 @router.get("/health")
-async def health() -> models.Health:
-    """The process is alive; it says nothing of its service."""
-    return models.Health(version=warmfront.__version__)
+async def health() -> HealthResponse:
+    """Report that the process is alive, without checking its components."""
+    return HealthResponse(version=warmfront.__version__)
 
 
 @router.get(
     "/ready",
-    response_model=models.Ready,
-    responses={503: {"model": models.Ready, "description": "It would not be served."}},
+    response_model=ReadinessResponse,
+    responses={503: {"model": ReadinessResponse, "description": "The service cannot run submissions."}},
 )
 async def ready(service: ServiceDep) -> Response:
-    """Whether a submission would be served, and what is in the way if not."""
-    answers = await asyncio.gather(
-        _obstacle("the store", service.store.read(_ping)),
-        _obstacle("the provider", service.provider.leases()),
+    """Check whether the store and the provider respond."""
+    failures = await asyncio.gather(
+        _failure("the store", service.store.read(_ping)),
+        _failure("the provider", service.provider.leases()),
     )
-    reasons = [reason for reason in answers if reason]
-    found = models.Ready(
+    reasons = [failure for failure in failures if failure]
+    readiness = ReadinessResponse(
         status="not ready" if reasons else "ready", provider=service.provider.name, reasons=reasons
     )
-    return JSONResponse(found.model_dump(), 503 if reasons else 200)
+    return JSONResponse(readiness.model_dump(), 503 if reasons else 200)
 
 
-async def _obstacle(name: str, question: Awaitable[object]) -> str:
-    """Why a part does not answer; nothing if it does."""
+async def _failure(name: str, check: Awaitable[object]) -> str:
+    """Return why a component's check failed; empty if it succeeded."""
     try:
-        await asyncio.wait_for(question, _PATIENCE_S)
+        await asyncio.wait_for(check, _TIMEOUT_S)
     except WarmfrontError as error:
         return f"{name}: {error.message}"
     except TimeoutError:
-        return f"{name}: no answer within {_PATIENCE_S:.0f} s"
+        return f"{name}: no response within {_TIMEOUT_S:.0f} s"
     return ""
 
 

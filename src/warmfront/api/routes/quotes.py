@@ -1,4 +1,4 @@
-"""The route of what a submission may expect, asked before it is handed in. Nothing is taken or promised."""
+"""Quotes: the expected wait and cost of a submission before it is sent. Nothing is reserved."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query
 
-from warmfront.api import models, serialization, validation
 from warmfront.api.deps import CallerDep, ProblemsDep, ServiceDep
 from warmfront.api.hints import api_hint
 from warmfront.api.openapi import error_responses_for
+from warmfront.api.quota import exceeded_budget
+from warmfront.api.validation import validate_gpu
+from warmfront.events import VMStart
 from warmfront.orchestrator.quote import Quote
+from warmfront.verdicts import Endpoint
+from warmfront.wire.submissions import QuoteRefusal, QuoteResponse
 
 if TYPE_CHECKING:
     from warmfront.errors import WarmfrontError
@@ -20,33 +24,33 @@ router = APIRouter(tags=["submissions"])
 
 
 @router.get("/quote", responses=error_responses_for(422))
-async def quote(
+async def get_quote(
     *,
     service: ServiceDep,
     problems: ProblemsDep,
     caller: CallerDep,
     problem: Annotated[str, Query(min_length=1, max_length=100, examples=["leaky-relu"])],
     gpu_type: Annotated[str | None, Query(max_length=40, examples=["MI300X"])] = None,
-    endpoint: Annotated[models.EndpointName, Query()] = "submit",
-) -> models.Quote:
-    """How long a submission would take and what it would cost, if it came now."""
-    slug = problems.named(problem).slug
-    gpu = validation.gpu_of(gpu_type or service.settings.default_gpu)
-    expected, refusal = _NO_VM, None
-    if endpoint != "xray":  # which is done before any VM is thought of
-        expected = service.orchestrator.quote(gpu, caller.user)
-        refusal = await validation.daily_refusal(service, caller) or expected.refusal
-    return models.Quote(
-        now=serialization.iso(service.clock.now()),
+    endpoint: Endpoint = Endpoint.SUBMIT,
+) -> QuoteResponse:
+    """Estimate the wait and the cost of a submission that is sent now."""
+    slug = problems.require(problem).slug
+    gpu = validate_gpu(gpu_type or service.settings.default_gpu)
+    quote, refusal = _NO_VM, None
+    if endpoint is not Endpoint.XRAY:  # an X-ray needs no VM
+        quote = service.orchestrator.quote(gpu, caller.user)
+        refusal = await exceeded_budget(service, caller) or quote.refusal
+    return QuoteResponse(
+        now=service.clock.now(),
         problem=slug,
         gpu_type=gpu,
         endpoint=endpoint,
-        vm_state=expected.vm_state or None,
-        position=expected.position,
-        wait_s=round(expected.wait_s, 1),
-        total_s=round(expected.wait_s + expected.task_s, 1),
-        cost_usd=serialization.dollars(expected.cost_usd),
-        warm_chance=round(expected.warm_chance, 2),
+        vm_state=VMStart(quote.vm_state) if quote.vm_state else None,
+        position=quote.position,
+        wait_s=round(quote.wait_s, 1),
+        total_s=round(quote.wait_s + quote.task_s, 1),
+        cost_usd=quote.cost_usd,
+        warm_chance=round(quote.warm_chance, 2),
         simulated=service.provider.simulated,
         refusal=None if refusal is None else _refusal(refusal),
     )
@@ -55,5 +59,5 @@ async def quote(
 _NO_VM = Quote(vm_state="", position=0, wait_s=0.0, cost_usd=Decimal(0))
 
 
-def _refusal(error: WarmfrontError) -> models.Refusal:
-    return models.Refusal(code=error.code, detail=error.message, hint=api_hint(error))
+def _refusal(error: WarmfrontError) -> QuoteRefusal:
+    return QuoteRefusal(code=error.code, detail=error.message, hint=api_hint(error))

@@ -1,23 +1,32 @@
-"""The routes of submissions: hand one in, watch it, read it, stop it. Another user's does not exist."""
+"""Submissions: create, list, read, follow and cancel. Other users' submissions are reported as not found."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import JSONResponse, Response
 
-from warmfront.api import models, serialization, validation
+from warmfront.api import serialization
 from warmfront.api.auth import Caller
 from warmfront.api.deps import CallerDep, ProblemsDep, ServiceDep
 from warmfront.api.error_responses import InvalidField
 from warmfront.api.event_stream import MEDIA_TYPE, EventStream
 from warmfront.api.openapi import EVENT_STREAM, error_responses_for
+from warmfront.api.quota import consume_quota
+from warmfront.api.validation import validate_submission
 from warmfront.errors import BadRequest, NotAllowed, SubmissionNotFound
 from warmfront.store import log, submissions
 from warmfront.submission import SubmissionState
-from warmfront.verdicts import Verdict
+from warmfront.verdicts import Endpoint, Verdict
+from warmfront.wire.submissions import (
+    SourceResponse,
+    SubmissionCreatedResponse,
+    SubmissionDetailResponse,
+    SubmissionPageResponse,
+    SubmitRequest,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -26,14 +35,11 @@ if TYPE_CHECKING:
     from warmfront.submission import Submission
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_LAST_ID = 2**31 - 1
-_TAKEN: dict[str, Any] = {
-    "model": models.Taken,
-    "description": "It is stored and will get its verdict; asked for by `Accept: application/json`.",
+_MAX_EVENT_ID = 2**31 - 1
+_CREATED: dict[str, Any] = {
+    "model": SubmissionCreatedResponse,
+    "description": "The submission is stored and will get a verdict. Sent if the request accepts JSON.",
 }
-_StateName = Literal["ADMITTING", "QUEUED", "ASSIGNED", "RUNNING", "DONE"]
-_VerdictName = Annotated[str, Query(pattern=f"^({'|'.join(Verdict)})$")]
-
 
 router = APIRouter(tags=["submissions"])
 
@@ -41,25 +47,27 @@ router = APIRouter(tags=["submissions"])
 @router.post(
     "/submit",
     response_class=Response,
-    responses={200: EVENT_STREAM, 202: _TAKEN, **error_responses_for(400, 402, 409, 413, 415, 422, 429)},
+    responses={200: EVENT_STREAM, 202: _CREATED, **error_responses_for(402, 409, 413, 415, 422, 429)},
 )
 async def submit(
     *,
-    body: models.SubmitRequest,
+    body: SubmitRequest,
     service: ServiceDep,
     problems: ProblemsDep,
     caller: CallerDep,
     request: Request,
-    idempotency_key: Annotated[str | None, Header(description="The same key, the same submission.")] = None,
+    idempotency_key: Annotated[
+        str | None, Header(description="Repeating a request with the same key creates one submission.")
+    ] = None,
 ) -> Response:
-    """Hand in a kernel. The answer is its events, or its id where JSON is asked for."""
-    new = validation.new_submission(service, problems, caller, body, idempotency_key)
-    await validation.consume_quota(service, caller)
-    record = await service.orchestrator.submit(new)
-    headers = {"Location": serialization.urls(record.id).self}
+    """Submit a kernel. Responds with its events, or with its id if the request accepts JSON."""
+    new = validate_submission(service, problems, caller, body, idempotency_key)
+    await consume_quota(service, caller)
+    submission = await service.orchestrator.submit(new)
+    headers = {"Location": serialization.submission_urls(submission.id).self}
     if wants_json(request.headers.get("accept", "")):
-        return JSONResponse(serialization.taken(record).model_dump(), 202, headers)
-    return EventStream(service.log.follow(record.id), headers=headers)
+        return JSONResponse(serialization.submission_created(submission).model_dump(), 202, headers)
+    return EventStream(service.log.follow(submission.id), headers=headers)
 
 
 @router.get("/submissions", responses=error_responses_for(422))
@@ -69,39 +77,39 @@ async def list_submissions(
     problems: ProblemsDep,
     caller: CallerDep,
     problem: Annotated[str | None, Query(max_length=100)] = None,
-    verdict: _VerdictName | None = None,
-    state: _StateName | None = None,
-    endpoint: models.EndpointName | None = None,
+    verdict: Verdict | None = None,
+    state: SubmissionState | None = None,
+    endpoint: Endpoint | None = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
     cursor: Annotated[str | None, Query(max_length=200)] = None,
     everyone: Annotated[bool, Query(alias="all", description="Of all users; for operators.")] = False,
-) -> models.SubmissionPage:
-    """The caller's submissions, the newest first."""
+) -> SubmissionPageResponse:
+    """List the caller's submissions, newest first."""
     if everyone and not caller.is_operator:
-        raise NotAllowed("?all=1 takes an operator's key.", hint="Without it the list is yours.")
-    named = None if problem is None else problems.named(problem).slug
+        raise NotAllowed("?all=1 requires an operator's key.", hint="Omit it to list your own submissions.")
     page = await service.store.read(
         _page,
         owner=None if everyone else caller.user,
-        state=None if state is None else SubmissionState(state),
+        state=state,
         verdict=verdict,
-        problem=named,
+        problem=None if problem is None else problems.require(problem).slug,
         endpoint=endpoint,
         limit=limit,
         cursor=cursor,
     )
-    return models.SubmissionPage(
-        items=[serialization.submission(record) for record in page.items], next_cursor=page.next_cursor
+    return SubmissionPageResponse(
+        items=[serialization.submission_response(submission) for submission in page.items],
+        next_cursor=page.next_cursor,
     )
 
 
 @router.get("/submissions/{submission_id}", responses=error_responses_for(404, 422))
 async def get_submission(
     submission_id: str, service: ServiceDep, caller: CallerDep
-) -> models.SubmissionDetail:
-    """One submission, with its verdict."""
-    record, verdict = await service.store.read(_with_verdict, caller, submission_id)
-    return serialization.detail(record, verdict)
+) -> SubmissionDetailResponse:
+    """Return one submission with its verdict."""
+    submission, verdict = await service.store.read(_with_verdict, caller, submission_id)
+    return serialization.submission_detail(submission, verdict)
 
 
 @router.get(
@@ -109,53 +117,53 @@ async def get_submission(
     response_class=Response,
     responses={
         200: EVENT_STREAM,
-        204: {"description": "There is nothing after that event: the verdict is in."},
+        204: {"description": "The submission has its verdict, and no event follows."},
         **error_responses_for(404, 422),
     },
 )
-async def events(
+async def stream_events(
     submission_id: str,
     service: ServiceDep,
     caller: CallerDep,
-    last_event_id: Annotated[int | None, Header(ge=0, le=_LAST_ID)] = None,
-    after: Annotated[int, Query(ge=0, le=_LAST_ID)] = 0,
+    last_event_id: Annotated[int | None, Header(ge=0, le=_MAX_EVENT_ID)] = None,
+    after: Annotated[int, Query(ge=0, le=_MAX_EVENT_ID)] = 0,
 ) -> Response:
-    """The events after `Last-Event-ID`, or `?after=`, or from the first: the stored, then the live ones."""
-    record = await service.store.read(_owned, caller, submission_id)
-    # A browser that reconnects sends both, and the header is the newer.
-    seen = after if last_event_id is None else last_event_id
-    if seen > record.last_event_id:
+    """Stream the events after `Last-Event-ID` or `?after=`: first the stored ones, then live ones."""
+    submission = await service.store.read(_owned, caller, submission_id)
+    # A browser that reconnects sends both, and the header is more recent.
+    last_seen = after if last_event_id is None else last_event_id
+    if last_seen > submission.last_event_id:
         field = "after" if last_event_id is None else "Last-Event-ID"
-        raise InvalidField(field, seen, f"0 to {record.last_event_id}, the last event so far")
-    if record.state is SubmissionState.DONE and seen == record.last_event_id:
-        return Response(status_code=204)  # which also tells a browser not to come again
-    return EventStream(service.log.follow(record.id, seen))
+        raise InvalidField(field, last_seen, f"0 to {submission.last_event_id}, the id of the last event")
+    if submission.state is SubmissionState.DONE and last_seen == submission.last_event_id:
+        return Response(status_code=204)  # an EventSource does not reconnect after 204
+    return EventStream(service.log.follow(submission.id, last_seen))
 
 
 @router.get("/submissions/{submission_id}/code", responses=error_responses_for(404, 422))
-async def code(submission_id: str, service: ServiceDep, caller: CallerDep) -> models.Code:
-    """What was submitted."""
-    record, source, problem_def = await service.store.read(_with_source, caller, submission_id)
-    return models.Code(
-        id=record.id,
-        file_name=record.file_name,
-        language=record.language,
+async def get_source(submission_id: str, service: ServiceDep, caller: CallerDep) -> SourceResponse:
+    """Return the source that was submitted."""
+    submission, source, problem_def = await service.store.read(_with_source, caller, submission_id)
+    return SourceResponse(
+        id=submission.id,
+        file_name=submission.file_name,
+        language=submission.language,
         solution_code=source,
         problem_def=problem_def,
     )
 
 
 @router.post("/submissions/{submission_id}/cancel", responses=error_responses_for(404, 409, 413, 422))
-async def cancel(submission_id: str, service: ServiceDep, caller: CallerDep) -> models.SubmissionDetail:
-    """Stop it; the answer comes when its sandbox is gone. The record stays."""
+async def cancel(submission_id: str, service: ServiceDep, caller: CallerDep) -> SubmissionDetailResponse:
+    """Cancel a submission. Responds when its sandbox is gone; the submission and its events are kept."""
     await service.store.read(_owned, caller, submission_id)
     await service.orchestrator.cancel(submission_id)
-    record, verdict = await service.store.read(_with_verdict, caller, submission_id)
-    return serialization.detail(record, verdict)
+    submission, verdict = await service.store.read(_with_verdict, caller, submission_id)
+    return serialization.submission_detail(submission, verdict)
 
 
 def wants_json(accept: str) -> bool:
-    """Whether JSON is asked for rather than the stream; whoever takes anything gets the stream."""
+    """Return whether an Accept header prefers JSON to the event stream; `*/*` gets the stream."""
     qualities: dict[str, float] = {}
     for part in accept.split(","):
         media_type, _, parameters = part.partition(";")

@@ -1,0 +1,1216 @@
+/* Generated from the OpenAPI document by scripts/generate_types.py. Do not edit. */
+
+/** The submission is correct and timed, and counts for the leaderboard. */
+export interface AcceptedEvent {
+  /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
+  id: number;
+  time: string;
+  /** The version of the wire schema. */
+  schema: number;
+  status: "ACCEPTED";
+  passed_tests: number;
+  total_tests: number;
+  test_results: CaseResult[];
+  benchmark_results: Timing[];
+  avg_runtime_ms: number;
+  avg_gflops: number | null;
+  simulated: boolean;
+  cost_usd: number;
+  receipt: Receipt;
+  output?: string;
+  warnings?: Finding[];
+  bug_finder?: string;
+  target?: string;
+}
+
+/** The tolerance that an output exceeded. */
+export interface AppliedTolerance {
+  rtol: number;
+  atol: number;
+  why: string;
+}
+
+/** Consecutive instructions of one source line. */
+export interface AssemblyBlock {
+  line: number | null;
+  /** How many loops enclose the instructions. */
+  depth: number;
+  label: string | null;
+  instructions: string[];
+}
+
+/** One case was timed. */
+export interface BenchmarkResultEvent {
+  /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
+  id: number;
+  time: string;
+  /** The version of the wire schema. */
+  schema: number;
+  status: "BENCHMARK_RESULT";
+  result: Timing;
+  total_tests: number;
+  simulated: boolean;
+}
+
+/** Every timed case is done. */
+export interface BenchmarkedEvent {
+  /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
+  id: number;
+  time: string;
+  /** The version of the wire schema. */
+  schema: number;
+  status: "BENCHMARKED";
+  test_results: Timing[];
+  avg_runtime_ms: number;
+  avg_gflops: number | null;
+  simulated: boolean;
+  output?: string;
+  warnings?: Finding[];
+  bug_finder?: string;
+  target?: string;
+  cost_usd?: number | null;
+}
+
+/** The timed cases begin. */
+export interface BenchmarkingEvent {
+  /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
+  id: number;
+  time: string;
+  /** The version of the wire schema. */
+  schema: number;
+  status: "BENCHMARKING";
+  total_tests: number;
+}
+
+/** The fastest accepted submission on one GPU. */
+export interface BestTime {
+  gpu_type: string;
+  /** It ran on the CPU runtime; the time is not a GPU's. */
+  simulated: boolean;
+  /** Geometric mean over the cases. */
+  runtime_ms: number;
+}
+
+/** One ledger entry of a VM. */
+export interface BilledInterval {
+  meter: Meter;
+  started_at: string;
+  ended_at: string;
+  cost_usd: number;
+  /** The submission that pays. Provisioning and idle time are paid by the next submission. */
+  submission_id: string | null;
+}
+
+/** A VM whose ledger and provider record differ by more than a cent. */
+export interface BillingDifferenceResponse {
+  vm_id: string;
+  ledger_usd: number;
+  /** By the provider's record. */
+  billed_usd: number;
+}
+
+/** The ledger compared with the provider's record of recently ended VMs. */
+export interface BillingReconciliationResponse {
+  checked_at: string;
+  /** How many VMs were compared. */
+  vms: number;
+  differences: BillingDifferenceResponse[];
+}
+
+/** The remaining credits at one moment. */
+export interface BurnDownPoint {
+  time: string;
+  remaining_usd: number;
+}
+
+/** The result of one case. */
+export interface CaseResult {
+  test_id: number;
+  name: string;
+  status: "PASSED" | "FAILED";
+}
+
+/** Every case passed. */
+export interface CheckedEvent {
+  /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
+  id: number;
+  time: string;
+  /** The version of the wire schema. */
+  schema: number;
+  status: "CHECKED";
+  test_results: CaseResult[];
+  passed_tests: number;
+  total_tests: number;
+  simulated: boolean;
+  output?: string;
+  warnings?: Finding[];
+  bug_finder?: string;
+  target?: string;
+  cost_usd?: number | null;
+}
+
+/** The source compiled; the cases begin. */
+export interface CheckingEvent {
+  /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
+  id: number;
+  time: string;
+  /** The version of the wire schema. */
+  schema: number;
+  status: "CHECKING";
+  total_tests: number;
+  compile_s: number;
+}
+
+/** Why the source does not compile. */
+export interface CompileFailureResponse {
+  code: string;
+  message: string;
+  diagnostics: DiagnosticResponse[];
+  hint: string;
+}
+
+/** The source is being compiled. */
+export interface CompilingEvent {
+  /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
+  id: number;
+  time: string;
+  /** The version of the wire schema. */
+  schema: number;
+  status: "COMPILING";
+  compiler: string;
+  toolchain: string;
+  sandbox: string;
+}
+
+/** Credits, reservations and costs by VM, phase and day. */
+export interface CostsResponse {
+  /** Costs are simulated; no money was spent. */
+  simulated: boolean;
+  credits_usd: number;
+  total_usd: number;
+  /** The escrow: what the live VMs can still cost at most. */
+  reserved_usd: number;
+  remaining_usd: number;
+  by_vm: VmCost[];
+  by_meter: MeterCost[];
+  by_day: DailyCost[];
+  today: TodaysBudget;
+  /** The latest; null before the first. */
+  audit: BillingReconciliationResponse | null;
+  /** From the ledger's full days; null with fewer than three of them. */
+  forecast: ForecastResponse | null;
+}
+
+/** The credits now and over the last days. */
+export interface CreditsResponse {
+  credits_usd: number;
+  spent_usd: number;
+  /** The escrow: what the live VMs can still cost at most. */
+  reserved_usd: number;
+  remaining_usd: number;
+  /** The hourly rate of the live VMs. */
+  burn_usd_per_h: number;
+  /** The alert fires when no more than this remains. */
+  alert_at_usd: number;
+  alerted: boolean;
+  /** One point per billed hour of the last 31 days; the last point is now. */
+  burn_down: BurnDownPoint[];
+}
+
+/** The cost of one day, UTC. */
+export interface DailyCost {
+  day: string;
+  cost_usd: number;
+}
+
+/** The cost of one day, UTC, by what the VMs did. */
+export interface DailyMeterCosts {
+  day: string;
+  cost_usd: number;
+  meters: MeterCost[];
+}
+
+/** How an output differs from the reference. */
+export interface DebugInfo {
+  max_difference: number | string;
+  mean_difference: number | string;
+  sample_differences: ElementDifference[];
+  grid: ErrorGrid | null;
+}
+
+/** One message of a compiler; line 0 has no place in the source. */
+export interface DiagnosticResponse {
+  line: number;
+  column: number;
+  /** `error` or `note`. */
+  severity: string;
+  message: string;
+  source_line: string;
+}
+
+/** How hard an honest solution is. */
+export type Difficulty = "easy" | "medium" | "hard";
+
+/** Element types of tensors. The value is NumPy's name too. */
+export type Dtype = "float32" | "float16" | "int32";
+
+/** One wrong element of an output. */
+export interface ElementDifference {
+  index: number[];
+  expected: number | string;
+  actual: number | string;
+  difference: number | string;
+}
+
+/** What to do with a submission. `benchmark` and `submit` always check first. */
+export type Endpoint = "xray" | "checker" | "benchmark" | "submit";
+
+/** Where an output is wrong, on a grid of at most 32 by 32 cells. */
+export interface ErrorGrid {
+  /** Of the output. */
+  shape: number[];
+  /** Rows of the matrix that the output is folded into. */
+  height: number;
+  width: number;
+  rows: number;
+  columns: number;
+  /** The share of wrong elements in each cell, row by row; null past the last element. */
+  wrong: (number | null)[];
+  /** The largest finite difference in each cell, row by row. */
+  largest: number[];
+}
+
+/** A median with a 90% prediction interval. */
+export interface Estimate {
+  low: number;
+  mid: number;
+  high: number;
+}
+
+/** A verdict that is not a success. */
+export interface FailedEvent {
+  /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
+  id: number;
+  time: string;
+  /** The version of the wire schema. */
+  schema: number;
+  /** A finer reason than `status`; stable. */
+  code: string;
+  message: string;
+  /** What to do next; may be empty. */
+  hint: string;
+  /** Of a WRONG_ANSWER. */
+  debug_info?: DebugInfo | null;
+  /** The case that failed. */
+  case?: string | null;
+  passed_tests?: number | null;
+  total_tests?: number | null;
+  simulated?: boolean | null;
+  /** What the program printed. */
+  output?: string | null;
+  /** What the GPU's compiler reports, where it differs from the CPU's. */
+  target?: string | null;
+  cost_usd?: number | null;
+  details: FailureDetails;
+  status: "COMPILE_ERROR" | "WRONG_ANSWER" | "RUNTIME_ERROR" | "TIME_LIMIT_EXCEEDED" | "MEMORY_LIMIT_EXCEEDED" | "CANCELLED" | "RATE_LIMIT_EXCEEDED" | "BUDGET_EXCEEDED" | "ERROR";
+}
+
+/** Facts about a failure, depending on its `code`. */
+export interface FailureDetails {
+  /** From the bug finder. */
+  findings?: Finding[];
+  fault?: Fault | null;
+  /** From the compiler. */
+  diagnostics?: DiagnosticResponse[];
+  output_name?: string;
+  wrong_elements?: number;
+  elements?: number;
+  unwritten_elements?: number;
+  tolerance?: AppliedTolerance | null;
+}
+
+/** A memory fault of a kernel on the CPU runtime. */
+export interface Fault {
+  fault: string;
+  kernel: string;
+  line: number | null;
+  block: [number, number, number] | null;
+  thread: [number, number, number] | null;
+  detail: string;
+}
+
+/** Undefined behaviour that the bug finder observed. */
+export interface Finding {
+  kind: string;
+  severity: "error" | "warning";
+  message: string;
+  hint: string;
+  line: number | null;
+  other_line?: number | null;
+  kernel: string;
+  block: [number, number, number] | null;
+  thread: [number, number, number] | null;
+  other_block?: [number, number, number] | null;
+  other_thread?: [number, number, number] | null;
+  case: string;
+}
+
+/** How long the credits last if future days resemble past days. */
+export interface ForecastResponse {
+  /** Full days that the forecast is based on; at most 56. */
+  days_seen: number;
+  /** Cost of the next 30 days. */
+  month_usd: Estimate;
+  /** How long the remaining credits last; at most 3,650. */
+  lasts_days: Estimate;
+}
+
+/** Every GPU type that the service knows. */
+export interface GpuListResponse {
+  items: GpuResponse[];
+}
+
+/** A GPU type. */
+export interface GpuResponse {
+  name: string;
+  display_name: string;
+  arch: string;
+  memory_bytes: number;
+  bandwidth_bytes_per_s: number;
+  /** FLOP/s, by dtype. */
+  peak_flops: Partial<Record<Dtype, number>>;
+  compute_units: number;
+  rate_usd_per_h: number | null;
+  /** Whether submissions may request it. */
+  enabled: boolean;
+  default: boolean;
+}
+
+/** The process is alive. */
+export interface HealthResponse {
+  status: "ok";
+  /** The release of Warmfront. */
+  version: string;
+}
+
+/** The submission is stored and will get a verdict. */
+export interface InQueueEvent {
+  /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
+  id: number;
+  time: string;
+  /** The version of the wire schema. */
+  schema: number;
+  status: "IN_QUEUE";
+  submission_id: string;
+  position: number;
+  quote: QueueQuote;
+}
+
+/** Latencies of all submissions, and by how they got a VM. */
+export interface Latencies {
+  all: LatencyPercentiles;
+  cold: LatencyPercentiles;
+  warm: LatencyPercentiles;
+}
+
+/** Seconds from submit to verdict; null without any. */
+export interface LatencyPercentiles {
+  count: number;
+  p50_s: number | null;
+  p90_s: number | null;
+  p99_s: number | null;
+}
+
+/** A user's best accepted submission on one GPU. */
+export interface LeaderboardEntry {
+  rank: number;
+  user: string;
+  gpu_type: string;
+  dtype: Dtype;
+  avg_runtime_ms: number;
+  /** 95% confidence interval of `avg_runtime_ms`, in ms, from those of the cases. */
+  ci: [number, number] | null;
+  avg_gflops: number | null;
+  /** Roofline floor over the time, geometric mean over the cases; null on the CPU runtime. */
+  pct_of_floor: number | null;
+  /** Visible to its owner and to operators. */
+  submission_id: string | null;
+  finished_at: string | null;
+}
+
+/** Leaderboards of one problem, fastest first. CPU runtime results are listed apart. */
+export interface LeaderboardResponse {
+  problem: string;
+  items: LeaderboardEntry[];
+  simulated: LeaderboardEntry[];
+}
+
+/** A loop that remains after unrolling. */
+export interface LoopResponse {
+  line: number | null;
+  /** 1 is the outermost. */
+  depth: number;
+  instructions: number;
+  /** Instructions by kind. */
+  counts: Record<string, number>;
+}
+
+/** What a VM did while an interval was billed. */
+export type Meter = "PROVISIONING" | "WORK" | "IDLE";
+
+/** What was billed while VMs were in one phase. */
+export interface MeterCost {
+  meter: Meter;
+  cost_usd: number;
+}
+
+/** The headline metrics, and the figures behind them. */
+export interface MetricsDetailResponse {
+  total_cost_usd: number;
+  remaining_credits_usd: number;
+  credits_used_pct: number;
+  tasks_completed: number;
+  cold_starts: number;
+  warm_reuses: number;
+  active_vms: number;
+  /** Costs are simulated; no money was spent. */
+  simulated: boolean;
+  reserved_usd: number;
+  /** Live VMs, by state. */
+  pool: Partial<Record<VMState, number>>;
+  queue_length: number;
+  verdicts: Partial<Record<Verdict, number>>;
+  latencies_s: Latencies;
+  costs_by_day: DailyCost[];
+}
+
+/** The seven headline metrics. */
+export interface MetricsResponse {
+  total_cost_usd: number;
+  remaining_credits_usd: number;
+  credits_used_pct: number;
+  tasks_completed: number;
+  cold_starts: number;
+  warm_reuses: number;
+  active_vms: number;
+}
+
+/** How many waves fit on a compute unit, and what limits them. */
+export interface OccupancyResponse {
+  waves_per_simd: number;
+  waves_per_cu: number;
+  blocks_per_cu: number;
+  limited_by: string;
+}
+
+/** The smallest change of one resource that lets more waves run. */
+export interface OccupancyStepResponse {
+  resource: string;
+  change: number;
+  /** How much of the resource is used after the change. */
+  reach: number;
+  waves_per_simd: number;
+}
+
+/** An event of `/operations/stream`: the pool, the queue or the alert changed. */
+export interface OperationsChangedEvent {
+  id: number;
+  time: string;
+  status: "CHANGED";
+  /** Live VMs, by state. */
+  pool: Partial<Record<VMState, number>>;
+  queue_length: number;
+  /** By VM. */
+  tasks_done: Record<string, number>;
+  /** When each idle VM is released, by VM. */
+  deadlines: Record<string, string>;
+  alerted: boolean;
+  spent_usd: number;
+}
+
+/** One message of the stream of changes, as server-sent events frame it. */
+export interface OperationsChangedMessage {
+  id: string;
+  event: "CHANGED";
+  data: string;
+}
+
+/** The whole service at one moment. */
+export interface OperationsResponse {
+  /** The service's clock; every other time is measured by it. */
+  now: string;
+  /** Where the timelines begin. */
+  since: string;
+  /** Costs are simulated; no money was spent. */
+  simulated: boolean;
+  /** Whether the caller sees other users' submissions and costs. */
+  everyone: boolean;
+  /** Live VMs, oldest first. */
+  vms: VmResponse[];
+  queue: QueueResponse;
+  /** VMs of the requested hours, oldest first; at most 50. */
+  lanes: VmTimelineResponse[];
+  money: CreditsResponse;
+  /** The last 31 days. */
+  costs_by_day: DailyMeterCosts[];
+  /** The last 31 days; only the caller, unless an operator. */
+  costs_by_user: UserCost[];
+  tasks: TaskSummary;
+  /** From submit to verdict. */
+  latencies_s: Latencies;
+}
+
+/** The forecast at one number of tasks per day. */
+export interface PaceForecast {
+  tasks_per_day: number;
+  /** Where the replayed arrivals come from. */
+  source: string;
+  /** Cost of the next 30 days. */
+  month_usd: Estimate | null;
+  /** How long the remaining credits last; at most 3,650. */
+  lasts_days: Estimate | null;
+  /** Mean time from a task's arrival to its start. */
+  wait_mean_s: number;
+}
+
+/** Forecasts at several paces, from replays of the account's own arrivals. */
+export interface PaceForecastListResponse {
+  /** The remaining credits. */
+  credits_usd: number;
+  items: PaceForecast[];
+}
+
+/** What a keep-warm policy would have cost. */
+export interface PolicyCost {
+  policy: string;
+  /** One VM that knows every arrival in advance: computed, not replayed. */
+  best: boolean;
+  usd: number;
+  wait_mean_s: number;
+  cold_starts: number;
+  /** `usd` plus the value of the time that submissions waited. */
+  cost_usd: number;
+}
+
+/** The VM pool and the queue when an attempt began. */
+export interface PoolUsage {
+  active_vms: number;
+  busy_vms: number;
+  queued: number;
+}
+
+/** A problem with everything that is needed to solve it. */
+export interface ProblemDetailResponse {
+  slug: string;
+  title: string;
+  difficulty: Difficulty;
+  tags: string[];
+  /** The first is the default. */
+  dtypes: Dtype[];
+  aliases: string[];
+  declaration: string;
+  /** What is computed, in one line of TeX. */
+  formula: string | null;
+  /** Accepted submissions of all users. */
+  solutions: number;
+  best_times: BestTime[];
+  /** Whether the caller has an accepted submission. */
+  solved: boolean;
+  /** Markdown. */
+  statement: string;
+  declarations: Partial<Record<Dtype, string>>;
+  starters: Partial<Record<Dtype, string>>;
+  /** Names of the cases, by scale: `cpu` or `gpu`. */
+  cases: Record<string, string[]>;
+}
+
+/** An error, as `application/problem+json` (RFC 9457). */
+export interface ProblemDetails {
+  type: string;
+  title: string;
+  status: number;
+  /** Stable; programs may match on it. */
+  code: string;
+  detail: string;
+  /** What to do next; may be empty. */
+  hint: string;
+  /** The request field or parameter at fault. */
+  field: string | null;
+}
+
+/** Every problem of the service. */
+export interface ProblemListResponse {
+  items: ProblemResponse[];
+}
+
+/** A problem as it is listed. */
+export interface ProblemResponse {
+  slug: string;
+  title: string;
+  difficulty: Difficulty;
+  tags: string[];
+  /** The first is the default. */
+  dtypes: Dtype[];
+  aliases: string[];
+  declaration: string;
+  /** What is computed, in one line of TeX. */
+  formula: string | null;
+  /** Accepted submissions of all users. */
+  solutions: number;
+  best_times: BestTime[];
+  /** Whether the caller has an accepted submission. */
+  solved: boolean;
+}
+
+/** A VM is being provisioned for the submission. */
+export interface ProvisioningEvent {
+  /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
+  id: number;
+  time: string;
+  /** The version of the wire schema. */
+  schema: number;
+  status: "PROVISIONING";
+  vm_state: VMStart;
+  vm_id: string;
+  phase: string;
+  elapsed_s: number;
+  eta_s: number | null;
+}
+
+/** A queued submission. Users see only `position` and `since` for submissions that are not theirs. */
+export interface QueueEntry {
+  /** Approximately how many submissions are ahead. */
+  position: number;
+  since: string;
+  /** Visible to its owner and to operators. */
+  submission_id: string | null;
+  user: string | null;
+  problem: string | null;
+  endpoint: Endpoint | null;
+}
+
+/** The quote of a submission when it was queued. */
+export interface QueueQuote {
+  vm_state: VMStart;
+  wait_s: number;
+  cost_usd: number;
+  warm_chance: number;
+}
+
+/** The length of the queue and its first entries. */
+export interface QueueResponse {
+  length: number;
+  items: QueueEntry[];
+}
+
+/** Why a submission would be rejected now. */
+export interface QuoteRefusal {
+  code: string;
+  detail: string;
+  hint: string;
+}
+
+/** The expected wait and cost of a submission that is sent now. Nothing is reserved. */
+export interface QuoteResponse {
+  /** The service's clock. */
+  now: string;
+  problem: string;
+  gpu_type: string;
+  endpoint: Endpoint;
+  /** Null if no VM is needed. */
+  vm_state: VMStart | null;
+  /** How many submissions are ahead in the queue. */
+  position: number;
+  /** Until it starts to run. */
+  wait_s: number;
+  /** Until its verdict. */
+  total_s: number;
+  cost_usd: number;
+  /** Probability that a VM is ready if the submission is sent within the next minutes. */
+  warm_chance: number;
+  /** It would run on the CPU runtime, and costs are simulated. */
+  simulated: boolean;
+  /** Null if the submission would be accepted. */
+  refusal: QuoteRefusal | null;
+}
+
+/** Whether the service can accept and run submissions. */
+export interface ReadinessResponse {
+  status: "ready" | "not ready";
+  provider: string;
+  /** One per component that failed its check. */
+  reasons: string[];
+}
+
+/** What was judged, with what and where. */
+export interface Receipt {
+  /** The release of Warmfront. */
+  warmfront: string;
+  problem: string;
+  dtype: string;
+  source_sha256: string;
+  toolchain: string;
+  compiler: string;
+  sandbox: string;
+  device: string;
+  compile_s: number;
+  total_s: number;
+}
+
+/** The least time that the problem's largest case can take on the GPU. */
+export interface RooflineResponse {
+  gpu: string;
+  case: string;
+  dtype: Dtype;
+  flops: number;
+  bytes_moved: number;
+  flops_per_byte: number;
+  ridge_flops_per_byte: number;
+  memory_bound: boolean;
+  floor_ms: number;
+}
+
+/** The source that was submitted. */
+export interface SourceResponse {
+  id: string;
+  file_name: string;
+  language: string;
+  solution_code: string;
+  problem_def: string | null;
+}
+
+/** A submission that is stored and will get a verdict. */
+export interface SubmissionCreatedResponse {
+  id: string;
+  /** `IN_QUEUE`, `RUNNING`, or the verdict. */
+  status: Verdict | "IN_QUEUE" | "RUNNING";
+  urls: SubmissionUrls;
+}
+
+/** A submission with its verdict. */
+export interface SubmissionDetailResponse {
+  id: string;
+  owner: string;
+  problem: string;
+  gpu_type: string;
+  dtype: Dtype;
+  language: string;
+  endpoint: Endpoint;
+  file_name: string;
+  code_sha256: string;
+  state: SubmissionState;
+  verdict: Verdict | null;
+  created_at: string;
+  finished_at: string | null;
+  /** The VM of the last attempt. */
+  vm_id: string | null;
+  attempts: number;
+  cancel_requested: boolean;
+  /** It ran on the CPU runtime, so its times are not a GPU's. */
+  simulated: boolean;
+  cost_usd: number | null;
+  avg_runtime_ms: number | null;
+  avg_gflops: number | null;
+  last_event_id: number;
+  urls: SubmissionUrls;
+  /** The terminal event; null until the submission is DONE. */
+  result: SubmissionEvent | null;
+}
+
+/** One event of a submission; `status` says which. */
+export type SubmissionEvent = InQueueEvent | ProvisioningEvent | VMReadyEvent | XrayEvent | CompilingEvent | CheckingEvent | TestResultEvent | CheckedEvent | BenchmarkingEvent | BenchmarkResultEvent | BenchmarkedEvent | AcceptedEvent | FailedEvent;
+
+/** One message of a submission's event stream, as server-sent events frame it. */
+export interface SubmissionEventMessage {
+  /** The event's id; send it as `Last-Event-ID` to resume a dropped stream. */
+  id: string;
+  /** The event's `status`. */
+  event: string;
+  data: string;
+}
+
+/** One page of submissions, newest first. */
+export interface SubmissionPageResponse {
+  items: SubmissionResponse[];
+  /** The `cursor` parameter of the next page; null on the last. */
+  next_cursor: string | null;
+}
+
+/** A submission, without its source. */
+export interface SubmissionResponse {
+  id: string;
+  owner: string;
+  problem: string;
+  gpu_type: string;
+  dtype: Dtype;
+  language: string;
+  endpoint: Endpoint;
+  file_name: string;
+  code_sha256: string;
+  state: SubmissionState;
+  verdict: Verdict | null;
+  created_at: string;
+  finished_at: string | null;
+  /** The VM of the last attempt. */
+  vm_id: string | null;
+  attempts: number;
+  cancel_requested: boolean;
+  /** It ran on the CPU runtime, so its times are not a GPU's. */
+  simulated: boolean;
+  cost_usd: number | null;
+  avg_runtime_ms: number | null;
+  avg_gflops: number | null;
+  last_event_id: number;
+  urls: SubmissionUrls;
+}
+
+/** Where a submission is. ADMITTING → QUEUED → ASSIGNED → RUNNING → DONE. */
+export type SubmissionState = "ADMITTING" | "QUEUED" | "ASSIGNED" | "RUNNING" | "DONE";
+
+/** Paths of a submission's resources. */
+export interface SubmissionUrls {
+  self: string;
+  events: string;
+  code: string;
+  cancel: string;
+}
+
+/** A kernel, and what to do with it. */
+export interface SubmitRequest {
+  /** HIP source, at most 262,144 bytes of UTF-8. */
+  solution_code: string;
+  problem: string;
+  /** The problem's Python source. Requires an operator's key. */
+  problem_def?: string | null;
+  /** The service's default GPU if omitted. */
+  gpu_type?: string | null;
+  /** The problem's first dtype if omitted. */
+  dtype?: Dtype | null;
+  language?: "hip";
+  endpoint?: Endpoint;
+  /** The name of the source file in compiler messages. */
+  file_name?: string;
+}
+
+/** Completed tasks and their average cost. */
+export interface TaskSummary {
+  completed: number;
+  cold_starts: number;
+  warm_reuses: number;
+  /** Total cost divided by the completed tasks. */
+  cost_usd: number | null;
+  /** Average over cold starts. */
+  cold_cost_usd: number | null;
+  /** Average over warm reuses. */
+  warm_cost_usd: number | null;
+}
+
+/** One case passed or failed. */
+export interface TestResultEvent {
+  /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
+  id: number;
+  time: string;
+  /** The version of the wire schema. */
+  schema: number;
+  status: "TEST_RESULT";
+  result: CaseResult;
+  total_tests: number;
+}
+
+/** What a VM did during an interval. */
+export interface TimelineSegmentResponse {
+  meter: Meter;
+  started_at: string;
+  ended_at: string;
+  /** The interval has not ended. */
+  open: boolean;
+  /** Visible to its owner and to operators. */
+  submission_id: string | null;
+}
+
+/** The timing of one case. */
+export interface Timing {
+  test_id: number;
+  name: string;
+  runtime_ms: number;
+  ci: [number, number];
+  gflops: number | null;
+  gbps: number;
+  runs: number[];
+  outer_ms: number;
+  pct_of_floor?: number | null;
+  note?: string;
+}
+
+/** What the caller has spent today, UTC, and may spend. */
+export interface TodaysBudget {
+  user: string;
+  spent_usd: number;
+  /** Null if the user has no daily cap. */
+  limit_usd: number | null;
+}
+
+/** The cost of one user. */
+export interface UserCost {
+  /** Null: idle time that no submission followed. */
+  user: string | null;
+  cost_usd: number;
+}
+
+/** An attempt begins on a VM. */
+export interface VMReadyEvent {
+  /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
+  id: number;
+  time: string;
+  /** The version of the wire schema. */
+  schema: number;
+  status: "VM_READY";
+  vm_id: string;
+  vm_state: VMStart;
+  gpu: string;
+  simulated: boolean;
+  attempt: number;
+  metrics: VMReadyMetrics;
+}
+
+/** Figures of the VM and of the pool. */
+export interface VMReadyMetrics {
+  vm: VMUsage;
+  pool: PoolUsage;
+}
+
+/** How an attempt got its VM. */
+export type VMStart = "COLD_START" | "WARM_REUSE";
+
+/** Where a VM is in its life. PROVISIONING → WARM → BUSY ⇄ IDLE → SHUTTING_DOWN → TERMINATED. */
+export type VMState = "PROVISIONING" | "WARM" | "BUSY" | "IDLE" | "SHUTTING_DOWN" | "TERMINATED" | "FAILED";
+
+/** What a VM has done so far. */
+export interface VMUsage {
+  tasks_done: number;
+  age_s: number;
+}
+
+/** The one terminal event of a submission. Infrastructure's failures are told apart from the kernel's. */
+export type Verdict = "XRAY" | "CHECKED" | "BENCHMARKED" | "ACCEPTED" | "COMPILE_ERROR" | "WRONG_ANSWER" | "RUNTIME_ERROR" | "TIME_LIMIT_EXCEEDED" | "MEMORY_LIMIT_EXCEEDED" | "CANCELLED" | "RATE_LIMIT_EXCEEDED" | "BUDGET_EXCEEDED" | "ERROR";
+
+/** The cost of one VM. */
+export interface VmCost {
+  vm_id: string;
+  state: VMState;
+  cost_usd: number;
+  meters: MeterCost[];
+}
+
+/** One VM with its ledger entries. */
+export interface VmDetailResponse {
+  id: string;
+  provider: string;
+  gpu_type: string;
+  state: VMState;
+  /** It has no GPU, and costs are simulated. */
+  simulated: boolean;
+  created_at: string;
+  /** When billing began. */
+  started_at: string | null;
+  ready_at: string | null;
+  /** When it is released if it stays idle. */
+  deadline_at: string | null;
+  ended_at: string | null;
+  tasks_done: number;
+  /** Until now, with the interval that is still open. */
+  cost_usd: number;
+  /** Its share of the escrow. */
+  reserved_usd: number;
+  /** Why it is kept, or why it ended. */
+  reason: string;
+  /** The submissions that run on it. */
+  tasks: VmTask[];
+  /** Closed intervals; an open one is added when it ends. */
+  intervals: BilledInterval[];
+}
+
+/** The most recent VMs, newest first. */
+export interface VmListResponse {
+  /** The service's clock. */
+  now: string;
+  items: VmResponse[];
+}
+
+/** One VM. */
+export interface VmResponse {
+  id: string;
+  provider: string;
+  gpu_type: string;
+  state: VMState;
+  /** It has no GPU, and costs are simulated. */
+  simulated: boolean;
+  created_at: string;
+  /** When billing began. */
+  started_at: string | null;
+  ready_at: string | null;
+  /** When it is released if it stays idle. */
+  deadline_at: string | null;
+  ended_at: string | null;
+  tasks_done: number;
+  /** Until now, with the interval that is still open. */
+  cost_usd: number;
+  /** Its share of the escrow. */
+  reserved_usd: number;
+  /** Why it is kept, or why it ended. */
+  reason: string;
+  /** The submissions that run on it. */
+  tasks: VmTask[];
+}
+
+/** A submission that runs on a VM. Users see only `since` for submissions that are not theirs. */
+export interface VmTask {
+  since: string;
+  /** Visible to its owner and to operators. */
+  submission_id: string | null;
+  user: string | null;
+  problem: string | null;
+  endpoint: Endpoint | null;
+}
+
+/** One VM over the requested hours. */
+export interface VmTimelineResponse {
+  vm_id: string;
+  gpu_type: string;
+  state: VMState;
+  simulated: boolean;
+  pieces: TimelineSegmentResponse[];
+}
+
+/** This month's arrivals under other policies. */
+export interface WhatIfResponse {
+  since: string;
+  tasks: number;
+  /** The actual cost, from the ledger. */
+  spent_usd: number;
+  /** Costs are simulated; no money was spent. */
+  simulated: boolean;
+  items: PolicyCost[];
+}
+
+/** The X-ray: what the compiler for the GPU reports about the source, without running it. */
+export interface XrayEvent {
+  /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
+  id: number;
+  time: string;
+  /** The version of the wire schema. */
+  schema: number;
+  status: "XRAY";
+  arch: string;
+  gpu: string;
+  compiler: string;
+  compiles: boolean | null;
+  kernels: XrayKernelResponse[];
+  findings: XrayFindingResponse[];
+  message?: string;
+  notes?: string[];
+  seconds?: number;
+  cost_usd?: number | null;
+}
+
+/** A performance problem or an error that the X-ray found. */
+export interface XrayFindingResponse {
+  rule: string;
+  kernel: string;
+  line: number | null;
+  message: string;
+  advice: string;
+}
+
+/** The figures of one kernel, with its assembly if the request asked for it. */
+export interface XrayKernelDetailResponse {
+  name: string;
+  symbol: string;
+  line: number | null;
+  vgpr: number;
+  agpr: number;
+  vgpr_total: number;
+  sgpr: number;
+  lds_bytes: number;
+  scratch_bytes: number;
+  spills: number;
+  vgpr_spills: number;
+  sgpr_spills: number;
+  code_bytes: number;
+  launch_bound_threads: number | null;
+  block: [number, number, number] | null;
+  waves_per_simd: number;
+  limited_by: string;
+  occupancy: OccupancyResponse;
+  best_occupancy: OccupancyResponse;
+  /** By threads per block. */
+  by_block: Record<string, OccupancyResponse>;
+  next_steps: OccupancyStepResponse[];
+  /** Instructions by kind. */
+  instructions: Record<string, number>;
+  /** Global loads, by bytes per lane. */
+  load_widths: Record<string, number>;
+  /** Global stores, by bytes per lane. */
+  store_widths: Record<string, number>;
+  loops: LoopResponse[];
+  /** Only with `isa: true`. */
+  isa?: AssemblyBlock[] | null;
+}
+
+/** The figures of one kernel. */
+export interface XrayKernelResponse {
+  name: string;
+  symbol: string;
+  line: number | null;
+  vgpr: number;
+  agpr: number;
+  vgpr_total: number;
+  sgpr: number;
+  lds_bytes: number;
+  scratch_bytes: number;
+  spills: number;
+  vgpr_spills: number;
+  sgpr_spills: number;
+  code_bytes: number;
+  launch_bound_threads: number | null;
+  block: [number, number, number] | null;
+  waves_per_simd: number;
+  limited_by: string;
+  occupancy: OccupancyResponse;
+  best_occupancy: OccupancyResponse;
+  /** By threads per block. */
+  by_block: Record<string, OccupancyResponse>;
+  next_steps: OccupancyStepResponse[];
+  /** Instructions by kind. */
+  instructions: Record<string, number>;
+  /** Global loads, by bytes per lane. */
+  load_widths: Record<string, number>;
+  /** Global stores, by bytes per lane. */
+  store_widths: Record<string, number>;
+  loops: LoopResponse[];
+}
+
+/** What the compiler for the GPU reports about a source. */
+export interface XrayReportResponse {
+  arch: string;
+  gpu: string;
+  compiler: string;
+  seconds: number;
+  compiles: boolean;
+  kernels: XrayKernelDetailResponse[];
+  findings: XrayFindingResponse[];
+  roofline: RooflineResponse | null;
+  failure: CompileFailureResponse | null;
+  /** What limits the accuracy of the figures, or why there are none. */
+  notes: string[];
+}
+
+/** A kernel to compile for a GPU. It is neither run nor stored. */
+export interface XrayRequest {
+  solution_code: string;
+  problem?: string | null;
+  dtype?: Dtype | null;
+  arch?: string;
+  /** Add each kernel's assembly, by source line. */
+  isa?: boolean;
+}

@@ -1,0 +1,97 @@
+"""GPUs, problems and leaderboards."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from warmfront.problems.spec import Difficulty, Dtype
+from warmfront.wire.base import ResponseModel, Timestamp
+
+
+class GpuResponse(ResponseModel):
+    """A GPU type."""
+
+    name: str
+    display_name: str = Field(examples=["AMD MI300X (192GB, $1.99/hr)"])
+    arch: str
+    memory_bytes: int
+    bandwidth_bytes_per_s: float
+    peak_flops: dict[Dtype, float] = Field(description="FLOP/s, by dtype.")
+    compute_units: int
+    rate_usd_per_h: float | None
+    enabled: bool = Field(description="Whether submissions may request it.")
+    default: bool
+
+
+class GpuListResponse(ResponseModel):
+    """Every GPU type that the service knows."""
+
+    items: list[GpuResponse]
+
+
+class BestTime(ResponseModel):
+    """The fastest accepted submission on one GPU."""
+
+    gpu_type: str = Field(examples=["MI300X"])
+    simulated: bool = Field(description="It ran on the CPU runtime; the time is not a GPU's.")
+    runtime_ms: float = Field(description="Geometric mean over the cases.")
+
+
+class ProblemResponse(ResponseModel):
+    """A problem as it is listed."""
+
+    slug: str
+    title: str
+    difficulty: Difficulty
+    tags: list[str]
+    dtypes: list[Dtype] = Field(description="The first is the default.")
+    aliases: list[str]
+    declaration: str
+    formula: str | None = Field(
+        description="What is computed, in one line of TeX.", examples=["y = \\max(x, 0)"]
+    )
+    solutions: int = Field(description="Accepted submissions of all users.", examples=[12])
+    best_times: list[BestTime]
+    solved: bool = Field(description="Whether the caller has an accepted submission.")
+
+
+class ProblemDetailResponse(ProblemResponse):
+    """A problem with everything that is needed to solve it."""
+
+    statement: str = Field(description="Markdown.")
+    declarations: dict[Dtype, str]
+    starters: dict[Dtype, str]
+    cases: dict[str, list[str]] = Field(description="Names of the cases, by scale: `cpu` or `gpu`.")
+
+
+class ProblemListResponse(ResponseModel):
+    """Every problem of the service."""
+
+    items: list[ProblemResponse]
+
+
+class LeaderboardEntry(ResponseModel):
+    """A user's best accepted submission on one GPU."""
+
+    rank: int
+    user: str
+    gpu_type: str
+    dtype: Dtype
+    avg_runtime_ms: float
+    ci: tuple[float, float] | None = Field(
+        description="95% confidence interval of `avg_runtime_ms`, in ms, from those of the cases."
+    )
+    avg_gflops: float | None
+    pct_of_floor: float | None = Field(
+        description="Roofline floor over the time, geometric mean over the cases; null on the CPU runtime."
+    )
+    submission_id: str | None = Field(description="Visible to its owner and to operators.")
+    finished_at: Timestamp | None
+
+
+class LeaderboardResponse(ResponseModel):
+    """Leaderboards of one problem, fastest first. CPU runtime results are listed apart."""
+
+    problem: str
+    items: list[LeaderboardEntry]
+    simulated: list[LeaderboardEntry]

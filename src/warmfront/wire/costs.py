@@ -1,0 +1,117 @@
+"""Metrics and costs. Every amount comes from the ledger."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from warmfront.store.records import Meter
+from warmfront.verdicts import Verdict
+from warmfront.vm import VMState
+from warmfront.wire.base import Dollars, ResponseModel, Timestamp
+from warmfront.wire.forecasts import ForecastResponse
+
+
+class MetricsResponse(ResponseModel):
+    """The seven headline metrics."""
+
+    total_cost_usd: Dollars = Field(examples=[5.25])
+    remaining_credits_usd: Dollars = Field(examples=[1394.75])
+    credits_used_pct: float = Field(examples=[0.4])
+    tasks_completed: int = Field(examples=[42])
+    cold_starts: int = Field(examples=[3])
+    warm_reuses: int = Field(examples=[39])
+    active_vms: int = Field(examples=[1])
+
+
+class LatencyPercentiles(ResponseModel):
+    """Seconds from submit to verdict; null without any."""
+
+    count: int
+    p50_s: float | None
+    p90_s: float | None
+    p99_s: float | None
+
+
+class Latencies(ResponseModel):
+    """Latencies of all submissions, and by how they got a VM."""
+
+    all: LatencyPercentiles
+    cold: LatencyPercentiles
+    warm: LatencyPercentiles
+
+
+class DailyCost(ResponseModel):
+    """The cost of one day, UTC."""
+
+    day: str = Field(examples=["2026-01-31"])
+    cost_usd: Dollars
+
+
+class MetricsDetailResponse(MetricsResponse):
+    """The headline metrics, and the figures behind them."""
+
+    simulated: bool = Field(description="Costs are simulated; no money was spent.")
+    reserved_usd: Dollars
+    pool: dict[VMState, int] = Field(description="Live VMs, by state.")
+    queue_length: int
+    verdicts: dict[Verdict, int]
+    latencies_s: Latencies
+    costs_by_day: list[DailyCost]
+
+
+class MeterCost(ResponseModel):
+    """What was billed while VMs were in one phase."""
+
+    meter: Meter
+    cost_usd: Dollars
+
+
+class VmCost(ResponseModel):
+    """The cost of one VM."""
+
+    vm_id: str
+    state: VMState
+    cost_usd: Dollars
+    meters: list[MeterCost]
+
+
+class TodaysBudget(ResponseModel):
+    """What the caller has spent today, UTC, and may spend."""
+
+    user: str
+    spent_usd: Dollars
+    limit_usd: Dollars | None = Field(description="Null if the user has no daily cap.")
+
+
+class BillingDifferenceResponse(ResponseModel):
+    """A VM whose ledger and provider record differ by more than a cent."""
+
+    vm_id: str
+    ledger_usd: Dollars
+    billed_usd: Dollars = Field(description="By the provider's record.")
+
+
+class BillingReconciliationResponse(ResponseModel):
+    """The ledger compared with the provider's record of recently ended VMs."""
+
+    checked_at: Timestamp
+    vms: int = Field(description="How many VMs were compared.")
+    differences: list[BillingDifferenceResponse]
+
+
+class CostsResponse(ResponseModel):
+    """Credits, reservations and costs by VM, phase and day."""
+
+    simulated: bool = Field(description="Costs are simulated; no money was spent.")
+    credits_usd: Dollars
+    total_usd: Dollars
+    reserved_usd: Dollars = Field(description="The escrow: what the live VMs can still cost at most.")
+    remaining_usd: Dollars
+    by_vm: list[VmCost]
+    by_meter: list[MeterCost]
+    by_day: list[DailyCost]
+    today: TodaysBudget
+    audit: BillingReconciliationResponse | None = Field(description="The latest; null before the first.")
+    forecast: ForecastResponse | None = Field(
+        description="From the ledger's full days; null with fewer than three of them."
+    )

@@ -1,0 +1,268 @@
+"""The events of a submission as OpenAPI describes them: a union that is discriminated by `status`.
+
+`warmfront.events` declares the events. The models here are built from those dataclasses, with the envelope
+that every stored event has, and only describe: events are sent as they were stored, because the log may hold
+events from an older release that lack newer fields.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_type_hints
+
+from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
+from pydantic_core import core_schema
+
+from warmfront import events
+from warmfront.events import VMStart
+from warmfront.verdicts import SUCCESS, Verdict
+from warmfront.wire.base import Dollars, ResponseModel, Timestamp
+from warmfront.wire.operations import OperationsChangedEvent
+from warmfront.wire.xray import DiagnosticResponse, Dim3, XrayFindingResponse, XrayKernelResponse
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
+
+__all__ = ["EventObject", "OperationsChangedMessage", "SubmissionEvent", "SubmissionEventMessage", "VMStart"]
+
+
+class EventEnvelope(BaseModel):
+    """The fields of every event."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    id: int = Field(description="Counts from 1 without gaps; send it as `Last-Event-ID` to resume.")
+    time: Timestamp
+    schema_version: int = Field(alias="schema", description="The version of the wire schema.")
+
+
+#: A number of the judge: JSON has no NaN and no infinities, so they are the text `nan`, `inf` and `-inf`.
+JudgeNumber = float | str
+
+
+class ElementDifference(ResponseModel):
+    """One wrong element of an output."""
+
+    index: list[int]
+    expected: JudgeNumber
+    actual: JudgeNumber
+    difference: JudgeNumber
+
+
+class ErrorGrid(ResponseModel):
+    """Where an output is wrong, on a grid of at most 32 by 32 cells."""
+
+    shape: list[int] = Field(description="Of the output.")
+    height: int = Field(description="Rows of the matrix that the output is folded into.")
+    width: int
+    rows: int
+    columns: int
+    wrong: list[float | None] = Field(
+        description="The share of wrong elements in each cell, row by row; null past the last element."
+    )
+    largest: list[float] = Field(description="The largest finite difference in each cell, row by row.")
+
+
+class DebugInfo(ResponseModel):
+    """How an output differs from the reference."""
+
+    max_difference: JudgeNumber
+    mean_difference: JudgeNumber
+    sample_differences: list[ElementDifference]
+    grid: ErrorGrid | None
+
+
+class Fault(ResponseModel):
+    """A memory fault of a kernel on the CPU runtime."""
+
+    fault: str
+    kernel: str
+    line: int | None
+    block: Dim3 | None
+    thread: Dim3 | None
+    detail: str
+
+
+class AppliedTolerance(ResponseModel):
+    """The tolerance that an output exceeded."""
+
+    rtol: float
+    atol: float
+    why: str
+
+
+class FailureDetails(BaseModel):
+    """Facts about a failure, depending on its `code`."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    findings: list[events.Finding] = Field(default_factory=list, description="From the bug finder.")
+    fault: Fault | None = None
+    diagnostics: list[DiagnosticResponse] = Field(default_factory=list, description="From the compiler.")
+    output_name: str = ""
+    wrong_elements: int = 0
+    elements: int = 0
+    unwritten_elements: int = 0
+    tolerance: AppliedTolerance | None = None
+
+
+class _FailedEventFields(EventEnvelope):
+    code: str = Field(description="A finer reason than `status`; stable.")
+    message: str
+    hint: str = Field(description="What to do next; may be empty.")
+    debug_info: DebugInfo | None = Field(default=None, description="Of a WRONG_ANSWER.")
+    case: str | None = Field(default=None, description="The case that failed.")
+    passed_tests: int | None = None
+    total_tests: int | None = None
+    simulated: bool | None = None
+    output: str | None = Field(default=None, description="What the program printed.")
+    target: str | None = Field(
+        default=None, description="What the GPU's compiler reports, where it differs from the CPU's."
+    )
+    cost_usd: Dollars | None = None
+    details: FailureDetails
+
+
+class QueueQuote(ResponseModel):
+    """The quote of a submission when it was queued."""
+
+    vm_state: VMStart
+    wait_s: float
+    cost_usd: float
+    warm_chance: float
+
+
+class VMUsage(ResponseModel):
+    """What a VM has done so far."""
+
+    tasks_done: int
+    age_s: float
+
+
+class PoolUsage(ResponseModel):
+    """The VM pool and the queue when an attempt began."""
+
+    active_vms: int
+    busy_vms: int
+    queued: int
+
+
+class VMReadyMetrics(ResponseModel):
+    """Figures of the VM and of the pool."""
+
+    vm: VMUsage
+    pool: PoolUsage
+
+
+class Receipt(BaseModel):
+    """What was judged, with what and where."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    warmfront: str = Field(description="The release of Warmfront.")
+    problem: str
+    dtype: str
+    source_sha256: str
+    toolchain: str
+    compiler: str
+    sandbox: str
+    device: str
+    compile_s: float
+    total_s: float
+
+
+#: Types of the fields that the dataclasses keep as plain JSON, because other processes write them.
+_FIELD_TYPES: dict[tuple[type[events.Event], str], Any] = {
+    (events.InQueue, "quote"): QueueQuote,
+    (events.Provisioning, "vm_state"): VMStart,
+    (events.VMReady, "vm_state"): VMStart,
+    (events.VMReady, "metrics"): VMReadyMetrics,
+    (events.Xray, "kernels"): list[XrayKernelResponse],
+    (events.Xray, "findings"): list[XrayFindingResponse],
+    (events.Accepted, "receipt"): Receipt,
+}
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:  # noqa: ANN401 - a default is of any type
+    if field.default_factory is not dataclasses.MISSING:
+        return Field(default_factory=field.default_factory)
+    return ... if field.default is dataclasses.MISSING else field.default
+
+
+def _describe(event: type[events.Event]) -> type[BaseModel]:
+    """Build the wire model of an event from its dataclass."""
+    hints = get_type_hints(event)
+    fields: dict[str, Any] = {
+        field.name: (_FIELD_TYPES.get((event, field.name), hints[field.name]), _default(field))
+        for field in dataclasses.fields(event)
+    }
+    if event.status in Verdict.__members__ and "cost_usd" not in fields:
+        fields["cost_usd"] = (Dollars | None, None)
+    return create_model(
+        f"{event.__name__}Event",
+        __base__=EventEnvelope,
+        __doc__=event.__doc__,
+        status=(Literal[event.status], ...),  # type: ignore[arg-type]  # known only at run time
+        **fields,
+    )
+
+
+_FAILURES = tuple(verdict.value for verdict in Verdict if verdict not in SUCCESS.values())
+
+EVENT_MODELS: tuple[type[BaseModel], ...] = (
+    *(_describe(event) for event in events.Event.__subclasses__() if event is not events.Failed),
+    create_model(
+        "FailedEvent",
+        __base__=_FailedEventFields,
+        __doc__="A verdict that is not a success.",
+        status=(Literal[_FAILURES], ...),  # type: ignore[arg-type]  # known only at run time
+    ),
+)
+
+
+class SubmissionEvent(RootModel[Any]):
+    """One event of a submission; `status` says which."""
+
+    root: Annotated[Union[EVENT_MODELS], Field(discriminator="status")]  # type: ignore[valid-type]  # noqa: UP007
+
+
+class _DescribedAs:
+    """Leaves a value unvalidated and describes it as another model in OpenAPI."""
+
+    def __init__(self, model: type[BaseModel], *, in_text: bool = False) -> None:
+        self._model = model
+        self._in_text = in_text
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401
+        """Accept anything."""
+        return core_schema.any_schema()
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Refer to the model."""
+        described = handler(self._model.__pydantic_core_schema__)
+        if not self._in_text:
+            return described
+        return {"type": "string", "contentMediaType": "application/json", "contentSchema": described}
+
+
+#: A stored event as it is sent. Not validated: see the top of this module.
+EventObject = Annotated[dict[str, Any], _DescribedAs(SubmissionEvent)]
+
+
+class SubmissionEventMessage(BaseModel):
+    """One message of a submission's event stream, as server-sent events frame it."""
+
+    id: str = Field(description="The event's id; send it as `Last-Event-ID` to resume a dropped stream.")
+    event: str = Field(description="The event's `status`.")
+    data: Annotated[str, _DescribedAs(SubmissionEvent, in_text=True)]
+
+
+class OperationsChangedMessage(BaseModel):
+    """One message of the stream of changes, as server-sent events frame it."""
+
+    id: str
+    event: Literal["CHANGED"]
+    data: Annotated[str, _DescribedAs(OperationsChangedEvent, in_text=True)]

@@ -1,0 +1,36 @@
+"""Health checks and error bodies."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from warmfront.wire.base import ResponseModel
+
+
+class HealthResponse(ResponseModel):
+    """The process is alive."""
+
+    status: Literal["ok"] = "ok"
+    version: str = Field(description="The release of Warmfront.")
+
+
+class ReadinessResponse(ResponseModel):
+    """Whether the service can accept and run submissions."""
+
+    status: Literal["ready", "not ready"]
+    provider: str
+    reasons: list[str] = Field(description="One per component that failed its check.")
+
+
+class ProblemDetails(ResponseModel):
+    """An error, as `application/problem+json` (RFC 9457)."""
+
+    type: str = "about:blank"
+    title: str = Field(examples=["Unprocessable Content"])
+    status: int
+    code: str = Field(description="Stable; programs may match on it.")
+    detail: str
+    hint: str = Field(description="What to do next; may be empty.")
+    field: str | None = Field(None, description="The request field or parameter at fault.")

@@ -1,0 +1,135 @@
+"""The operations view: VM pool, queue, timelines and credits at one moment."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from warmfront.store.records import Meter
+from warmfront.verdicts import Endpoint
+from warmfront.vm import VMState
+from warmfront.wire.base import Dollars, ResponseModel, Timestamp
+from warmfront.wire.costs import Latencies, MeterCost
+from warmfront.wire.vms import VmResponse
+
+
+class QueueEntry(ResponseModel):
+    """A queued submission. Users see only `position` and `since` for submissions that are not theirs."""
+
+    position: int = Field(description="Approximately how many submissions are ahead.")
+    since: Timestamp
+    submission_id: str | None = Field(default=None, description="Visible to its owner and to operators.")
+    user: str | None = None
+    problem: str | None = None
+    endpoint: Endpoint | None = None
+
+
+class QueueResponse(ResponseModel):
+    """The length of the queue and its first entries."""
+
+    length: int
+    items: list[QueueEntry]
+
+
+class TimelineSegmentResponse(ResponseModel):
+    """What a VM did during an interval."""
+
+    meter: Meter = Field(examples=["WORK"])
+    started_at: Timestamp
+    ended_at: Timestamp
+    open: bool = Field(description="The interval has not ended.")
+    submission_id: str | None = Field(default=None, description="Visible to its owner and to operators.")
+
+
+class VmTimelineResponse(ResponseModel):
+    """One VM over the requested hours."""
+
+    vm_id: str
+    gpu_type: str
+    state: VMState
+    simulated: bool
+    pieces: list[TimelineSegmentResponse]
+
+
+class BurnDownPoint(ResponseModel):
+    """The remaining credits at one moment."""
+
+    time: Timestamp
+    remaining_usd: Dollars
+
+
+class CreditsResponse(ResponseModel):
+    """The credits now and over the last days."""
+
+    credits_usd: Dollars = Field(examples=[1400.0])
+    spent_usd: Dollars
+    reserved_usd: Dollars = Field(description="The escrow: what the live VMs can still cost at most.")
+    remaining_usd: Dollars
+    burn_usd_per_h: Dollars = Field(description="The hourly rate of the live VMs.", examples=[1.99])
+    alert_at_usd: Dollars = Field(description="The alert fires when no more than this remains.")
+    alerted: bool
+    burn_down: list[BurnDownPoint] = Field(
+        description="One point per billed hour of the last 31 days; the last point is now."
+    )
+
+
+class DailyMeterCosts(ResponseModel):
+    """The cost of one day, UTC, by what the VMs did."""
+
+    day: str = Field(examples=["2026-01-31"])
+    cost_usd: Dollars
+    meters: list[MeterCost]
+
+
+class UserCost(ResponseModel):
+    """The cost of one user."""
+
+    user: str | None = Field(description="Null: idle time that no submission followed.")
+    cost_usd: Dollars
+
+
+class TaskSummary(ResponseModel):
+    """Completed tasks and their average cost."""
+
+    completed: int
+    cold_starts: int
+    warm_reuses: int
+    cost_usd: Dollars | None = Field(description="Total cost divided by the completed tasks.")
+    cold_cost_usd: Dollars | None = Field(description="Average over cold starts.")
+    warm_cost_usd: Dollars | None = Field(description="Average over warm reuses.")
+
+
+class OperationsResponse(ResponseModel):
+    """The whole service at one moment."""
+
+    now: Timestamp = Field(description="The service's clock; every other time is measured by it.")
+    since: Timestamp = Field(description="Where the timelines begin.")
+    simulated: bool = Field(description="Costs are simulated; no money was spent.")
+    everyone: bool = Field(description="Whether the caller sees other users' submissions and costs.")
+    vms: list[VmResponse] = Field(description="Live VMs, oldest first.")
+    queue: QueueResponse
+    lanes: list[VmTimelineResponse] = Field(
+        description="VMs of the requested hours, oldest first; at most 50."
+    )
+    money: CreditsResponse
+    costs_by_day: list[DailyMeterCosts] = Field(description="The last 31 days.")
+    costs_by_user: list[UserCost] = Field(
+        description="The last 31 days; only the caller, unless an operator."
+    )
+    tasks: TaskSummary
+    latencies_s: Latencies = Field(description="From submit to verdict.")
+
+
+class OperationsChangedEvent(ResponseModel):
+    """An event of `/operations/stream`: the pool, the queue or the alert changed."""
+
+    id: int
+    time: Timestamp
+    status: Literal["CHANGED"] = "CHANGED"
+    pool: dict[VMState, int] = Field(description="Live VMs, by state.")
+    queue_length: int
+    tasks_done: dict[str, int] = Field(description="By VM.")
+    deadlines: dict[str, Timestamp] = Field(description="When each idle VM is released, by VM.")
+    alerted: bool
+    spent_usd: Dollars

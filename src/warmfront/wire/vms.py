@@ -1,0 +1,67 @@
+"""VMs, what runs on them and what they cost."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from warmfront.store.records import Meter
+from warmfront.verdicts import Endpoint
+from warmfront.vm import VMState
+from warmfront.wire.base import Dollars, ResponseModel, Timestamp
+
+
+class VmTask(ResponseModel):
+    """A submission that runs on a VM. Users see only `since` for submissions that are not theirs."""
+
+    since: Timestamp
+    submission_id: str | None = Field(default=None, description="Visible to its owner and to operators.")
+    user: str | None = None
+    problem: str | None = None
+    endpoint: Endpoint | None = None
+
+
+class VmResponse(ResponseModel):
+    """One VM."""
+
+    id: str
+    provider: str
+    gpu_type: str
+    state: VMState
+    simulated: bool = Field(description="It has no GPU, and costs are simulated.")
+    created_at: Timestamp
+    started_at: Timestamp | None = Field(description="When billing began.")
+    ready_at: Timestamp | None
+    deadline_at: Timestamp | None = Field(description="When it is released if it stays idle.")
+    ended_at: Timestamp | None
+    tasks_done: int
+    cost_usd: Dollars = Field(description="Until now, with the interval that is still open.")
+    reserved_usd: Dollars = Field(description="Its share of the escrow.")
+    reason: str = Field(description="Why it is kept, or why it ended.")
+    tasks: list[VmTask] = Field(description="The submissions that run on it.")
+
+
+class VmListResponse(ResponseModel):
+    """The most recent VMs, newest first."""
+
+    now: Timestamp = Field(description="The service's clock.")
+    items: list[VmResponse]
+
+
+class BilledInterval(ResponseModel):
+    """One ledger entry of a VM."""
+
+    meter: Meter
+    started_at: Timestamp
+    ended_at: Timestamp
+    cost_usd: Dollars
+    submission_id: str | None = Field(
+        description="The submission that pays. Provisioning and idle time are paid by the next submission."
+    )
+
+
+class VmDetailResponse(VmResponse):
+    """One VM with its ledger entries."""
+
+    intervals: list[BilledInterval] = Field(
+        description="Closed intervals; an open one is added when it ends."
+    )

@@ -1,0 +1,156 @@
+"""X-ray reports: registers, LDS, occupancy, findings and assembly of each kernel."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from warmfront.problems.spec import Dtype
+from warmfront.wire.base import SOURCE_EXAMPLE, RequestModel, ResponseModel, Slug
+
+#: Coordinates of a block or a thread, or the size of a block.
+Dim3 = tuple[int, int, int]
+
+
+class XrayRequest(RequestModel):
+    """A kernel to compile for a GPU. It is neither run nor stored."""
+
+    solution_code: str = Field(examples=[SOURCE_EXAMPLE])
+    problem: Slug | None = None
+    # Strict mode accepts only enum members, and JSON has none.
+    dtype: Annotated[Dtype | None, Field(strict=False)] = Field(None, examples=["float32"])
+    arch: str = Field("gfx942", max_length=40, examples=["gfx942"])
+    isa: bool = Field(default=False, description="Add each kernel's assembly, by source line.")
+
+
+class OccupancyResponse(ResponseModel):
+    """How many waves fit on a compute unit, and what limits them."""
+
+    waves_per_simd: int
+    waves_per_cu: int
+    blocks_per_cu: int
+    limited_by: str
+
+
+class OccupancyStepResponse(ResponseModel):
+    """The smallest change of one resource that lets more waves run."""
+
+    resource: str
+    change: int
+    reach: int = Field(description="How much of the resource is used after the change.")
+    waves_per_simd: int
+
+
+class LoopResponse(ResponseModel):
+    """A loop that remains after unrolling."""
+
+    line: int | None
+    depth: int = Field(description="1 is the outermost.")
+    instructions: int
+    counts: dict[str, int] = Field(description="Instructions by kind.")
+
+
+class AssemblyBlock(ResponseModel):
+    """Consecutive instructions of one source line."""
+
+    line: int | None
+    depth: int = Field(description="How many loops enclose the instructions.")
+    label: str | None
+    instructions: list[str]
+
+
+class XrayKernelResponse(ResponseModel):
+    """The figures of one kernel."""
+
+    name: str
+    symbol: str
+    line: int | None
+    vgpr: int
+    agpr: int
+    vgpr_total: int
+    sgpr: int
+    lds_bytes: int
+    scratch_bytes: int
+    spills: int
+    vgpr_spills: int
+    sgpr_spills: int
+    code_bytes: int
+    launch_bound_threads: int | None
+    block: Dim3 | None
+    waves_per_simd: int
+    limited_by: str
+    occupancy: OccupancyResponse
+    best_occupancy: OccupancyResponse
+    by_block: dict[str, OccupancyResponse] = Field(description="By threads per block.")
+    next_steps: list[OccupancyStepResponse]
+    instructions: dict[str, int] = Field(description="Instructions by kind.")
+    load_widths: dict[str, int] = Field(description="Global loads, by bytes per lane.")
+    store_widths: dict[str, int] = Field(description="Global stores, by bytes per lane.")
+    loops: list[LoopResponse]
+
+
+class XrayKernelDetailResponse(XrayKernelResponse):
+    """The figures of one kernel, with its assembly if the request asked for it."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
+
+    isa: list[AssemblyBlock] | None = Field(default=None, description="Only with `isa: true`.")
+
+
+class XrayFindingResponse(ResponseModel):
+    """A performance problem or an error that the X-ray found."""
+
+    rule: str
+    kernel: str
+    line: int | None
+    message: str
+    advice: str
+
+
+class RooflineResponse(ResponseModel):
+    """The least time that the problem's largest case can take on the GPU."""
+
+    gpu: str
+    case: str
+    dtype: Dtype
+    flops: int
+    bytes_moved: int
+    flops_per_byte: float
+    ridge_flops_per_byte: float
+    memory_bound: bool
+    floor_ms: float
+
+
+class DiagnosticResponse(ResponseModel):
+    """One message of a compiler; line 0 has no place in the source."""
+
+    line: int
+    column: int
+    severity: str = Field(description="`error` or `note`.")
+    message: str
+    source_line: str
+
+
+class CompileFailureResponse(ResponseModel):
+    """Why the source does not compile."""
+
+    code: str
+    message: str
+    diagnostics: list[DiagnosticResponse]
+    hint: str
+
+
+class XrayReportResponse(ResponseModel):
+    """What the compiler for the GPU reports about a source."""
+
+    arch: str
+    gpu: str
+    compiler: str
+    seconds: float
+    compiles: bool
+    kernels: list[XrayKernelDetailResponse]
+    findings: list[XrayFindingResponse]
+    roofline: RooflineResponse | None
+    failure: CompileFailureResponse | None
+    notes: list[str] = Field(description="What limits the accuracy of the figures, or why there are none.")
