@@ -43,6 +43,8 @@ def generate(document: Mapping[str, Any]) -> str:
 
 
 def _declaration(name: str, schema: Mapping[str, Any]) -> str:
+    if "enum" in schema:
+        return f"export type {name} = {_type(schema)};"  # its docstring is about Python
     comment = _comment(schema.get("description"), "")
     if schema.get("type") == "object" and "properties" in schema:
         lines = "\n".join(_properties(schema))

@@ -248,10 +248,8 @@ export interface DiagnosticResponse {
   source_line: string;
 }
 
-/** How hard an honest solution is. */
 export type Difficulty = "easy" | "medium" | "hard";
 
-/** Element types of tensors. The value is NumPy's name too. */
 export type Dtype = "float32" | "float16" | "int32";
 
 /** One wrong element of an output. */
@@ -262,7 +260,6 @@ export interface ElementDifference {
   difference: number | string;
 }
 
-/** What to do with a submission. `benchmark` and `submit` always check first. */
 export type Endpoint = "xray" | "checker" | "benchmark" | "submit";
 
 /** Where an output is wrong, on a grid of at most 32 by 32 cells. */
@@ -455,7 +452,6 @@ export interface LoopResponse {
   counts: Record<string, number>;
 }
 
-/** What a VM did while an interval was billed. */
 export type Meter = "PROVISIONING" | "WORK" | "IDLE";
 
 /** What was billed while VMs were in one phase. */
@@ -864,7 +860,6 @@ export interface SubmissionResponse {
   urls: SubmissionUrls;
 }
 
-/** Where a submission is. ADMITTING → QUEUED → ASSIGNED → RUNNING → DONE. */
 export type SubmissionState = "ADMITTING" | "QUEUED" | "ASSIGNED" | "RUNNING" | "DONE";
 
 /** Paths of a submission's resources. */
@@ -979,10 +974,8 @@ export interface VMReadyMetrics {
   pool: PoolUsage;
 }
 
-/** How an attempt got its VM. */
 export type VMStart = "COLD_START" | "WARM_REUSE";
 
-/** Where a VM is in its life. PROVISIONING → WARM → BUSY ⇄ IDLE → SHUTTING_DOWN → TERMINATED. */
 export type VMState = "PROVISIONING" | "WARM" | "BUSY" | "IDLE" | "SHUTTING_DOWN" | "TERMINATED" | "FAILED";
 
 /** What a VM has done so far. */
@@ -991,7 +984,6 @@ export interface VMUsage {
   age_s: number;
 }
 
-/** The one terminal event of a submission. Infrastructure's failures are told apart from the kernel's. */
 export type Verdict = "XRAY" | "CHECKED" | "BENCHMARKED" | "ACCEPTED" | "COMPILE_ERROR" | "WRONG_ANSWER" | "RUNTIME_ERROR" | "TIME_LIMIT_EXCEEDED" | "MEMORY_LIMIT_EXCEEDED" | "CANCELLED" | "RATE_LIMIT_EXCEEDED" | "BUDGET_EXCEEDED" | "ERROR";
 
 /** The cost of one VM. */

@@ -18,7 +18,9 @@ async def test_a_stream_has_the_form_of_server_sent_events(lab: Lab) -> None:
     body = (await lab.client.submit(accept="*/*", solution_code="// DOES_NOT_COMPILE\n")).body.decode()
     first = body.split("\n\n")[0].split("\n")
     assert first[:2] == ["id: 1", "event: IN_QUEUE"]
-    assert first[2].startswith('data: {"id":1,"time":"2023-11-14T22:13:20.000Z","schema":1,"status":"IN_QUEUE",')
+    assert first[2].startswith(
+        'data: {"id":1,"time":"2023-11-14T22:13:20.000Z","schema":1,"status":"IN_QUEUE",'
+    )
     assert len(first) == 3
 
 
