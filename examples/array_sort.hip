@@ -1,13 +1,13 @@
-// Bitonic sort. The array is padded with INT_MAX to a power of two; the padding ends up behind all
-// values, where an INT_MAX that was there from the start is as good as one of ours. Pairs closer than a
-// tile are compared in shared memory, many steps to a launch; pairs further apart in global memory.
+// Bitonic sort. The array is padded with INT_MAX to a power of two. The padding is sorted behind all
+// values, where it cannot be distinguished from an INT_MAX of the input. Pairs that are closer than a
+// tile are compared in shared memory, many steps per launch; other pairs in global memory.
 #include <climits>
 #include <hip/hip_runtime.h>
 
 constexpr unsigned TILE = 1024;
-constexpr unsigned THREADS = TILE / 2;  // a thread for each pair
+constexpr unsigned THREADS = TILE / 2;  // one thread per pair
 
-// The lower index of pair number `pair`, when partners are `distance` apart.
+// Returns the lower index of pair number `pair` for partners that are `distance` apart.
 __device__ size_t lower_of(size_t pair, size_t distance) {
     return pair / distance * 2 * distance + pair % distance;
 }
@@ -34,7 +34,7 @@ __global__ void take(const int* padded, int* b, size_t n) {
     }
 }
 
-// Merges runs of first_run, then of twice that and so on up to last_run, as far as pairs lie within a tile.
+// Merges runs of first_run, twice first_run and so on up to last_run, for pairs within a tile.
 __global__ void merge_in_tiles(int* values, size_t first_run, size_t last_run) {
     __shared__ int tile[TILE];
     const size_t begin = size_t(blockIdx.x) * TILE;
@@ -53,7 +53,7 @@ __global__ void merge_in_tiles(int* values, size_t first_run, size_t last_run) {
     values[begin + threadIdx.x + THREADS] = tile[threadIdx.x + THREADS];
 }
 
-// One step of merging runs of `run`, for pairs too far apart for a tile.
+// Performs one step of merging runs of `run`, for pairs that are too far apart for a tile.
 __global__ void merge_far(int* values, size_t run, size_t distance) {
     const size_t i = lower_of(size_t(blockIdx.x) * blockDim.x + threadIdx.x, distance);
     order(values[i], values[i + distance], (i & run) == 0);
@@ -79,5 +79,5 @@ extern "C" void solution(const int* a, int* b, size_t n) {
         merge_in_tiles<<<tiles, THREADS>>>(values, run, run);
     }
     take<<<(n + 255) / 256, 256>>>(values, b, n);
-    (void)hipFree(values);  // waits for the kernels that use it
+    (void)hipFree(values);  // waits until the kernels that use it have finished
 }

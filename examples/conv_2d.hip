@@ -1,6 +1,6 @@
-// 2D convolution. A block loads the kernel and its tile of the image with a halo of half a kernel around
-// it into shared memory, zeros where the image ends, and computes 32 x 8 outputs from there. A kernel too
-// large for shared memory is applied straight from global memory.
+// 2D convolution. A block loads the kernel and its tile of the image, with a halo of half a kernel,
+// into shared memory, with zeros outside the image, and computes 32 x 8 outputs. A kernel that is too
+// large for shared memory is read from global memory.
 #include <hip/hip_runtime.h>
 
 constexpr int TILE_W = 32;

@@ -1,6 +1,6 @@
-// Cumulative sum in three kernels: every block scans its own 1024 elements and notes their total; one
-// block scans the totals; every block adds what came before it. Within a block, threads scan four
-// elements each in registers, wavefronts scan with shuffles, and shared memory joins the wavefronts.
+// Cumulative sum in three kernels: every block scans 1024 elements and stores their total; one
+// block scans the totals; every block adds the total of the blocks before it. Threads scan four
+// elements in registers, wavefronts scan with shuffles, and shared memory combines the wavefronts.
 #include <hip/hip_runtime.h>
 
 constexpr int LANES = 64;
@@ -9,7 +9,7 @@ constexpr int WAVES = THREADS / LANES;
 constexpr int PER_THREAD = 4;
 constexpr size_t PER_BLOCK = THREADS * PER_THREAD;
 
-// The inclusive scan over all threads of the block, which all must call it.
+// Returns the inclusive scan over all threads of the block. All threads must call it.
 __device__ float block_scan(float value) {
     __shared__ float wave_totals[WAVES];
     const int lane = threadIdx.x % LANES, wave = threadIdx.x / LANES;
@@ -27,7 +27,7 @@ __device__ float block_scan(float value) {
     for (int i = 0; i < wave; ++i) {
         value += wave_totals[i];
     }
-    __syncthreads();  // so that the next call may write wave_totals
+    __syncthreads();  // before the next call writes wave_totals
     return value;
 }
 
@@ -51,7 +51,7 @@ __global__ void scan_blocks(const float* input, float* output, float* totals, si
     }
 }
 
-// One block turns totals into their inclusive scan, 256 at a time.
+// Replaces the totals by their inclusive scan, with one block, 256 at a time.
 __global__ void scan_totals(float* totals, size_t count) {
     __shared__ float carry;
     if (threadIdx.x == 0) {
@@ -64,7 +64,7 @@ __global__ void scan_totals(float* totals, size_t count) {
         if (i < count) {
             totals[i] = sum;
         }
-        __syncthreads();  // all have read carry
+        __syncthreads();  // all threads have read carry
         if (threadIdx.x == THREADS - 1) {
             carry = sum;
         }
@@ -88,5 +88,5 @@ extern "C" void solution(const float* input, float* output, size_t N) {
     scan_blocks<<<blocks, THREADS>>>(input, output, totals, N);
     scan_totals<<<1, THREADS>>>(totals, blocks);
     add_totals<<<(N + THREADS - 1) / THREADS, THREADS>>>(output, totals, N);
-    (void)hipFree(totals);  // waits for the kernels that use it
+    (void)hipFree(totals);  // waits until the kernels that use it have finished
 }

@@ -1,5 +1,5 @@
 // Histogram with two levels of atomics: a block counts in its own shared memory, where atomics are cheap,
-// and adds its counts to global memory once, at the end. All counts fit into a float exactly.
+// and adds its counts to global memory once, at the end. A float represents all counts exactly.
 #include <hip/hip_runtime.h>
 
 constexpr size_t THREADS = 256;
@@ -26,8 +26,8 @@ __global__ void count(const float* image, int num_bins, float* histogram, size_t
 
 extern "C" void solution(const float* image, int num_bins, float* histogram, size_t height, size_t width) {
     const size_t pixels = height * width;
-    const size_t wanted = (pixels + 16 * THREADS - 1) / (16 * THREADS);  // 16 pixels or more for a thread
-    const size_t most = 304 * 8;                                         // eight blocks for each compute unit
+    const size_t wanted = (pixels + 16 * THREADS - 1) / (16 * THREADS);  // at least 16 pixels per thread
+    const size_t most = 304 * 8;                                         // eight blocks per compute unit
     const size_t lds_bytes = num_bins * sizeof(unsigned);
 
     (void)hipMemsetAsync(histogram, 0, num_bins * sizeof(float));

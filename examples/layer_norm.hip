@@ -1,6 +1,6 @@
-// Layer normalisation with a block for each sample, in three passes: the mean, then the variance of what
-// is left after subtracting it, then the result. Squares are taken of differences from the mean only, so
-// a mean that is 10000 times the deviation costs no digits.
+// Layer normalisation with one block per sample, in three passes: the mean, then the variance of the
+// differences from the mean, then the result. Only differences from the mean are squared, so that
+// a mean of 10000 times the deviation loses no digits.
 #include <hip/hip_runtime.h>
 
 constexpr int LANES = 64;
@@ -8,13 +8,13 @@ constexpr int THREADS = 512;
 constexpr int WAVES = THREADS / LANES;
 constexpr float EPSILON = 1e-5f;
 
-// The sum over all threads of the block, in every thread. All must call it.
+// Returns the sum over all threads of the block. All threads must call it.
 __device__ float block_sum(float value) {
     __shared__ float wave_sums[WAVES];
     for (int distance = LANES / 2; distance > 0; distance /= 2) {
         value += __shfl_xor(value, distance);
     }
-    __syncthreads();  // the sums of an earlier call have been read
+    __syncthreads();  // all threads have read the sums of the previous call
     if (threadIdx.x % LANES == 0) {
         wave_sums[threadIdx.x / LANES] = value;
     }

@@ -1,5 +1,5 @@
-// Leaky ReLU. One thread handles four neighbouring elements with one 16-byte load and one 16-byte store.
-// The one thread whose four elements reach past the end takes what is left of them, one by one.
+// Leaky ReLU. Each thread processes four adjacent elements with one 16-byte load and one 16-byte store.
+// The thread whose four elements extend past the end processes the remaining ones one by one.
 #include <hip/hip_runtime.h>
 
 __device__ float leak(float x, float alpha) {

@@ -1,5 +1,5 @@
-// Leaky ReLU in half precision. A __half2 holds two elements in 4 bytes, so one load brings both.
-// The product is computed in float, as alpha is one, and rounded once when it is stored.
+// Leaky ReLU in half precision. A __half2 has two elements in 4 bytes, so one load reads both.
+// The product is computed in float, because alpha is a float, and rounded once when it is stored.
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
 
@@ -27,6 +27,6 @@ extern "C" void solution(const __half* input, float alpha, __half* output, size_
     const size_t count = n * m;
     const size_t threads = 256;
     const size_t wanted = (count / 2 + threads) / threads;
-    const size_t most = 304 * 8;  // eight blocks for each compute unit of an MI300X
+    const size_t most = 304 * 8;  // eight blocks per compute unit of an MI300X
     leaky_relu<<<wanted < most ? wanted : most, threads>>>(input, alpha, output, count);
 }

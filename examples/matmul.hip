@@ -1,16 +1,16 @@
-// Matrix multiplication in tiles. A block computes 64 x 64 outputs, a thread 4 x 4 of them in registers.
-// Slices of A and B, 16 deep, pass through shared memory: each element is loaded once a block, not once
-// a thread. Elements outside the matrices count as zero, so ragged edges need no code of their own.
+// Tiled matrix multiplication. A block computes 64 x 64 outputs, a thread 4 x 4 of them in registers.
+// Slices of A and B, 16 deep, are loaded into shared memory, so that each element is loaded once per
+// block, not once per thread. Elements outside the matrices are zero, so edges need no special case.
 #include <hip/hip_runtime.h>
 
-constexpr int TILE = 64;   // rows and columns of C for a block
-constexpr int DEPTH = 16;  // how much of k is in shared memory at a time
-constexpr int SIDE = 4;    // rows and columns of C for a thread
+constexpr int TILE = 64;   // rows and columns of C per block
+constexpr int DEPTH = 16;  // part of k that is in shared memory at a time
+constexpr int SIDE = 4;    // rows and columns of C per thread
 constexpr int THREADS = (TILE / SIDE) * (TILE / SIDE);
 
 __global__ __launch_bounds__(THREADS) void matmul(const float* a, const float* b, float* c,
                                                   size_t m, size_t n, size_t k) {
-    __shared__ float a_slice[DEPTH][TILE + 1];  // transposed; one more column keeps banks apart
+    __shared__ float a_slice[DEPTH][TILE + 1];  // transposed; the extra column avoids bank conflicts
     __shared__ float b_slice[DEPTH][TILE];
 
     const size_t row0 = size_t(blockIdx.y) * TILE;
@@ -37,7 +37,7 @@ __global__ __launch_bounds__(THREADS) void matmul(const float* a, const float* b
                 }
             }
         }
-        __syncthreads();  // nobody may load the next slices before all are done with these
+        __syncthreads();  // all threads have used these slices before the next ones are loaded
     }
 
     for (int i = 0; i < SIDE; ++i) {

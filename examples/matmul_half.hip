@@ -1,4 +1,4 @@
-// Matrix multiplication in half precision, in tiles of 32 x 32. Shared memory holds halves, which takes
+// Matrix multiplication in half precision, in tiles of 32 x 32. Shared memory has halves, which need
 // half the space and bandwidth; products are summed in float and rounded once, when they are stored.
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
@@ -12,7 +12,7 @@ __device__ __half at(const __half* matrix, size_t row, size_t column, size_t row
 
 __global__ __launch_bounds__(TILE * ROWS) void matmul(const __half* a, const __half* b, __half* c,
                                                       size_t m, size_t n, size_t k) {
-    __shared__ __half a_tile[TILE][TILE + 2];  // two more halves keep banks apart
+    __shared__ __half a_tile[TILE][TILE + 2];  // the two extra halves avoid bank conflicts
     __shared__ __half b_tile[TILE][TILE + 2];
 
     const int x = threadIdx.x, y = threadIdx.y;

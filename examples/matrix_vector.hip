@@ -1,5 +1,5 @@
-// Matrix times vector with one wavefront for each row: its 64 lanes read 64 neighbouring elements at a
-// time, and their partial sums meet in six shuffles, without shared memory and without a barrier.
+// Matrix-vector product with one wavefront per row: its 64 lanes read 64 adjacent elements at a
+// time and add up their partial sums in six shuffles, without shared memory and without a barrier.
 #include <hip/hip_runtime.h>
 
 constexpr int LANES = 64;
@@ -9,7 +9,7 @@ __global__ void multiply(const float* matrix, const float* vector, float* result
     const int lane = threadIdx.x % LANES;
     const size_t row = size_t(blockIdx.x) * ROWS_PER_BLOCK + threadIdx.x / LANES;
     if (row >= m) {
-        return;  // the whole wavefront leaves together
+        return;  // the whole wavefront returns together
     }
 
     float sum = 0.0f;

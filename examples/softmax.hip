@@ -1,12 +1,12 @@
-// Softmax along any dimension. The tensor is seen as outer x length x inner, and a block takes up to 64
-// neighbouring inner positions, with its other threads along the length: reads are coalesced either way.
-// Maximum and sum come from one pass: when the maximum grows, the sum so far is scaled down to match.
+// Softmax along any dimension. The tensor is treated as outer x length x inner. A block covers up to 64
+// adjacent inner positions, with its other threads along the length, so that reads are coalesced.
+// One pass computes maximum and sum: when the maximum grows, the sum so far is scaled down.
 #include <hip/hip_runtime.h>
 
 constexpr int THREADS = 256;
 constexpr int MOST_COLUMNS = 64;
 
-// The largest value seen, and the sum of e^(x - largest) over all values seen.
+// The largest value so far, and the sum of e^(x - largest) over all values so far.
 struct Running {
     float largest;
     float sum;
@@ -18,7 +18,7 @@ __device__ Running merge(Running a, Running b) {
         a = b;
         b = swapped;
     }
-    if (b.sum > 0.0f) {  // one that has seen nothing has no maximum to scale by
+    if (b.sum > 0.0f) {  // an empty b has no maximum
         a.sum += b.sum * expf(b.largest - a.largest);
     }
     return a;
@@ -65,7 +65,7 @@ extern "C" void solution(const float* input, int dim, float* output, const size_
         columns *= 2;
     }
     const size_t blocks_across = (inner + columns - 1) / columns;
-    // A grid has at most 65535 blocks in y, so large outer extents take more than one launch.
+    // A grid has at most 65535 blocks in y, so large outer extents need more than one launch.
     const size_t slab = shape[dim] * inner;
     for (size_t done = 0; done < outer; done += 65535) {
         const size_t now = outer - done < 65535 ? outer - done : 65535;

@@ -1,12 +1,12 @@
-// Sum over any dimension. Seen as outer x length x inner, the last dimension (inner = 1) gives a block to
-// each sum, which its wavefronts reduce with shuffles. Any other dimension gives each sum a thread, and
-// neighbouring threads read neighbouring addresses.
+// Sum over any dimension of outer x length x inner. For the last dimension (inner = 1), a block computes
+// each sum, and its wavefronts reduce with shuffles. For other dimensions a thread computes each sum, and
+// adjacent threads read adjacent addresses.
 #include <hip/hip_runtime.h>
 
 constexpr int LANES = 64;
 constexpr int THREADS = 256;
 
-// The sum over the lanes of a wavefront, valid in lane 0.
+// Returns the sum over the lanes of a wavefront; valid in lane 0.
 __device__ float wave_sum(float value) {
     for (int distance = LANES / 2; distance > 0; distance /= 2) {
         value += __shfl_down(value, distance);
@@ -28,7 +28,7 @@ __global__ void sum_rows(const float* input, float* output, size_t length) {
     }
     __syncthreads();
 
-    if (threadIdx.x < LANES) {  // the first wavefront adds up what the others found
+    if (threadIdx.x < LANES) {  // the first wavefront adds up the sums of all wavefronts
         sum = wave_sum(threadIdx.x < THREADS / LANES ? wave_sums[threadIdx.x] : 0.0f);
         if (threadIdx.x == 0) {
             output[blockIdx.x] = sum;

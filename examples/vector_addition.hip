@@ -1,5 +1,5 @@
-// Vector addition. Memory decides here, so every thread moves 16 bytes at a time: four floats in one load.
-// The last n % 4 elements fill no float4; the first threads of the grid add them one by one.
+// Vector addition. Memory is the limit, so every thread moves 16 bytes at a time: four floats per load.
+// The last n % 4 elements do not fill a float4; the first threads of the grid add them one by one.
 #include <hip/hip_runtime.h>
 
 __global__ void add(const float* a, const float* b, float* c, size_t n) {
@@ -23,7 +23,7 @@ __global__ void add(const float* a, const float* b, float* c, size_t n) {
 extern "C" void solution(const float* d_input1, const float* d_input2, float* d_output, size_t n) {
     const size_t threads = 256;
     const size_t wanted = (n / 4 + threads - 1) / threads;
-    const size_t most = 304 * 8;  // eight blocks for each compute unit of an MI300X; the loop does the rest
+    const size_t most = 304 * 8;  // eight blocks per compute unit of an MI300X; the loop covers the rest
     const size_t blocks = wanted < 1 ? 1 : wanted < most ? wanted : most;
     add<<<blocks, threads>>>(d_input1, d_input2, d_output, n);
 }

@@ -1,5 +1,5 @@
 // problem: copy
-// why: tables of the file: constant, and a counter that is only added to
+// why: a constant table of the file, and a counter that is only incremented
 #include <hip/hip_runtime.h>
 
 __constant__ float scale[4] = {1.0f, 1.0f, 1.0f, 1.0f};

@@ -1,5 +1,5 @@
 // problem: copy
-// why: two halves of one array take turns, with one barrier a turn
+// why: two halves of one array alternate, with one barrier per step
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, size_t n) {

@@ -1,5 +1,5 @@
 // problem: sums
-// why: sums of floats by atomicAdd, of a block and of the device
+// why: sums of floats by atomicAdd, per block and for the device
 #include <hip/hip_runtime.h>
 
 __global__ void clear(float* output, size_t blocks) {

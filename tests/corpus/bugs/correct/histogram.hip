@@ -1,5 +1,5 @@
 // problem: copy
-// why: counts in shared memory by atomics, cleared before and read after a barrier
+// why: counts in shared memory by atomics, with barriers after clearing and before reading
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, unsigned* bins, size_t n) {

@@ -1,5 +1,5 @@
 // problem: copy
-// why: managed, pinned and registered memory belong to the device too
+// why: the device can access managed, pinned and registered memory
 #include <hip/hip_runtime.h>
 
 #include <cstdlib>

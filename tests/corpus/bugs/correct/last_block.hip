@@ -1,5 +1,5 @@
 // problem: copy
-// why: the last block to finish adds up, ordered by a fence and an atomic
+// why: the last block to finish adds up the results, ordered by a fence and an atomic
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, float* part, unsigned* done, size_t n) {

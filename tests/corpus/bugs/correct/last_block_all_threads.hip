@@ -1,5 +1,5 @@
 // problem: copy
-// why: every thread writes a part before the block says that it is done
+// why: every thread writes its part before the block signals completion
 #include <hip/hip_runtime.h>
 
 __device__ unsigned done = 0;

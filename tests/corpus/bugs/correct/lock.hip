@@ -1,5 +1,5 @@
 // problem: copy
-// why: a lock by compare and swap guards a plain counter
+// why: a compare-and-swap lock protects a plain counter
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, int* lock, int* count, size_t n) {

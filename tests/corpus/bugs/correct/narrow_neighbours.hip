@@ -1,5 +1,5 @@
 // problem: copy
-// why: neighbours write bytes and halves of one word, which is no race
+// why: adjacent threads write different bytes and halves of one word, which is not a race
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
 

@@ -1,5 +1,5 @@
 // problem: copy
-// why: a tile with a column that nobody reads
+// why: a tile with a padding column that no thread reads
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, size_t n) {

@@ -1,5 +1,5 @@
 // problem: copy
-// why: a variable of the host that is registered, and so the device's too
+// why: a registered host variable, which the device can access
 #include <hip/hip_runtime.h>
 
 alignas(4096) static float factors[1024];

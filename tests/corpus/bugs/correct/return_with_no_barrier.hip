@@ -1,5 +1,5 @@
 // problem: copy
-// why: threads beyond n return, and none waits for them
+// why: threads beyond n return, and no barrier follows
 #include <hip/hip_runtime.h>
 
 __device__ float same(const float* values, size_t at) {

@@ -1,5 +1,5 @@
 // problem: copy
-// why: kernels of one stream see what those before them wrote
+// why: kernels of one stream see the writes of earlier kernels
 #include <hip/hip_runtime.h>
 
 __global__ void reverse(const float* from, float* to, size_t n) {

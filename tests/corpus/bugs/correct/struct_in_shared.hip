@@ -1,5 +1,5 @@
 // problem: copy
-// why: a struct with padding is copied whole
+// why: a struct is copied including its padding
 #include <hip/hip_runtime.h>
 
 struct Item {

@@ -1,5 +1,5 @@
 // problem: sums
-// why: cooperative groups of 16 lanes add up on their own
+// why: cooperative groups of 16 lanes reduce independently
 #include <hip/hip_runtime.h>
 
 #include <hip/hip_cooperative_groups.h>

@@ -1,5 +1,5 @@
 // problem: sums
-// why: the last wave goes on with barriers of its own
+// why: the last wave continues with barriers for one wave
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, size_t n) {

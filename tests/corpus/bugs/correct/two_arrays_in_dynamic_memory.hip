@@ -1,5 +1,5 @@
 // problem: copy
-// why: dynamic shared memory cut in two, of different types
+// why: dynamic shared memory divided into two arrays of different types
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, size_t n) {

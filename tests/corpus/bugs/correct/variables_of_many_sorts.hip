@@ -1,5 +1,5 @@
 // problem: copy
-// why: variables of the device in every place where they may be declared, and of the host that kernels get by value
+// why: device variables in every place where they can be declared, and host variables that are passed by value
 #include <hip/hip_runtime.h>
 
 struct Settings {

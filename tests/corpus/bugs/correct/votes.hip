@@ -1,5 +1,5 @@
 // problem: copy
-// why: votes in 64 bits, and a count over the block
+// why: ballots in 64 bits, and a count over the block
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, size_t n) {

@@ -1,5 +1,5 @@
 // problem: copy
-// why: a block of 32 threads may keep its vote in 32 bits
+// why: a block of 32 threads can store its ballot in 32 bits
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, size_t n) {

@@ -1,5 +1,5 @@
 // problem: copy
-// why: blocks hand a value on through a volatile flag
+// why: each block passes a value to the next one through a volatile flag
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, volatile float* carry, volatile int* ready, size_t n) {

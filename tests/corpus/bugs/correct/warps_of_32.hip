@@ -1,5 +1,5 @@
 // problem: sums
-// why: halves of a wave on their own: each writes its own sum, and what leaks in is not used
+// why: the halves of a wave reduce independently: each writes its own sum, and values of the other half are not used
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, size_t n) {

@@ -1,5 +1,5 @@
 // problem: sums
-// why: shuffles of a whole wave, then of the first wave
+// why: shuffles over each wave, then over the first wave
 #include <hip/hip_runtime.h>
 
 __device__ float wave_sum(float value) {

@@ -1,6 +1,6 @@
 // problem: copy
 // finds: barrier-divergence
-// why: threads leave the loop at different turns
+// why: threads leave the loop in different iterations
 #include <hip/hip_runtime.h>
 
 __device__ void wait(int turns) {

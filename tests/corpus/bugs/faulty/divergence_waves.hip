@@ -1,6 +1,6 @@
 // problem: copy
 // finds: barrier-divergence
-// why: the first wave has a barrier of its own
+// why: the first wave has a separate barrier
 #include <hip/hip_runtime.h>
 
 template <int LANES>

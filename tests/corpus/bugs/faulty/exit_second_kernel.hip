@@ -1,6 +1,6 @@
 // problem: copy
 // finds: barrier-after-exit
-// why: threads of the second kernel that found nothing to do are gone
+// why: threads of the second kernel that have no work return before the barrier
 #include <hip/hip_runtime.h>
 
 __global__ void first(const float* input, float* output, size_t n) {

@@ -1,6 +1,6 @@
 // problem: copy
 // finds: host-pointer
-// why: memory of malloc is not the device's
+// why: the device cannot access memory from malloc
 #include <hip/hip_runtime.h>
 
 #include <cstdlib>

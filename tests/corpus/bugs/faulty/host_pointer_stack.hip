@@ -1,6 +1,6 @@
 // problem: copy
 // finds: host-pointer
-// why: the address of a local variable goes to the kernel
+// why: the address of a local host variable is passed to the kernel
 #include <hip/hip_runtime.h>
 
 __global__ void first(const float* input, float* output, size_t n) {

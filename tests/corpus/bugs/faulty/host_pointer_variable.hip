@@ -1,6 +1,6 @@
 // problem: copy
 // finds: host-pointer
-// why: the address of a host variable is passed, and a variable of the device beside it is not accused
+// why: the address of a host variable is passed, and there is no finding about the device variable next to it
 #include <hip/hip_runtime.h>
 
 static float factors[2];

@@ -1,6 +1,6 @@
 // problem: copy
 // finds: host-pointer
-// why: a std::vector's data, read through a helper of a template
+// why: the data of a std::vector is read through a helper template
 #include <hip/hip_runtime.h>
 
 #include <vector>

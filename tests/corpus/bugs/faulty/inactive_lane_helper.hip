@@ -1,6 +1,6 @@
 // problem: copy
 // finds: inactive-lane
-// why: lane 0 alone asks its neighbour, which is not there to answer
+// why: only lane 0 shuffles, so the lane that it reads is inactive
 #include <hip/hip_runtime.h>
 
 __device__ float from_right(float value) {

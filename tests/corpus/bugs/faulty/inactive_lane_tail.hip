@@ -1,6 +1,6 @@
 // problem: sums
 // finds: inactive-lane
-// why: lanes beyond n take no part, and their neighbours read them
+// why: lanes beyond n are inactive, and other lanes read their values
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, size_t n) {

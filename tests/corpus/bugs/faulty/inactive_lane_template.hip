@@ -1,6 +1,6 @@
 // problem: copy
 // finds: inactive-lane
-// why: the upper half has returned before the exchange
+// why: the upper half of the wave has returned before the shuffle
 #include <hip/hip_runtime.h>
 
 template <int HALF>

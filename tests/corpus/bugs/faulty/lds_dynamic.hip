@@ -1,6 +1,6 @@
 // problem: copy
 // finds: lds-out-of-bounds
-// why: the launch asks for bytes as if they were elements
+// why: the launch passes the number of elements instead of bytes
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, size_t n) {

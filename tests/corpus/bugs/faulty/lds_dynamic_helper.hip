@@ -1,6 +1,6 @@
 // problem: copy
 // finds: lds-out-of-bounds
-// why: the second of two arrays in dynamic memory was forgotten in its size
+// why: the size of the dynamic memory does not include the second of two arrays
 #include <hip/hip_runtime.h>
 
 __device__ void store(float* array, int at, float value) {

@@ -1,6 +1,6 @@
 // problem: copy
 // finds: lds-out-of-bounds
-// why: only the last block of the second kernel steps over
+// why: only the last block of the second kernel exceeds the array
 #include <hip/hip_runtime.h>
 
 __global__ void first(const float* input, float* output, size_t n) {

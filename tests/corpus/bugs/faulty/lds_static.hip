@@ -1,6 +1,6 @@
 // problem: copy
 // finds: lds-out-of-bounds
-// why: the array has no room for the halo
+// why: the array is too small for the halo
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, size_t n) {

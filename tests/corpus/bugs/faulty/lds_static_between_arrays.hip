@@ -1,6 +1,6 @@
 // problem: copy
 // finds: lds-out-of-bounds
-// why: one step off the first array is in the second
+// why: one element past the first array is inside the second
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, size_t n) {

@@ -1,6 +1,6 @@
 // problem: copy
 // finds: lds-out-of-bounds
-// why: a helper gets a pointer and cannot know the size
+// why: a helper receives a pointer and does not know the size
 #include <hip/hip_runtime.h>
 
 __device__ float right_of(const float* row, int x) {

@@ -1,6 +1,6 @@
 // problem: copy
 // finds: lds-out-of-bounds
-// why: SIZE counts waves, and the block has one more
+// why: SIZE is the number of waves, and the block has one more
 #include <hip/hip_runtime.h>
 
 template <int SIZE>

@@ -1,6 +1,6 @@
 // problem: copy
 // finds: misaligned-access
-// why: a float4 from an odd element on
+// why: a float4 load from an odd element
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, size_t n) {

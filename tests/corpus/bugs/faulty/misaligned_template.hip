@@ -1,6 +1,6 @@
 // problem: copy
 // finds: misaligned-access
-// why: rows of n elements begin where no float2 may
+// why: rows of n elements begin at addresses that are not aligned for float2
 #include <hip/hip_runtime.h>
 
 template <class Vector>

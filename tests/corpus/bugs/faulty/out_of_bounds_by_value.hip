@@ -1,6 +1,6 @@
 // problem: copy
 // finds: out-of-bounds
-// why: the last pair has one element only, and is passed by value as a whole
+// why: the last pair has only one element, and the whole pair is passed by value
 #include <hip/hip_runtime.h>
 
 struct Pair {

@@ -1,6 +1,6 @@
 // problem: copy
 // finds: out-of-bounds
-// why: no look at n: the last block reads past the end
+// why: n is not checked, so the last block reads past the end
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, size_t n) {

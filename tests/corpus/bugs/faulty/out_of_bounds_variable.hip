@@ -1,6 +1,6 @@
 // problem: copy
 // finds: out-of-bounds
-// why: through a pointer, past a variable of the device
+// why: a write through a pointer, past the end of a device variable
 #include <hip/hip_runtime.h>
 
 __device__ float first[512];

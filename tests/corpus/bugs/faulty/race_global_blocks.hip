@@ -1,6 +1,6 @@
 // problem: copy
 // finds: data-race
-// why: every block writes its own number to one word
+// why: every block writes its index to the same word
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, float* last, size_t n) {

@@ -1,6 +1,6 @@
 // problem: copy
 // finds: data-race
-// why: a shift in place: the neighbour may have been overwritten
+// why: a shift in place: another thread may have overwritten the next element
 #include <hip/hip_runtime.h>
 
 __device__ float right_of(const float* values, size_t at, size_t n) {

@@ -1,6 +1,6 @@
 // problem: copy
 // finds: data-race
-// why: the last block reads the other blocks' results, and nothing says that they are there
+// why: the last block reads the results of other blocks without synchronisation
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, float* part, size_t n) {

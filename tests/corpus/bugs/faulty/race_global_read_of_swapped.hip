@@ -1,6 +1,6 @@
 // problem: copy
 // finds: data-race
-// why: a plain read of what others write by compare-and-swap, and no swap of its own that would notice
+// why: a plain read of a word that other threads change by compare-and-swap
 #include <hip/hip_runtime.h>
 
 __device__ int turn;

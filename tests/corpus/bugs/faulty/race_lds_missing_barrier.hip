@@ -1,6 +1,6 @@
 // problem: copy
 // finds: data-race
-// why: the mirror image is read before all have written
+// why: the mirrored element is read before all threads have written
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, size_t n) {

@@ -1,6 +1,6 @@
 // problem: sums
 // finds: data-race
-// why: structs are handed on by value, and the barrier between writing and reading them is missing
+// why: structs are passed by value, and the barrier between writing and reading them is missing
 #include <hip/hip_runtime.h>
 
 struct Sum {

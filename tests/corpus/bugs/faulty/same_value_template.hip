@@ -1,6 +1,6 @@
 // problem: copy
 // finds: same-value-race
-// why: the block's scale is computed by every thread
+// why: every thread writes the scale of the block
 #include <hip/hip_runtime.h>
 
 template <class T>

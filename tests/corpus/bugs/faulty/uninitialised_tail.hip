@@ -1,6 +1,6 @@
 // problem: sums
 // finds: uninitialised-lds
-// why: threads beyond n leave their element unwritten, and the sum takes it
+// why: threads beyond n do not write their element, but the sum includes it
 #include <hip/hip_runtime.h>
 
 template <class T>

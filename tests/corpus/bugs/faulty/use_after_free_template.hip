@@ -1,6 +1,6 @@
 // problem: copy
 // finds: use-after-free
-// why: a pointer in a struct outlives its buffer, and the last block follows it
+// why: a pointer in a struct outlives its buffer, and the last block dereferences it
 #include <hip/hip_runtime.h>
 
 template <class T>

@@ -1,6 +1,6 @@
 // problem: copy
 // finds: wave-of-32
-// why: a vote of 64 lanes in a number of 32 bits
+// why: a ballot of 64 lanes stored in 32 bits
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, size_t n) {

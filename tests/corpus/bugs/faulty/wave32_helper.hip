@@ -1,6 +1,6 @@
 // problem: sums
 // finds: wave-of-32
-// why: a butterfly over 32 lanes, in a helper of a template
+// why: a butterfly over 32 lanes, in a helper template
 #include <hip/hip_runtime.h>
 
 template <class T>

@@ -1,6 +1,6 @@
 // problem: copy
 // finds: wave-of-32
-// why: the count of the set bits takes 32 of them
+// why: only 32 of the 64 bits are counted
 #include <hip/hip_runtime.h>
 
 __device__ int votes(bool vote) {

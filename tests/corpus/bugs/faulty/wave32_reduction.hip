@@ -1,6 +1,6 @@
 // problem: sums
 // finds: wave-of-32
-// why: five steps add up 32 lanes, and a wave has 64
+// why: five steps add up 32 lanes, but a wave has 64
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, size_t n) {

@@ -1,6 +1,6 @@
 // problem: copy
 // finds: wave-synchronous
-// why: lanes exchange through shared memory with no barrier, as if in step
+// why: lanes exchange values through shared memory without a barrier, as if in lockstep
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, size_t n) {

@@ -1,6 +1,6 @@
 // problem: copy
 // finds: wave-synchronous
-// why: a scan of each wave in dynamic shared memory, template, no barrier
+// why: a scan per wave in dynamic shared memory, in a template, without a barrier
 #include <hip/hip_runtime.h>
 
 template <int LANES>

@@ -1,6 +1,6 @@
 // problem: sums
 // finds: wave-synchronous
-// why: the last 32 sums are added up with no barrier, in a helper
+// why: the last 32 sums are added up without a barrier, in a helper
 #include <hip/hip_runtime.h>
 
 __device__ void last_wave(float* sums, int thread) {

@@ -1,11 +1,11 @@
 // problem: array-sort
 // verdict: CHECKED
-// why: least significant digit first, four bits a pass: counts, an exclusive scan, a stable scatter
+// why: least significant digit first, four bits per pass: counts, an exclusive scan, a stable scatter
 #include <hip/hip_runtime.h>
 
 #define RADIX_BITS 4
 #define RADIX (1 << RADIX_BITS)
-#define CHUNK 512  // elements that one thread keeps in order
+#define CHUNK 512  // elements per thread, kept in order
 
 __device__ __forceinline__ unsigned int digit_of(int value, int shift) {
     unsigned int key = (unsigned int)value ^ 0x80000000u;  // negative numbers first

@@ -17,7 +17,7 @@ __global__ void sortRuns(const int* a, int* b, int n) {
     b[begin + rank] = key;
 }
 
-// How many of `run[0..n)` come before `key`: smaller ones, and equal ones too if `inclusive`.
+// Returns how many of `run[0..n)` precede `key`: the smaller ones, and the equal ones if `inclusive`.
 __device__ int before(const int* run, int n, int key, bool inclusive) {
     int low = 0, high = n;
     while (low < high) {

@@ -1,6 +1,6 @@
 // problem: cumsum
 // verdict: CHECKED
-// why: one pass over the data: blocks take tickets, publish sums with fences, and look back for those before
+// why: one pass over the data: blocks take tickets, publish sums with fences, and look back at earlier blocks
 #include <hip/hip_runtime.h>
 
 #define BLOCK 256

@@ -1,6 +1,6 @@
 // problem: histogram
 // verdict: CHECKED
-// why: asks the device how large a launch to make; dynamic shared memory of raw bytes
+// why: queries the device for the launch size; dynamic shared memory of raw bytes
 #include <hip/hip_runtime.h>
 
 __global__ void clear(float* histogram, int bins) {

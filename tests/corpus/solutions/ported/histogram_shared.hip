@@ -1,6 +1,6 @@
 // problem: histogram
 // verdict: CHECKED
-// why: integer counts in shared memory, a temporary array of ints, a second kernel that turns them to float
+// why: integer counts in shared memory, a temporary array of ints, a second kernel that converts to float
 #include <hip/hip_runtime.h>
 
 #define MAX_BINS 1024

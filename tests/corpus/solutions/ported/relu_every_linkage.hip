@@ -1,5 +1,5 @@
 // problem: relu
-// Kernels and variables in every shape that a file may give them: each is used here, and called from here alone.
+// Kernels and variables with every linkage that a file can declare, each used in this file only.
 #include <hip/hip_runtime.h>
 
 __global__ void declared_before(const float* x, float* y, size_t n);

@@ -1,6 +1,6 @@
 // problem: relu
 // verdict: CHECKED
-// why: streaming loads and stores of four, the sign taken from the bits, and a launch for the tail
+// why: streaming loads and stores of four, the sign read from the bits, and a launch for the tail
 #include <hip/hip_runtime.h>
 
 __global__ void __launch_bounds__(256, 8) relu4(const float4* __restrict__ x, float4* __restrict__ y, size_t n4) {

@@ -1,6 +1,6 @@
 // problem: softmax
 // verdict: CHECKED
-// why: the kernel reads `shape` itself, one thread block for each line, tree reductions in shared memory
+// why: the kernel reads `shape`, one block per line, tree reductions in shared memory
 #include <float.h>
 #include <hip/hip_runtime.h>
 

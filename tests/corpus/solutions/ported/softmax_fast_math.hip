@@ -1,6 +1,6 @@
 // problem: softmax
 // verdict: CHECKED
-// why: fast exponentials and divisions, warps of 32 by template, a stream of its own
+// why: fast exponentials and divisions, warps of 32 by template, its own stream
 #include <hip/hip_math_constants.h>
 #include <hip/hip_runtime.h>
 

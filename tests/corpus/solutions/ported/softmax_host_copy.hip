@@ -1,6 +1,6 @@
 // problem: softmax
 // verdict: CHECKED
-// why: `shape` is taken for device memory and copied to the host first, then one thread does a line online
+// why: `shape` is treated as device memory and copied to the host first, then one thread computes each line
 #include <hip/hip_runtime.h>
 #include <vector>
 

@@ -1,6 +1,6 @@
 // problem: sum-dim
 // verdict: CHECKED
-// why: the last wave reduces through volatile shared memory, in step, with no barrier
+// why: the last wave reduces through volatile shared memory, in lockstep, without a barrier
 #include <hip/hip_runtime.h>
 
 template <unsigned int blockSize>

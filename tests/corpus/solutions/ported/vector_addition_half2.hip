@@ -1,7 +1,7 @@
 // problem: vector-addition
 // dtype: float16
 // verdict: CHECKED
-// why: pairs added with __hadd2, the odd one out by a single thread with __hadd
+// why: pairs added with __hadd2, an odd last element by a single thread with __hadd
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
 

@@ -1,6 +1,6 @@
 // problem: array-sort
 // verdict: WRONG_ANSWER
-// why: values are compared by the sign of their difference, which wraps around for values far apart
+// why: values are compared by the sign of their difference, which overflows for distant values
 #include <climits>
 #include <hip/hip_runtime.h>
 

@@ -1,6 +1,6 @@
 // problem: array-sort
 // verdict: WRONG_ANSWER
-// why: two neighbouring runs are merged only where the second is whole, so the last block stays unsorted
+// why: adjacent runs are merged only if the second is complete, so the last block stays unsorted
 #include <hip/hip_runtime.h>
 
 __global__ void copy(const int* from, int* to, size_t n) {
@@ -10,7 +10,7 @@ __global__ void copy(const int* from, int* to, size_t n) {
     }
 }
 
-// Merges neighbouring runs of `size`, one thread for each pair.
+// Merges adjacent runs of `size`, one thread per pair.
 __global__ void merge(const int* from, int* to, size_t size, size_t n) {
     const size_t begin = (size_t(blockIdx.x) * blockDim.x + threadIdx.x) * 2 * size;
     if (begin >= n) {

@@ -1,6 +1,6 @@
 // problem: conv-2d
 // verdict: WRONG_ANSWER
-// why: columns are not checked, so a row's edge sees the end of the row above or below
+// why: columns are not checked, so the edge of a row reads the end of the row above or below
 #include <hip/hip_runtime.h>
 
 __global__ void convolve(const float* A, const float* B, float* C, int H, int W, int Kh, int Kw) {

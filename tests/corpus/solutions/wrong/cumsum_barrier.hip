@@ -1,9 +1,9 @@
 // problem: cumsum
 // verdict: WRONG_ANSWER
-// why: no barrier between reading and writing, so a thread adds to what its neighbour has already changed
+// why: no barrier between reading and writing, so a thread adds to a value that another thread changed
 #include <hip/hip_runtime.h>
 
-// One block goes over the whole array, 256 elements at a time.
+// One block processes the whole array, 256 elements at a time.
 __global__ void scan(const float* input, float* output, size_t n) {
     __shared__ float sums[256];
     __shared__ float carry;

@@ -1,6 +1,6 @@
 // problem: cumsum
 // verdict: WRONG_ANSWER
-// why: one block of 1024 threads scans the totals, so blocks after the first 1024 start from nothing
+// why: one block of 1024 threads scans the totals, so blocks after the first 1024 start at zero
 #include <hip/hip_runtime.h>
 
 // Inclusive scan over the block, in shared memory.

@@ -1,6 +1,6 @@
 // problem: histogram
 // verdict: WRONG_ANSWER
-// why: counts are read, raised and written without atomics, and every thread starts from the same count
+// why: counts are read, incremented and written without atomics, so increments are lost
 #include <hip/hip_runtime.h>
 
 __global__ void count(const float* image, int num_bins, float* histogram, size_t pixels) {

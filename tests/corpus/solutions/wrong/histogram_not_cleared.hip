@@ -1,6 +1,6 @@
 // problem: histogram
 // verdict: WRONG_ANSWER
-// why: the counts are added to whatever the output held before
+// why: the counts are added to the previous contents of the output
 #include <hip/hip_runtime.h>
 
 __global__ void count(const float* image, float* histogram, size_t pixels) {

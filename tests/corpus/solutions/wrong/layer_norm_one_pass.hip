@@ -1,6 +1,6 @@
 // problem: layer-norm
 // verdict: WRONG_ANSWER
-// why: E[x^2] - E[x]^2 in float has no digits left where the mean is large
+// why: E[x^2] - E[x]^2 in float loses all digits where the mean is large
 #include <hip/hip_runtime.h>
 
 __global__ void normalise(const float* X, const float* gamma, const float* beta, float* Y, size_t n) {

@@ -1,7 +1,7 @@
 // problem: leaky-relu
 // dtype: float16
 // verdict: WRONG_ANSWER
-// why: alpha in eight bits of precision is not alpha
+// why: alpha is rounded to eight bits of precision
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
 

@@ -1,6 +1,6 @@
 // problem: leaky-relu
 // verdict: WRONG_ANSWER
-// why: off by one in the tail: the last of the elements that fill no float4 is left out
+// why: off by one in the tail: the last of the elements that do not fill a float4 is skipped
 #include <hip/hip_runtime.h>
 
 __device__ float leak(float x, float alpha) {

@@ -1,6 +1,6 @@
 // problem: matrix-multiplication
 // verdict: WRONG_ANSWER
-// why: no barrier after a tile was used, so a fast thread loads the next one over it
+// why: no barrier after a tile was used, so a fast thread overwrites it with the next one
 #include <hip/hip_runtime.h>
 
 constexpr int TILE = 16;

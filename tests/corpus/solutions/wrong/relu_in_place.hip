@@ -1,6 +1,6 @@
 // problem: relu
 // verdict: WRONG_ANSWER
-// why: the output is right, but the input was changed on the way
+// why: the output is right, but the input is changed
 #include <hip/hip_runtime.h>
 
 __global__ void relu(float* input, float* output, size_t count) {

@@ -1,6 +1,6 @@
 // problem: relu
 // verdict: WRONG_ANSWER
-// why: values between 0 and 1e-6 are taken for zero
+// why: values between 0 and 1e-6 are treated as zero
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* input, float* output, size_t count) {

@@ -1,6 +1,6 @@
 // problem: softmax
 // verdict: WRONG_ANSWER
-// why: the wrong axis: dim is ignored, and the last dimension is taken
+// why: the wrong axis: dim is ignored, and the last dimension is used
 #include <hip/hip_runtime.h>
 
 __global__ void softmax(const float* input, float* output, size_t rows, size_t length) {

@@ -1,6 +1,6 @@
 // problem: softmax
 // verdict: WRONG_ANSWER
-// why: the search for the maximum starts at 0, which is larger than all of a negative row
+// why: the search for the maximum starts at 0, which is larger than all values of a negative row
 #include <hip/hip_runtime.h>
 
 __global__ void softmax(const float* input, float* output, size_t lines, size_t length, size_t inner) {

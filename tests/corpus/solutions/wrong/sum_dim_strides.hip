@@ -1,6 +1,6 @@
 // problem: sum-dim
 // verdict: WRONG_ANSWER
-// why: outer and inner are mixed up, which shows only when the dimension lies in between
+// why: outer and inner are swapped, which matters only for dimensions between the first and the last
 #include <hip/hip_runtime.h>
 
 __global__ void sum(const float* input, float* output, size_t outer, size_t length, size_t inner) {

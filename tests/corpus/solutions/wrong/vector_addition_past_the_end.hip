@@ -1,6 +1,6 @@
 // problem: vector-addition
 // verdict: RUNTIME_ERROR
-// why: the last block writes past the end, as nothing compares i with n
+// why: the last block writes past the end, because i is not compared with n
 #include <hip/hip_runtime.h>
 
 __global__ void add(const float* a, const float* b, float* c) {

@@ -1,6 +1,6 @@
 // problem: vector-addition
 // verdict: WRONG_ANSWER
-// why: four elements a thread, and nobody adds the last n % 4
+// why: four elements per thread, and no thread adds the last n % 4
 #include <hip/hip_runtime.h>
 
 __global__ void add(const float4* a, const float4* b, float4* c, size_t quads) {

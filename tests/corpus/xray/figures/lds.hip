@@ -1,4 +1,4 @@
-// Kernels that are limited by their shared memory, more and less.
+// Kernels whose occupancy is limited by shared memory, to different degrees.
 #include <hip/hip_runtime.h>
 
 template <int BYTES>

@@ -1,4 +1,4 @@
-// Mathematics of the device library, in float and double, and what else a kernel may call.
+// Math functions of the device library, in float and double, and other functions that kernels can call.
 #include <hip/hip_complex.h>
 #include <hip/hip_math_constants.h>
 #include <hip/hip_runtime.h>

@@ -1,4 +1,4 @@
-// Matrix instructions: they exist on the GPU only, and keep their sums in many registers.
+// Matrix instructions, which exist on the GPU only and keep their sums in many registers.
 #include <hip/hip_runtime.h>
 
 using Half4 = _Float16 __attribute__((ext_vector_type(4)));

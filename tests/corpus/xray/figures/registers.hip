@@ -1,4 +1,4 @@
-// Kernels that want more and more registers, with and without a promise about the size of their blocks.
+// Kernels with increasing register use, with and without launch bounds.
 #include <hip/hip_runtime.h>
 
 template <int N>

@@ -1,4 +1,4 @@
-// What the lanes of a wave do together, and cooperative groups.
+// Operations between the lanes of a wave, and cooperative groups.
 #include <hip/hip_cooperative_groups.h>
 #include <hip/hip_runtime.h>
 

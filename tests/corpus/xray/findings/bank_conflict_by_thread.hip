@@ -1,4 +1,4 @@
-// Each thread has a row of its own in shared memory, 64 floats long.
+// Each thread has its own row in shared memory, 64 floats long.
 #include <hip/hip_runtime.h>
 
 constexpr int ROW = 64;

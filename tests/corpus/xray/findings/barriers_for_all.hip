@@ -1,4 +1,4 @@
-// Barriers that every thread of a block comes to, whatever the data.
+// Barriers that every thread of a block reaches, for any data.
 #include <hip/hip_runtime.h>
 
 __global__ void tree(float* x) {

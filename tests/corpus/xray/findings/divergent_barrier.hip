@@ -1,4 +1,4 @@
-// Barriers that only some threads come to.
+// Barriers that only some threads reach.
 #include <hip/hip_runtime.h>
 
 __global__ void guarded(float* x, int n) {

@@ -1,4 +1,4 @@
-// Constants without an f.
+// Literals without the suffix f.
 #include <hip/hip_runtime.h>
 
 __global__ void gelu(const float* x, float* y, int n) {

@@ -1,4 +1,4 @@
-// The same in a helper of a template, and an exponent without a point.
+// A literal with an exponent and without the suffix f, in a helper template.
 #include <hip/hip_runtime.h>
 
 template <class T>

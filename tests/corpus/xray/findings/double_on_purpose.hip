@@ -1,4 +1,4 @@
-// Doubles that are meant, and constants that cost nothing.
+// Intended doubles, and literals that the compiler converts to float.
 #include <hip/hip_runtime.h>
 
 __global__ void sum(const float* x, float* y, int n) {

@@ -1,4 +1,4 @@
-// Groups of 32 that are meant: by a width, and by counting lanes modulo 32.
+// Intended groups of 32: by a width, and by counting lanes modulo 32.
 #include <hip/hip_runtime.h>
 
 __global__ void by_width(const float* x, float* y) {

@@ -1,4 +1,4 @@
-// More shared memory asked for at the launch than a compute unit has.
+// A launch that requests more shared memory than a compute unit has.
 #include <hip/hip_runtime.h>
 
 constexpr int TILE = 128;

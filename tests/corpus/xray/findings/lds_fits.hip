@@ -1,4 +1,4 @@
-// As much as there is, and not a byte more; and an amount that only the host knows.
+// Exactly as much shared memory as there is, and an amount known only at run time.
 #include <hip/hip_runtime.h>
 
 extern __shared__ float tile[];

@@ -1,4 +1,4 @@
-// Narrow loads that no wider load could replace: scattered, strided, or not what the kernel waits for.
+// Narrow loads that wider loads cannot replace or would not speed up: scattered, strided, not the bottleneck.
 #include <hip/hip_runtime.h>
 
 __global__ void gather(const float* x, const int* where, float* y, int n) {

@@ -1,4 +1,4 @@
-// A loop that streams one float at a time, and one that streams bytes.
+// A loop that copies one float at a time, and one that copies bytes.
 #include <hip/hip_runtime.h>
 
 __global__ void scale(const float* x, float* y, float by, size_t n) {

@@ -1,4 +1,4 @@
-// One half a thread: 128 bytes for a whole wave.
+// One half per thread: 128 bytes per wave.
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
 

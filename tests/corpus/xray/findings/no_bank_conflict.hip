@@ -1,4 +1,4 @@
-// The same tile with one more column, and neighbours that read neighbours.
+// A tile with a padding column, and adjacent lanes that read adjacent elements.
 #include <hip/hip_runtime.h>
 
 constexpr int TILE = 32;

@@ -1,4 +1,4 @@
-// As many values, with the block's size said: 512 registers a thread, and none is spilled.
+// As many values with launch bounds: 512 registers per thread, and none is spilled.
 #include <hip/hip_runtime.h>
 
 constexpr int N = 160;

@@ -1,4 +1,4 @@
-// An array of a thread that is indexed by data.
+// A private array that is indexed by data.
 #include <hip/hip_runtime.h>
 
 __global__ void lookup(const float* x, const int* which, float* y) {

@@ -1,4 +1,4 @@
-// A stack of a thread, pushed and popped in a loop.
+// A private stack, pushed and popped in a loop.
 #include <hip/hip_runtime.h>
 
 __global__ void walk(const int* left, const int* right, int* visited) {

@@ -1,4 +1,4 @@
-// More values alive at once than registers: with no bound on the block a thread gets 128 of them.
+// More live values than registers: without launch bounds a thread has 128 registers.
 #include <hip/hip_runtime.h>
 
 constexpr int N = 160;

@@ -1,4 +1,4 @@
-// The same in a template, where the promise of eight waves leaves 64 registers.
+// Spills in a template, where launch bounds of eight waves leave 64 registers.
 #include <hip/hip_runtime.h>
 
 template <class T, int N>

@@ -1,4 +1,4 @@
-// The same array, indexed by constants once the loops are unrolled: it stays in registers.
+// A private array that is indexed by constants after unrolling, so that it stays in registers.
 #include <hip/hip_runtime.h>
 
 __global__ void horner(const float* x, float* y) {

@@ -1,4 +1,4 @@
-// Votes of 64 lanes kept in 32 bits, and a reduction that goes up.
+// Ballots of 64 lanes stored in 32 bits, and a reduction with increasing distances.
 #include <hip/hip_runtime.h>
 
 __global__ void count(const int* x, int* y) {

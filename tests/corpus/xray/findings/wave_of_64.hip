@@ -1,4 +1,4 @@
-// All 64 lanes, votes kept whole.
+// Reductions over all 64 lanes, and ballots stored in 64 bits.
 #include <hip/hip_runtime.h>
 
 __global__ void sum(const float* x, float* y) {

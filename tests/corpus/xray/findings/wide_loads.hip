@@ -1,4 +1,4 @@
-// Four floats at a time, the rest one by one; and one float a thread, which is a choice.
+// Four floats at a time and the rest one by one; and one float per thread, which is not reported.
 #include <hip/hip_runtime.h>
 
 __global__ void scale(const float4* x, float4* y, float by, size_t n) {
