@@ -379,7 +379,11 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
         "a duration from 0s to 1d, such as 90s, 10m or 2h",
     ),
     "fleet_dry_run": ("AMD_FLEET_DRY_RUN", values.boolean, "true or false"),
-    "gpu_type": ("AMD_GPU_TYPE", values.matching(r"[A-Za-z0-9][A-Za-z0-9_-]{1,30}"), "a GPU such as MI300X"),
+    "gpu_type": (
+        "AMD_GPU_TYPE",
+        values.matching(r"[A-Za-z0-9_-]+( *, *[A-Za-z0-9_-]+)*"),
+        "GPU types such as MI300X or MI300X,MI325X",
+    ),
     "gpu_memory": ("AMD_GPU_MEMORY", values.matching(r"[1-9]\d{0,3}GB"), "a memory in GB, such as 192GB"),
     "spot_policy": (
         "AMD_SPOT_POLICY",

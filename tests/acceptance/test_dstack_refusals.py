@@ -29,7 +29,7 @@ def _stack() -> Iterator[Stack]:
 @pytest.mark.parametrize(
     ("environ", "code", "words"),
     [
-        ({"DSTACK_SERVER_URL": "http://127.0.0.1:9"}, 3, ("No dstack server answers", "DSTACK_SERVER_URL")),
+        ({"DSTACK_SERVER_URL": "http://127.0.0.1:9"}, 3, ("No dstack server responds", "DSTACK_SERVER_URL")),
         ({"DSTACK_TOKEN": "wrong"}, 2, ("denies this token", "DSTACK_TOKEN")),
         ({"DSTACK_PROJECT": "nowhere"}, 2, ("'nowhere'", "DSTACK_PROJECT")),
     ],
@@ -58,7 +58,7 @@ def test_a_fleet_that_was_deleted_meanwhile(stack: Stack, tmp_path: Path) -> Non
         stack.remove_fleet(service.environment["AMD_FLEET_NAME"])
         last = User(service, "alice").judged()[-1]
         assert last["status"] == "ERROR"
-        assert "There is no such fleet: `warmfront fleet create` makes it" in last["message"]
+        assert "The fleet does not exist: create it with `warmfront fleet create`" in last["message"]
 
 
 def test_an_image_that_cannot_be_pulled(stack: Stack, tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""Tests against the real dstack server, with the simulated cloud behind it."""
+"""Tests against the real dstack server, with the fake cloud behind it."""

@@ -1,4 +1,4 @@
-"""One simulated cloud and one real dstack server for each worker that runs tests, and fleets on them."""
+"""Fixtures: one fake cloud and one real dstack server per test worker, and fleets on them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 class MakeFleet(Protocol):
-    """How a test makes a fleet."""
+    """The type of the `fleet` fixture."""
 
     def __call__(self, **changes: Any) -> str:
-        """Create one of its own, as `Stack.apply_fleet` does; its name."""
+        """Create a fleet for this test, as `Stack.apply_fleet` does, and return its name."""
 
 
 @pytest.fixture(scope="package", name="stack")
 def _stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """For tests that kill no server. It ends with them: with short intervals it never rests."""
+    """A stack for tests that do not kill the server. It ends with them, because it uses much CPU time."""
     folder = tmp_path_factory.mktemp("dstack")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(folder / "home"))
@@ -36,7 +36,7 @@ def _stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 @pytest.fixture(name="own_stack")
 def _own_stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
-    """A stack for one test, which may do with the server as it likes."""
+    """A stack for one test, which may kill the server."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     with open_stack(tmp_path) as stack:
         yield stack
@@ -44,24 +44,24 @@ def _own_stack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stac
 
 @pytest.fixture(name="switches")
 def _switches(stack: Stack) -> Iterator[Switches]:
-    """What can go wrong with the cloud; as it was, afterwards."""
+    """The cloud's switches; they are reset after the test."""
     yield stack.cloud.switches
     stack.cloud.switches.reset()
 
 
 @pytest.fixture(name="fleet")
 def _fleet(stack: Stack, request: pytest.FixtureRequest) -> Iterator[MakeFleet]:
-    """Makes fleets; they, their runs and their VMs are gone afterwards."""
-    made: list[str] = []
+    """Create fleets; they are removed with their runs and VMs after the test."""
+    created: list[str] = []
 
-    def make(**changes: Any) -> str:
+    def create(**changes: Any) -> str:
         words = re.sub(r"[^a-z0-9]+", "-", request.node.name.removeprefix("test_")).strip("-")
-        name = f"{words[:30]}-{len(made)}"
-        made.append(name)
+        name = f"{words[:30]}-{len(created)}"
+        created.append(name)
         stack.apply_fleet(name, **changes)
         return name
 
-    yield make
+    yield create
     stack.cloud.switches.reset()
-    for name in made:
+    for name in created:
         stack.remove_fleet(name)

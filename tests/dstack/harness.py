@@ -1,6 +1,6 @@
-"""A real dstack server with a simulated cloud behind it, and a client of it, for tests.
+"""A real dstack server with the fake cloud behind it, and a client, for tests.
 
-It says what to do in dstack's own words, through dstack's own client; nothing of ours is in between.
+It uses dstack's own client and models, and none of our code.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
     from tests.support.fake_cloud import BillEntry
 
 PYTHON = Path(__file__).parent.parent.parent / ".venv-dstack" / "bin" / "python"
-#: Rests of the server are a twentieth of what they are.
+#: Scales the server's intervals to a twentieth.
 SCALE = 0.05
 MI300X = {"name": "MI300X", "memory": "192GB", "count": 1}
-#: For whatever is waited for; the unmodified server takes a minute for some.
-_PATIENCE_S = 180.0
-_LOOK_S = 0.05
+#: Limit for every wait; the unmodified server needs a minute for some steps.
+_TIMEOUT_S = 180.0
+_POLL_S = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stack:
-    """A cloud, a server in front of it, and a client of the server."""
+    """A fake cloud, a dstack server that uses it, and a client of the server."""
 
     cloud: FakeCloudThread
     server: DstackServer
     client: Any
 
     def plan_fleet(self, name: str, **changes: Any) -> Any:
-        """What dstack would do for a fleet that may have one VM for ten minutes, unless told otherwise."""
+        """Plan a fleet with one VM and an idle duration of ten minutes, with these changes."""
         configuration = parse_apply_configuration(
             {
                 "type": "fleet",
@@ -59,39 +59,39 @@ class Stack:
         return self.client.client.fleets.get_plan(PROJECT, spec)
 
     def apply_fleet(self, name: str, **changes: Any) -> Any:
-        """Create a fleet."""
+        """Create a fleet with these changes."""
         return self.client.client.fleets.apply_plan(PROJECT, self.plan_fleet(name, **changes))
 
     def delete_fleet(self, name: str) -> None:
-        """Delete it, and return when it is gone."""
+        """Delete a fleet and return when it no longer exists."""
         self.client.client.fleets.delete(PROJECT, [name])
         until(lambda: name not in self.fleets())
 
     def remove_fleet(self, name: str) -> None:
-        """Delete it if it is there, whatever still runs on it."""
+        """Stop all runs on a fleet and delete it, if it exists."""
         for run in self.client.runs.list():
-            asked = {getattr(fleet, "name", fleet) for fleet in run._run.run_spec.configuration.fleets or []}
-            if name in asked:
+            fleets = {getattr(fleet, "name", fleet) for fleet in run._run.run_spec.configuration.fleets or []}
+            if name in fleets:
                 stopped(run)
         if name in self.fleets():
             self.delete_fleet(name)
 
     def fleets(self) -> set[str]:
-        """The names of all fleets."""
+        """Return the names of all fleets."""
         return {fleet.name for fleet in self.client.client.fleets.list(PROJECT)}
 
     def billed(self, run: str) -> list[BillEntry]:
-        """What AMD's cloud bills for the VMs that dstack made for a run: it names them after it."""
+        """Return the bill entries of the VMs that dstack created for a run and named after it."""
         prefix = f"dstack-{PROJECT}-{run}-"
         return [billed for billed in self.cloud.bill() if billed.name.startswith(prefix)]
 
     def instances(self, fleet: str) -> list[Any]:
-        """The VMs of a fleet, as dstack sees them."""
-        found: list[Any] = self.client.client.fleets.get(PROJECT, name=fleet).instances
-        return found
+        """Return the VMs of a fleet, according to dstack."""
+        instances: list[Any] = self.client.client.fleets.get(PROJECT, name=fleet).instances
+        return instances
 
     def submit(self, name: str, fleet: str, *commands: str, **changes: Any) -> Any:
-        """Ask for a task on a fleet."""
+        """Submit a task on a fleet and return its run."""
         task = Task.model_validate(
             {
                 "type": "task",
@@ -107,7 +107,7 @@ class Stack:
         return self.client.runs.apply_configuration(task, reserve_ports=False)
 
     def run(self, name: str, fleet: str, *commands: str, **changes: Any) -> Any:
-        """Ask for a task, and return when it has ended."""
+        """Submit a task and return its run when it has ended."""
         return finished(self.submit(name, fleet, *commands, **changes))
 
 
@@ -115,7 +115,7 @@ class Stack:
 def open_stack(
     folder: Path, *, scale: float | None = SCALE, switches: Switches | None = None
 ) -> Iterator[Stack]:
-    """A stack of its own; all of it is gone afterwards."""
+    """Open a stack, and remove it completely afterwards."""
     with (
         FakeCloudThread(switches) as cloud,
         DstackServer(
@@ -131,46 +131,46 @@ def open_stack(
         yield Stack(cloud=cloud, server=server, client=client)
 
 
-def until(holds: Callable[[], object]) -> None:
-    """Look until something holds that no event tells of."""
-    give_up_at = time.monotonic() + _PATIENCE_S
-    while not holds():
-        assert time.monotonic() < give_up_at, "it did not come to hold"
-        time.sleep(_LOOK_S)
+def until(condition: Callable[[], object]) -> None:
+    """Poll until a condition holds for which there is no event."""
+    give_up_at = time.monotonic() + _TIMEOUT_S
+    while not condition():
+        assert time.monotonic() < give_up_at, "the condition did not become true"
+        time.sleep(_POLL_S)
 
 
 def finished(run: Any) -> Any:
-    """The run when it has ended."""
+    """Wait until the run has ended, and return it."""
     until(lambda: bool(_fresh(run).status.is_finished()))
     return run
 
 
 def stopped(run: Any) -> Any:
-    """The run when it was stopped. dstack may forget a stop that comes while it is at work on the run."""
+    """Stop the run and return it when it has ended. A stop that dstack loses is repeated."""
 
-    def is_over() -> bool:
+    def has_ended() -> bool:
         if not _fresh(run).status.is_finished() and run.status.value != "terminating":
             run.stop()
         return bool(run.status.is_finished())
 
-    until(is_over)
+    until(has_ended)
     return run
 
 
 def running(run: Any) -> Any:
-    """The run when it has begun."""
+    """Wait until the run's command runs, and return the run."""
     until(lambda: _fresh(run).status.value == "running" or run.status.is_finished())
     assert run.status.value == "running", job(run).termination_reason_message
     return run
 
 
 def job(run: Any) -> Any:
-    """The last submission of a run's only job, which has the exit status, the reason and the VM."""
+    """Return the last submission of a run's only job, with its exit status, reason and VM."""
     return run._run.latest_job_submission
 
 
 def logs(run: Any) -> str:
-    """What its commands printed."""
+    """Return the output of the run's commands."""
     return b"".join(run.logs()).decode()
 
 

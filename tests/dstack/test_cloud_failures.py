@@ -1,4 +1,4 @@
-"""Each switch of the simulated cloud, and what a real dstack server makes of it."""
+"""Each switch of the fake cloud, and its effect on a real dstack server."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from tests.dstack.harness import Stack
     from tests.support.fake_cloud import Switches
 
-#: A real server takes its time.
+#: The real dstack server is slow.
 pytestmark = pytest.mark.slow
 _NO_CAPACITY = "failed_to_start_due_to_no_capacity"
 
 
 def test_no_capacity(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
-    """A cloud that is full has no VM for a task, and bills none."""
+    """If the cloud has no capacity, the run fails and nothing is billed."""
     switches.capacity = 0
     name = fleet()
     run = stack.run("full", name, "true")
@@ -30,7 +30,7 @@ def test_no_capacity(stack: Stack, fleet: MakeFleet, switches: Switches) -> None
 
 
 def test_boot_that_never_ends(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
-    """A VM that does not come up is billed until its run was stopped and its fleet deleted."""
+    """A VM that never boots is billed until its run is stopped and its fleet deleted."""
     switches.never_boots = True
     name = fleet()
     run = stack.submit("never", name, "true")
@@ -43,7 +43,7 @@ def test_boot_that_never_ends(stack: Stack, fleet: MakeFleet, switches: Switches
 
 
 def test_slow_boot(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
-    """A VM that takes its time to boot is waited for."""
+    """The run waits for a VM that boots slowly."""
     switches.boot_s = 3.0
     run = stack.run("slow", fleet(), "true")
     provisioned_s = (job(run).finished_at - job(run).submitted_at).total_seconds()
@@ -52,7 +52,7 @@ def test_slow_boot(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
 
 
 def test_image_that_cannot_be_pulled(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
-    """A task whose image does not exist fails, says so, and has a VM all the same."""
+    """The run fails with the reason, and its VM stays."""
     switches.unpullable.add("registry.example/nothing:1")
     name = fleet()
     run = stack.run("image", name, "true", image="registry.example/nothing:1")
@@ -61,18 +61,18 @@ def test_image_that_cannot_be_pulled(stack: Stack, fleet: MakeFleet, switches: S
     assert [billed.ended_at for billed in stack.billed("image")] == [None]
 
 
-def test_api_that_breaks(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
-    """A cloud that answers creations with errors gives no VM, and one that recovers does."""
+def test_broken_api(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
+    """If the API rejects creations, the run fails; after the API recovers, runs succeed."""
     switches.broken["POST"] = 500
     name = fleet()
     broken = stack.run("broken", name, "true")
     assert (job(broken).termination_reason, stack.billed("broken")) == (_NO_CAPACITY, [])
     switches.broken.clear()
-    assert stack.run("mended", name, "true").status.value == "done"
+    assert stack.run("recovered", name, "true").status.value == "done"
 
 
 def test_rejected_key(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
-    """A key that the cloud no longer takes gives no VM."""
+    """If the cloud rejects the key, the run fails and nothing is billed."""
     switches.rejects_key = True
     name = fleet()
     run = stack.run("key", name, "true")
@@ -81,7 +81,7 @@ def test_rejected_key(stack: Stack, fleet: MakeFleet, switches: Switches) -> Non
 
 
 def test_silent_api(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
-    """A request that gets no answer holds its run up, and the run goes on when answers come again."""
+    """A run waits while the API does not respond, and continues when it does."""
     switches.silent.add(ANY)
     name = fleet()
     run = stack.submit("silent", name, "true")
@@ -92,7 +92,7 @@ def test_silent_api(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
 
 
 def test_hot_aisle(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
-    """A VM of Hot Aisle runs a task once dstack started its shim, and is billed for its reservation."""
+    """A Hot Aisle VM runs a task after dstack started its shim, and is billed for its minimum reservation."""
     switches.minimum_reservation_s = 3600.0
     name = fleet(backends=["hotaisle"])
     run = stack.run("aisle", name, "true")

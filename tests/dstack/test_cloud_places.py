@@ -1,4 +1,4 @@
-"""What the simulated cloud promises without dstack: where a task's paths are, and that clouds do not meet."""
+"""The fake cloud without dstack: path mapping, isolation of clouds, and authentication."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _API = f"https://{amd_developer_cloud.HOST}/v2"
 
 
-def _places(tmp_path: Path, *, mounts: tuple[dict[str, Any], ...] = (), **spec: Any) -> PathMap:
+def _path_map(tmp_path: Path, *, mounts: tuple[dict[str, Any], ...] = (), **spec: Any) -> PathMap:
     return PathMap(root=tmp_path / "root", host=tmp_path / "host", spec=spec, mounts=mounts)
 
 
@@ -32,14 +32,14 @@ def _places(tmp_path: Path, *, mounts: tuple[dict[str, Any], ...] = (), **spec: 
         ("/opt/ab /opt/a-b /opt/a.b /x/opt/a /opt", "/opt/ab /opt/a-b /opt/a.b /x/opt/a /opt"),
     ],
 )
-def test_declared_paths_are_below_the_folder(tmp_path: Path, text: str, expected: str) -> None:
-    """A declared path is replaced wherever it is named as a whole, and nothing else is."""
-    places = _places(tmp_path, file_archives=[{"id": "1", "path": "/opt/a"}])
-    assert places.rewrite(text) == expected.format(tmp_path / "root")
+def test_declared_paths_are_mapped(tmp_path: Path, text: str, expected: str) -> None:
+    """A declared path is replaced where it is a whole path; other text is unchanged."""
+    path_map = _path_map(tmp_path, file_archives=[{"id": "1", "path": "/opt/a"}])
+    assert path_map.rewrite(text) == expected.format(tmp_path / "root")
 
 
 def test_volumes_outlive_containers(tmp_path: Path) -> None:
-    """A volume is the VM's folder, not the container's; a socket of this machine stays where it is."""
+    """A volume is in the VM's folder, not in the container's; a socket of this machine is unchanged."""
     docker = tmp_path / "docker.sock"
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(docker))
@@ -47,28 +47,28 @@ def test_volumes_outlive_containers(tmp_path: Path) -> None:
             {"instance_path": "/srv/boxes", "path": "/boxes"},
             {"instance_path": str(docker), "path": "/var/run/docker.sock"},
         )
-        places = _places(tmp_path, mounts=mounts, working_dir="/boxes/work")
-    assert places.working_dir == tmp_path / "host/srv/boxes/work"
-    assert places.rewrite("ls /boxes /var/run/docker.sock") == f"ls {tmp_path}/host/srv/boxes {docker}"
+        path_map = _path_map(tmp_path, mounts=mounts, working_dir="/boxes/work")
+    assert path_map.working_dir == tmp_path / "host/srv/boxes/work"
+    assert path_map.rewrite("ls /boxes /var/run/docker.sock") == f"ls {tmp_path}/host/srv/boxes {docker}"
 
 
 def test_clouds_side_by_side() -> None:
-    """Two clouds of one machine have VMs at different addresses, and each knows its own."""
+    """Two clouds on one machine have VMs at different addresses, and each lists only its own."""
 
     async def scenario() -> None:
-        async with FakeCloud() as one, FakeCloud() as other:
-            created = [await _create(cloud) for cloud in (one, other)]
+        async with FakeCloud() as cloud, FakeCloud() as other:
+            created = [await _create(each_cloud) for each_cloud in (cloud, other)]
             assert created == [500001, 500001]
-            [first], [second] = one.droplets.values(), other.droplets.values()
+            [first], [second] = cloud.droplets.values(), other.droplets.values()
             assert first.address != second.address
-            await one.vanish("500001")
-            assert (len(one.droplets), len(other.droplets)) == (0, 1)
+            await cloud.vanish("500001")
+            assert (len(cloud.droplets), len(other.droplets)) == (0, 1)
 
     asyncio.run(scenario())
 
 
 def test_wrong_key() -> None:
-    """A request without the right key gets 401, and nothing else."""
+    """A request with a wrong key gets 401."""
 
     async def scenario() -> None:
         async with FakeCloud() as cloud, _client(cloud, key="wrong") as client:
@@ -79,7 +79,7 @@ def test_wrong_key() -> None:
 
 async def _create(cloud: FakeCloud) -> int:
     async with _client(cloud) as client:
-        body = {"name": "one", "size": "gpu-mi300x1-192gb", "ssh_keys": []}
+        body = {"name": "vm", "size": "gpu-mi300x1-192gb", "ssh_keys": []}
         droplet_id: int = (await client.post(f"{_API}/droplets", json=body)).json()["droplet"]["id"]
         return droplet_id
 

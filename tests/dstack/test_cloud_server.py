@@ -1,4 +1,4 @@
-"""The real dstack server as tests handle it: killed and started again, and gone without a trace."""
+"""The dstack server for tests: killed, restarted, and removed completely."""
 
 from __future__ import annotations
 
@@ -13,27 +13,29 @@ from tests.dstack.harness import finished, job, logs, open_stack, running
 if TYPE_CHECKING:
     from tests.dstack.harness import Stack
 
-#: A real server takes its time.
+#: The real dstack server is slow.
 pytestmark = pytest.mark.slow
 
 
 def test_killed_in_mid_run(own_stack: Stack, tmp_path: Path) -> None:
-    """A run goes on while no server is there, and the next server tells its end."""
-    go_on = tmp_path / "go-on"
+    """A run continues without a server, and the restarted server reports its end."""
+    release_file = tmp_path / "release"
     own_stack.apply_fleet("killed")
     run = running(
-        own_stack.submit("killed", "killed", f"while [ ! -e {go_on} ]; do sleep 0.1; done; echo survived")
+        own_stack.submit(
+            "killed", "killed", f"while [ ! -e {release_file} ]; do sleep 0.1; done; echo survived"
+        )
     )
     own_stack.server.kill()
-    go_on.touch()
+    release_file.touch()
     own_stack.server.start()
     assert finished(run).status.value == "done"
     assert (job(run).exit_status, logs(run)) == (0, "survived\r\n")
     assert len(own_stack.cloud.bill()) == 1
 
 
-def test_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When a stack is closed with a task on it, no process of the server, its SSH or the task is left."""
+def test_no_process_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Closing a stack with a running task ends all processes of the server, its SSH and the task."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     with open_stack(tmp_path) as stack:
         stack.apply_fleet("left")
@@ -45,8 +47,8 @@ def test_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def _processes(word: str) -> list[str]:
-    """Command lines and environments that the word is in; of others than this process."""
-    found = []
+    """Return the command lines of other processes whose command line or environment has the word."""
+    lines = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             line = (folder / "cmdline").read_bytes()
@@ -54,5 +56,5 @@ def _processes(word: str) -> list[str]:
         except OSError:
             continue
         if word.encode() in text and int(folder.name) != os.getpid():
-            found.append(line.decode(errors="replace"))
-    return found
+            lines.append(line.decode(errors="replace"))
+    return lines

@@ -1,4 +1,4 @@
-"""What goes to a VM, without one."""
+"""The listener bundle, without a VM."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).parents[2] / "docs" / "writing-a-problem.md"
 
 
-def test_what_is_delivered_stands_alone(tmp_path: Path) -> None:
-    """The folder that goes to a VM has all of our code that a listener needs, and nothing of the service."""
+def test_bundle_is_self_contained(tmp_path: Path) -> None:
+    """The bundle has all of our code that a listener needs, and not the service."""
     packed = listener_bundle.pack(tmp_path)
     assert not (packed / "warmfront" / "api").exists()
-    # Without our own package, which this checkout's interpreter would find.
-    found = subprocess.run(
+    # Isolated mode: the interpreter would otherwise find this checkout.
+    done = subprocess.run(
         [sys.executable, "-I", "-c", _LOAD, str(packed)], capture_output=True, text=True, check=False
     )
-    assert (found.returncode, found.stderr) == (0, "")
-    assert found.stdout.split() == [str(packed / "warmfront")]
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split() == [str(packed / "warmfront")]
 
 
-def test_problems_of_the_operator_go_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kernel for a problem in WARMFRONT_PROBLEMS is judged where neither the variable nor the file is."""
+def test_bundle_contains_the_operators_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bundle judges a kernel for a problem of WARMFRONT_PROBLEMS without the variable and the file."""
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "dot_product.py").write_text(_block("python"))
@@ -58,14 +58,14 @@ def test_problems_of_the_operator_go_along(tmp_path: Path, monkeypatch: pytest.M
         check=False,
     )
     events = list(SignedEventReader("a key", attempt.id).feed(done.stdout))
-    assert [each.fields["status"] for each in events][-1:] == ["CHECKED"], done.stderr
+    assert [event.fields["status"] for event in events][-1:] == ["CHECKED"], done.stderr
     assert listener_bundle.pack(tmp_path) != packed
 
 
 def _block(language: str) -> str:
-    """The page's one code block in a language."""
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    return str(found)
+    """Return the page's only code block in a language."""
+    (block,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    return str(block)
 
 
 _LOAD = """

@@ -1,4 +1,4 @@
-"""docs/amd_devcloud_setup.md, word for word, with the simulated cloud in the place of the real one."""
+"""The commands of docs/amd_devcloud_setup.md, executed with the fake cloud instead of the real one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from tests.dstack.harness import PYTHON, SCALE
 from tests.support import dstack_scaled_server
-from tests.support.dstack_server import _CONTAINED
+from tests.support.dstack_server import CONTAINED
 from tests.support.fake_cloud import FakeCloudThread
 
 if TYPE_CHECKING:
@@ -22,42 +22,42 @@ if TYPE_CHECKING:
 
     from tests.dstack.harness import Stack
 
-#: A real server takes its time.
+#: The real dstack server is slow.
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "amd_devcloud_setup.md"
-PATIENCE_S = 240
+TIMEOUT_S = 240
 
 
 def blocks(kind: str) -> str:
-    """All commands of the page of one kind, in order."""
+    """Return all commands of the page in code blocks of this kind, in order."""
     return "\n".join(re.findall(rf"^```{kind}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL))
 
 
 def adapted(script: str, replacements: dict[str, str]) -> Iterator[str]:
-    """The commands, with what a test must have otherwise: ports that are free, a cloud that is simulated.
+    """Adapt the commands for a test: free ports, the fake cloud, and no installation.
 
-    The environment that they are installed in is the one that runs this test, so that nothing is installed.
+    The commands use the virtual environment of the test run.
     """
     for line in script.splitlines():
-        for there, here in replacements.items():
-            line = line.replace(there, here)  # noqa: PLW2901 - one line, changed step by step
-        if line.startswith("scripts/setup"):  # a fresh clone has a test of its own
-            line = f"bash -n {line}"  # noqa: PLW2901 - as above
-        if "pip install" in line:  # only what it would do
-            line += " --dry-run --no-deps --no-index --no-build-isolation"  # noqa: PLW2901 - as above
+        for original, replacement in replacements.items():
+            line = line.replace(original, replacement)  # noqa: PLW2901 - changed step by step
+        if line.startswith("scripts/setup"):  # tests/acceptance/test_fresh_clone.py covers it
+            line = f"bash -n {line}"  # noqa: PLW2901 - changed step by step
+        if "pip install" in line:  # only check that the command is valid
+            line += " --dry-run --no-deps --no-index --no-build-isolation"  # noqa: PLW2901 - changed step by step
         yield line
         if line.endswith(" &"):
-            yield "until_it_answers"
+            yield "wait_for_port"
 
 
-def follow(script: str, folder: Path, environ: dict[str, str]) -> str:
-    """Type the script at the top of a copy of the repository; all that it printed. No command may fail."""
+def run_script(script: str, folder: Path, environ: dict[str, str]) -> str:
+    """Run the script in a copy of the repository and return its output. No command may fail."""
     for entry in ROOT.iterdir():
         if entry.name not in {".env", ".git"} and not (folder / entry.name).exists():
             (folder / entry.name).symlink_to(entry)
     done = subprocess.run(
-        [*_CONTAINED, "bash", "-euo", "pipefail", "-c", script],
+        [*CONTAINED, "bash", "-euo", "pipefail", "-c", script],
         cwd=folder,
         env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **environ},
         stdin=subprocess.DEVNULL,
@@ -65,32 +65,34 @@ def follow(script: str, folder: Path, environ: dict[str, str]) -> str:
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
     )
     assert done.returncode == 0, done.stdout
     return done.stdout
 
 
 def free_port() -> int:
-    """A port that nobody uses."""
+    """Return a free port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         return int(free.getsockname()[1])
 
 
-def test_the_page_can_be_followed_word_for_word(tmp_path: Path) -> None:
-    """From the server to a cold verdict, a warm one, the cost and the end; one VM was paid, none is left."""
+def test_commands_of_the_page_work(tmp_path: Path) -> None:
+    """The page leads from the server to a cold and a warm verdict; one VM is billed and none is left."""
     server, service = free_port(), free_port()
     key = next(
-        found["creds"]["api_key"] for found in FakeCloudThread.backends if found["type"] == "amddevcloud"
+        backend["creds"]["api_key"]
+        for backend in FakeCloudThread.backends
+        if backend["type"] == "amddevcloud"
     )
     changes = {
         "dop_v1_...": key,
         ".venv-dstack/bin/dstack server": f"{PYTHON} {dstack_scaled_server.__file__} {SCALE}",
         "3001": str(server),
     }
-    waits = f"""
+    wait_function = f"""
     ports=({server} {service})
-    until_it_answers() {{
+    wait_for_port() {{
       for _ in $(seq 600); do
         ! (exec 3<>/dev/tcp/127.0.0.1/${{ports[0]}}) 2>/dev/null || {{ ports=("${{ports[@]:1}}"); return; }}
         sleep 0.2
@@ -98,12 +100,12 @@ def test_the_page_can_be_followed_word_for_word(tmp_path: Path) -> None:
       return 1
     }}
     """
-    script = "\n".join([waits, *adapted(blocks("sh"), changes)])
+    script = "\n".join([wait_function, *adapted(blocks("sh"), changes)])
     folder = tmp_path / "repository"
     folder.mkdir()
-    # The name of a socket, which dstack makes below the home, may have 107 letters at most.
+    # The path of a socket, which dstack creates in the home directory, is limited to 107 bytes.
     with tempfile.TemporaryDirectory(prefix="home-") as home, FakeCloudThread() as cloud:
-        printed = follow(
+        printed = run_script(
             script,
             folder,
             {
@@ -119,11 +121,11 @@ def test_the_page_can_be_followed_word_for_word(tmp_path: Path) -> None:
     assert printed.count("\nACCEPTED, ") == 2
     assert printed.index("✓ new VM") < printed.index("✓ warm VM")
     assert "is active: nodes 0..1" in printed
-    assert "Fleet amd-mi300x-fleet is gone" in printed
+    assert "Fleet amd-mi300x-fleet and its VMs have been deleted" in printed
 
 
-def test_the_way_through_sky(stack: Stack, tmp_path: Path) -> None:
-    """Whoever uses a server of others has its address and token in dstack's own file, and no more to set."""
+def test_commands_for_dstack_sky_work(stack: Stack, tmp_path: Path) -> None:
+    """With a hosted server, address and token come from dstack's own configuration file."""
     changes = {
         "https://sky.dstack.ai": stack.server.url,
         "DSTACK_TOKEN=...": f"DSTACK_TOKEN={stack.server.token}",
@@ -132,6 +134,6 @@ def test_the_way_through_sky(stack: Stack, tmp_path: Path) -> None:
     home.mkdir()
     folder = tmp_path / "repository"
     folder.mkdir()
-    printed = follow("\n".join(adapted(blocks("sh sky"), changes)), folder, {"HOME": str(home)})
+    printed = run_script("\n".join(adapted(blocks("sh sky"), changes)), folder, {"HOME": str(home)})
     assert "Dry run: nothing was created." in printed
     assert "WARMFRONT_PROVIDER=dstack" in (folder / ".env").read_text()

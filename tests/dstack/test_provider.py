@@ -1,4 +1,4 @@
-"""The dstack provider against a real dstack server: VMs asked for once, reached again, ended for certain."""
+"""The dstack provider against a real dstack server: idempotent requests, reconnection, confirmed ends."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
     from tests.support.fake_cloud import Switches
 
 pytestmark = [
-    pytest.mark.slow,  # a real server takes its time
-    # dstack's client leaves the socket of a port that it finds taken to the garbage collector.
+    pytest.mark.slow,  # the real dstack server is slow
+    # dstack's client does not close its socket if it finds a port in use.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-TOKEN = "of-this-vm"  # noqa: S105 - opens nothing but a test's listener
-PATIENCE_S = 300.0
+TOKEN = "of-this-vm"  # noqa: S105 - only for tests
+TIMEOUT_S = 300.0
 
 
 @pytest.fixture(name="home", autouse=True)
 def _home(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A home with a short path: ssh makes sockets below it."""
+    """A home directory with a short path: ssh creates sockets in it."""
     with tempfile.TemporaryDirectory(prefix="wf") as name:
         monkeypatch.setenv("HOME", name)
         yield
 
 
-def lead(
-    stack: Stack, fleet: str, life: Callable[[DstackProvider], Awaitable[None]], **changes: Any
+def with_provider(
+    stack: Stack, fleet: str, scenario: Callable[[DstackProvider], Awaitable[None]], **changes: Any
 ) -> DstackProvider:
-    """Live with a provider of that fleet for a while."""
+    """Run a scenario with a provider of this fleet, close the provider and return it."""
     environ = {
         "DSTACK_SERVER_URL": stack.server.url,
         "DSTACK_TOKEN": stack.server.token,
@@ -59,29 +59,29 @@ def lead(
     configured = settings.load(environ, env_file=None)
     provider = DstackProvider(configured, DstackClient.open(configured))
 
-    async def live() -> None:
-        async with asyncio.timeout(PATIENCE_S):
+    async def run() -> None:
+        async with asyncio.timeout(TIMEOUT_S):
             try:
-                await life(provider)
+                await scenario(provider)
             finally:
                 await provider.close()
 
-    asyncio.run(live())
+    asyncio.run(run())
     return provider
 
 
 def new_id() -> str:
-    """As the service makes them."""
+    """Return a VM id in the service's format."""
     return f"vm_{secrets.token_hex(12)}"
 
 
-async def provision(provider: DstackProvider, vm_id: str) -> list[Lease]:
-    """Every step to READY."""
-    return [lease async for lease in provider.provision(vm_id, "MI300X", TOKEN)]
+async def provision(provider: DstackProvider, vm_id: str, gpu: str = "MI300X") -> list[Lease]:
+    """Provision a VM and return its leases up to READY."""
+    return [lease async for lease in provider.provision(vm_id, gpu, TOKEN)]
 
 
-async def answers(lease: Lease) -> bool:
-    """Whether its listener takes our token, as soon as it listens."""
+async def responds(lease: Lease) -> bool:
+    """Wait until the listener listens, and return whether it accepts our token."""
     async with httpx.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, trust_env=False) as http:
         while True:
             try:
@@ -90,15 +90,15 @@ async def answers(lease: Lease) -> bool:
                 await asyncio.sleep(0.05)
 
 
-def test_a_vm_is_asked_for_once(stack: Stack, fleet: MakeFleet) -> None:
-    """The same id is the same VM, for two who ask at once too; its end is what the cloud has on record."""
+def test_provision_is_idempotent(stack: Stack, fleet: MakeFleet) -> None:
+    """Concurrent and repeated calls with the same id share one VM; its lease matches the cloud's bill."""
     before = len(stack.cloud.bill())
     vm_id = new_id()
 
-    async def live(provider: DstackProvider) -> None:
-        one, other = await asyncio.gather(provision(provider, vm_id), provision(provider, vm_id))
-        assert one[-1] == other[-1] == (await provider.leases())[0]
-        assert await answers(one[-1])
+    async def scenario(provider: DstackProvider) -> None:
+        first, second = await asyncio.gather(provision(provider, vm_id), provision(provider, vm_id))
+        assert first[-1] == second[-1] == (await provider.leases())[0]
+        assert await responds(first[-1])
         ended = await provider.release(vm_id)
         assert ended.phase is Phase.ENDED
         assert await provider.release(vm_id) == await provider.describe(vm_id) == ended
@@ -109,102 +109,104 @@ def test_a_vm_is_asked_for_once(stack: Stack, fleet: MakeFleet) -> None:
         with pytest.raises(ProviderError):
             await provision(provider, vm_id)
 
-    lead(stack, fleet(), live)
+    with_provider(stack, fleet(), scenario)
     assert len(stack.cloud.bill()) - before == 1
 
 
 def ssh_to(vm_id: str) -> list[int]:
-    """The processes of the tunnel to a VM."""
-    found = []
+    """Return the ssh processes of the tunnel to a VM."""
+    pids = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
             if Path(words[0]).name == "ssh" and any(vm_id.removeprefix("vm_") in word for word in words):
-                found.append(int(process.name))
-    return found
+                pids.append(int(process.name))
+    return pids
 
 
-def test_a_tunnel_that_was_cut_is_opened_anew(stack: Stack, fleet: MakeFleet) -> None:
-    """Whoever doubts a VM and asks for it gets an address that leads there."""
+def test_describe_reopens_a_broken_tunnel(stack: Stack, fleet: MakeFleet) -> None:
+    """After the tunnel is killed, `describe` returns an address that works."""
     vm_id = new_id()
 
-    async def live(provider: DstackProvider) -> None:
+    async def scenario(provider: DstackProvider) -> None:
         ready = (await provision(provider, vm_id))[-1]
-        assert await answers(ready)
+        assert await responds(ready)
         tunnels = ssh_to(vm_id)
         assert tunnels
         for pid in tunnels:
             os.kill(pid, signal.SIGKILL)
         described = await provider.describe(vm_id)
         assert described is not None
-        assert await answers(described)
+        assert await responds(described)
         await provider.release(vm_id)
 
-    lead(stack, fleet(), live)
+    with_provider(stack, fleet(), scenario)
 
 
-def test_a_provider_that_starts_anew_finds_its_vms(stack: Stack, fleet: MakeFleet) -> None:
-    """After a crash VMs are found by their names, with a way to them and the times of their bill."""
+def test_new_provider_finds_existing_vms(stack: Stack, fleet: MakeFleet) -> None:
+    """After a crash, VMs are found by their names, with their addresses and billed intervals."""
     vm_id = new_id()
 
-    async def live(provider: DstackProvider) -> None:
+    async def scenario(provider: DstackProvider) -> None:
         ready = (await provision(provider, vm_id))[-1]
         other = DstackProvider(provider.settings, DstackClient.open(provider.settings))
         (found,) = await other.leases()
         assert found == ready
-        assert await answers(found)
+        assert await responds(found)
         assert (await other.release(vm_id)).started_at == ready.started_at
         await other.close()
 
-    lead(stack, fleet(), live)
+    with_provider(stack, fleet(), scenario)
 
 
-def test_a_vm_that_never_was(stack: Stack, fleet: MakeFleet) -> None:
-    """What dstack never had is not described, and its end is confirmed at once."""
+def test_unknown_vm(stack: Stack, fleet: MakeFleet) -> None:
+    """A VM that never existed has no description, and its end is confirmed at once."""
 
-    async def live(provider: DstackProvider) -> None:
+    async def scenario(provider: DstackProvider) -> None:
         assert await provider.describe("vm_0") is None
         assert (await provider.release("vm_0")).phase is Phase.ENDED
 
-    lead(stack, fleet(), live)
+    with_provider(stack, fleet(), scenario)
 
 
-def refused(stack: Stack, fleet: str, words: str, **changes: Any) -> None:
-    """Ask for a VM that does not come; the reason has these words, and nothing is left."""
+def assert_provision_fails(stack: Stack, fleet: str, message: str, **changes: Any) -> None:
+    """Check that provisioning fails with this message, and that no VM is left."""
     vm_id = new_id()
 
-    async def live(provider: DstackProvider) -> None:
-        with pytest.raises(ProviderError, match=words):
+    async def scenario(provider: DstackProvider) -> None:
+        with pytest.raises(ProviderError, match=message):
             await provision(provider, vm_id)
         assert (await provider.release(vm_id)).phase is Phase.ENDED
 
-    lead(stack, fleet, live, **changes)
+    with_provider(stack, fleet, scenario, **changes)
     assert not [vm for vm in stack.cloud.droplets.values() if vm_id.removeprefix("vm_") in vm.name]
 
 
-def test_a_fleet_that_does_not_exist(stack: Stack) -> None:
-    """Who named a fleet wrong is told that there is none."""
-    refused(stack, "no-such-fleet", "no such fleet: `warmfront fleet create`")
+def test_missing_fleet(stack: Stack) -> None:
+    """The error says that the fleet does not exist."""
+    assert_provision_fails(
+        stack, "no-such-fleet", "fleet does not exist: create it with `warmfront fleet create`"
+    )
 
 
-def test_a_cloud_without_capacity(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
-    """A cloud that has no VM now is told from a fleet that is wrong."""
+def test_no_capacity(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
+    """The error says that the cloud has no VM available."""
     switches.capacity = 0
-    refused(stack, fleet(), "The cloud has no such VM now")
+    assert_provision_fails(stack, fleet(), "The cloud has no such VM available now")
 
 
-def test_an_image_that_cannot_be_pulled(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
-    """A worker image that nobody has is named as the cause, and its VM is deleted."""
+def test_image_that_cannot_be_pulled(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
+    """The error names the setting of the worker image, and the VM is deleted."""
     switches.unpullable.add("registry.example/nothing:1")
     image = {"WARMFRONT_WORKER_IMAGE": "registry.example/nothing:1"}
-    refused(stack, fleet(), "WARMFRONT_WORKER_IMAGE", **image)
+    assert_provision_fails(stack, fleet(), "WARMFRONT_WORKER_IMAGE", **image)
 
 
-def test_a_fleet_that_is_full(stack: Stack, fleet: MakeFleet) -> None:
-    """A second VM in a fleet for one is refused with the setting that allows more."""
+def test_full_fleet(stack: Stack, fleet: MakeFleet) -> None:
+    """A second VM in a fleet of one fails, and the error names the setting of the limit."""
     vm_id, other_id = new_id(), new_id()
 
-    async def live(provider: DstackProvider) -> None:
+    async def scenario(provider: DstackProvider) -> None:
         await provision(provider, vm_id)
         with pytest.raises(ProviderError, match="AMD_FLEET_MAX_NODES"):
             await provision(provider, other_id)
@@ -212,23 +214,25 @@ def test_a_fleet_that_is_full(stack: Stack, fleet: MakeFleet) -> None:
         assert [lease.vm_id for lease in await provider.leases()] == [vm_id]
         await provider.release(vm_id)
 
-    lead(stack, fleet(nodes="0..1"), live)
+    with_provider(stack, fleet(nodes="0..1"), scenario)
 
 
-def test_a_price_above_the_rate_is_not_paid(stack: Stack, fleet: MakeFleet) -> None:
-    """The ledger's rate is the most that a VM may cost: dearer ones are not leased."""
+def test_vm_above_the_rate_is_not_leased(stack: Stack, fleet: MakeFleet) -> None:
+    """The ledger's rate is the most that a VM may cost."""
     before = len(stack.cloud.bill())
-    refused(stack, fleet(), "AMD_MI300X_HOURLY_RATE|no such VM", AMD_MI300X_HOURLY_RATE=str(Decimal("1.50")))
+    assert_provision_fails(
+        stack, fleet(), "hourly rate|no such VM", AMD_MI300X_HOURLY_RATE=str(Decimal("1.50"))
+    )
     assert len(stack.cloud.bill()) == before
 
 
-def test_a_minimum_reservation_is_in_the_price(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
-    """A VM of Hot Aisle that ends at once costs what the cloud bills for it: all that it reserved."""
+def test_minimum_reservation_is_billed(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
+    """A Hot Aisle VM that ends early costs its minimum reservation, as on the cloud's bill."""
     switches.minimum_reservation_s = 4 * 3600.0
     vm_id = new_id()
     lived_s: list[float] = []
 
-    async def live(provider: DstackProvider) -> None:
+    async def scenario(provider: DstackProvider) -> None:
         await provision(provider, vm_id)
         ended = await provider.release(vm_id)
         assert ended.started_at is not None
@@ -236,8 +240,26 @@ def test_a_minimum_reservation_is_in_the_price(stack: Stack, fleet: MakeFleet, s
         lived_s.append(ended.ended_at - ended.started_at)
 
     name = fleet(backends=["hotaisle"])
-    provider = lead(stack, name, live, AMD_BACKEND="hotaisle", AMD_MINIMUM_RESERVATION="4h")
+    provider = with_provider(stack, name, scenario, AMD_BACKEND="hotaisle", AMD_MINIMUM_RESERVATION="4h")
     billed = stack.cloud.bill()[-1]
     assert (billed.backend, billed.ended_at is not None) == ("hotaisle", True)
     assert provider.billing("MI300X").cost_usd(lived_s[0]) == pytest.approx(Decimal(str(billed.cost_usd())))
     assert provider.billing("MI300X").cost_usd(0.0) == Decimal("7.96")
+
+
+def test_two_gpu_types(stack: Stack, fleet: MakeFleet) -> None:
+    """A fleet for two GPU types provides a VM of each, at the price of its GPU type."""
+    before = len(stack.cloud.bill())
+    vm_ids = {"MI300X": new_id(), "MI325X": new_id()}
+
+    async def scenario(provider: DstackProvider) -> None:
+        await asyncio.gather(*(provision(provider, vm_id, gpu) for gpu, vm_id in vm_ids.items()))
+        assert {lease.gpu: lease.vm_id for lease in await provider.leases()} == vm_ids
+        for gpu, vm_id in vm_ids.items():
+            assert (await provider.release(vm_id)).gpu == gpu
+
+    gpu = {"name": ["MI300X", "MI325X"], "memory": "192GB..256GB", "count": 1}
+    name = fleet(nodes="0..2", resources={"gpu": gpu, "cpu": "2..", "memory": "8GB..", "disk": "100GB.."})
+    provider = with_provider(stack, name, scenario, AMD_GPU_TYPE="MI300X,MI325X")
+    prices = sorted(entry.price for entry in stack.cloud.bill()[before:])
+    assert prices == [float(provider.billing(gpu).rate_usd_per_h) for gpu in vm_ids] == [1.99, 2.25]

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 HOUR_S = 3600.0
 
 
-class Records:
-    """The records of a provider, by which every VM was there for an hour, and one never started."""
+class RecordsOnlyProvider:
+    """A provider whose records say that every VM lived for an hour, except for one that never started."""
 
     name = "dstack"
 
@@ -37,7 +37,7 @@ class Records:
         return Billing(rate_usd_per_h=Decimal("1.99"))
 
     async def describe(self, vm_id: str) -> Lease | None:
-        """The VM."""
+        """Return the VM's lease."""
         if vm_id == "vm_forgotten":
             return None
         started_at = None if vm_id == "vm_never" else 0.0
@@ -45,7 +45,7 @@ class Records:
 
 
 def store_vm(c: Connection, vm_id: str, amount_usd: str) -> None:
-    """A VM that is over, and an entry for it."""
+    """Store a terminated VM and a ledger entry for it."""
     state = VMState.TERMINATED
     vms.save(c, VMInstance(id=vm_id, provider="dstack", gpu="MI300X", state=state, created_at=0.0))
     entry = LedgerEntry(
@@ -61,7 +61,7 @@ def store_vm(c: Connection, vm_id: str, amount_usd: str) -> None:
 
 
 def test_differences_over_a_cent_are_found(tmp_path: Path) -> None:
-    """VMs that the two agree on to a cent are passed over, and so is one that the provider forgot."""
+    """Differences up to a cent, and VMs unknown to the provider, are not reported."""
 
     async def find(provider: Provider) -> BillingReconciliation:
         store = await open_store(settings.load({"WARMFRONT_DATA_DIR": str(tmp_path)}, env_file=None))
@@ -73,7 +73,7 @@ def test_differences_over_a_cent_are_found(tmp_path: Path) -> None:
         finally:
             await store.close()
 
-    found = asyncio.run(find(Records()))  # type: ignore[arg-type]  # all that an audit asks of one
+    found = asyncio.run(find(RecordsOnlyProvider()))  # type: ignore[arg-type]  # implements what is called
     assert found.vms == 4
     assert sorted((each.vm_id, each.ledger_usd, each.billed_usd) for each in found.differences) == [
         ("vm_c", Decimal("1.90"), Decimal("1.99")),

@@ -1,4 +1,4 @@
-"""What tells an attempt's events from what its kernel prints, and one lease of a VM from the next."""
+"""Direct mode: signed events among other output, and the tenancies of an instance."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from warmfront.listener.signed_events import SignedEventReader, sign_event
 from warmfront.providers.dstack.assignment_events import InstanceAssignment
 from warmfront.providers.dstack.resources import DstackInstance
-from warmfront.providers.dstack.tenancy import cut
+from warmfront.providers.dstack.tenancy import divide
 
 KEY, ATTEMPT = "a key", "att_1"
 LINES = [
@@ -23,22 +23,22 @@ LINES = [
 
 
 def statuses(output: bytes, **options: int) -> list[str]:
-    """What a reader takes out of this."""
-    return [line.fields["status"] for line in SignedEventReader(KEY, ATTEMPT, **options).feed(output)]
+    """Return the statuses of the events that a reader finds."""
+    return [event.fields["status"] for event in SignedEventReader(KEY, ATTEMPT, **options).feed(output)]
 
 
 def output_of(*lines: str) -> bytes:
-    """As a terminal shows them."""
+    """Return the lines as a terminal prints them."""
     return "".join(f"{line}\r\n" for line in lines).encode()
 
 
 def test_events_are_found_among_other_output() -> None:
-    """Text around, also on the same line, does not hide an event."""
+    """Other text before, after or on the same line does not hide an event."""
     assert statuses(output_of("hello", f"50 %{LINES[0]}", "", LINES[1], "bye")) == ["COMPILING", "CHECKED"]
 
 
-def test_forged_events_are_text() -> None:
-    """Without the key nobody writes an event: not by another key, of another attempt, or by changing one."""
+def test_forged_events_are_ignored() -> None:
+    """Events with another key, of another attempt, changed, or without a signature are ignored."""
     forged = [
         sign_event("another key", ATTEMPT, seq=1, fields={"status": "ACCEPTED"}, is_last=True),
         sign_event(KEY, "att_2", seq=1, fields={"status": "ACCEPTED"}, is_last=True),
@@ -48,24 +48,24 @@ def test_forged_events_are_text() -> None:
     assert statuses(output_of(*forged, *LINES)) == ["COMPILING", "CHECKED"]
 
 
-def test_events_that_come_again_are_taken_once() -> None:
-    """A repeated or overtaken line changes nothing, and who has seen some gets the rest."""
+def test_repeated_events_are_read_once() -> None:
+    """Repeated and out-of-order lines are ignored; `after` skips events that were read before."""
     assert statuses(output_of(LINES[1], LINES[0], LINES[0], LINES[1], LINES[1])) == ["COMPILING", "CHECKED"]
     assert statuses(output_of(*LINES), after=1) == ["CHECKED"]
 
 
 @given(st.lists(st.integers(0, 600)))
-def test_output_may_be_cut_anywhere(places: list[int]) -> None:
-    """However the output comes in pieces, it has the same events."""
+def test_output_can_be_split_anywhere(offsets: list[int]) -> None:
+    """The events do not depend on how the output is split into chunks."""
     output = output_of("text", *LINES)
-    edges = [0, *sorted(min(place, len(output)) for place in places), len(output)]
+    edges = [0, *sorted(min(offset, len(output)) for offset in offsets), len(output)]
     reader = SignedEventReader(KEY, ATTEMPT)
-    pieces = [output[a:b] for a, b in itertools.pairwise(edges)]
-    found = [line.fields["status"] for piece in pieces for line in reader.feed(piece)]
-    assert found == ["COMPILING", "CHECKED"]
+    chunks = [output[start:end] for start, end in itertools.pairwise(edges)]
+    read = [event.fields["status"] for chunk in chunks for event in reader.feed(chunk)]
+    assert read == ["COMPILING", "CHECKED"]
 
 
-VM = DstackInstance(
+INSTANCE = DstackInstance(
     id="i",
     name="fleet-0",
     num=0,
@@ -83,18 +83,19 @@ VM = DstackInstance(
 )
 
 
-def test_runs_that_follow_each_other_on_a_vm_share_its_bill() -> None:
-    """Each has the VM until the next came, the first from its beginning: together they have all of it."""
-    came = [
+def test_tenancies_divide_the_bill_of_an_instance() -> None:
+    """The first tenancy starts and the last one ends with the instance; the others follow without a gap."""
+    assignments = [
         InstanceAssignment(at=at, run=run, instance_id="i")
         for at, run in [(101.0, "a"), (180.0, "a"), (200.0, "b"), (290.0, "b"), (300.0, "c")]
     ]
-    stays = [cut(VM, run, came) for run in ("a", "b", "c")]
-    assert [(stay.since, stay.until) for stay in stays] == [(100.0, 200.0), (200.0, 300.0), (300.0, 500.0)]
-    assert [stay.is_last for stay in stays] == [False, False, True]
+    tenancies = [divide(INSTANCE, run, assignments) for run in ("a", "b", "c")]
+    intervals = [(tenancy.started_at, tenancy.ended_at) for tenancy in tenancies]
+    assert intervals == [(100.0, 200.0), (200.0, 300.0), (300.0, 500.0)]
 
 
-def test_a_place_without_a_vm_costs_nothing() -> None:
-    """Before the cloud has given a VM, there is nothing to bill."""
-    waiting = replace(VM, status="pending", price_usd_per_h=None, finished_at=None)
-    assert (cut(waiting, "a", []).since, cut(waiting, "a", []).until) == (None, None)
+def test_pending_instance_is_not_billed() -> None:
+    """An instance without a VM has no billed interval."""
+    pending = replace(INSTANCE, status="pending", price_usd_per_h=None, finished_at=None)
+    tenancy = divide(pending, "a", [])
+    assert (tenancy.started_at, tenancy.ended_at) == (None, None)

@@ -1,7 +1,7 @@
-"""The real dstack server with the waits between its background steps made shorter, for tests.
+"""The real dstack server with shorter intervals between its background steps, for tests.
 
-It runs by its path, in the server's own virtual environment. What the server does is untouched, only how
-long it rests in between; figures of time measured with it mean nothing.
+It is started by path, in the server's own virtual environment. Only the intervals are changed, so durations
+measured with it are meaningless.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from datetime import timedelta
 from functools import wraps
 from typing import Any
 
-#: A rest that is never shorter, or the server would do nothing else.
-_LEAST_S = 0.02
-_LEAST_TERMINATION = timedelta(seconds=5)
+#: The shortest interval; below it the server would be busy polling.
+_MIN_INTERVAL_S = 0.02
+_MIN_TERMINATION_DEADLINE = timedelta(seconds=5)
 
 
 def scale(factor: float) -> None:
-    """Shorten the rests of pipelines, how long a job may be out of reach, and waits to be tried again."""
-    # Imported here: main has to prepare the environment first.
+    """Scale the intervals of the pipelines, the limit for unreachable jobs and the delays before retries."""
+    # Imported here, because main has to prepare the environment first.
     from dstack._internal.server.background.pipeline_tasks import (  # noqa: PLC0415 - see above
         base,
         jobs_running,
@@ -36,22 +36,22 @@ def scale(factor: float) -> None:
 
     base.Pipeline.__init__ = scaled
     delays = base.Fetcher._DEFAULT_FETCH_DELAYS
-    delays[:] = [max(_LEAST_S, delay * factor) for delay in delays]
+    delays[:] = [max(_MIN_INTERVAL_S, delay * factor) for delay in delays]
     jobs_running.JOB_DISCONNECTED_RETRY_TIMEOUT *= factor
-    pauses = pending._PENDING_RETRY_DELAYS
-    pauses[:] = [pause * factor for pause in pauses]
-    # An abort waits this long for a command that nobody stopped; less would lose logs on a busy machine.
+    delays_before_retry = pending._PENDING_RETRY_DELAYS
+    delays_before_retry[:] = [delay * factor for delay in delays_before_retry]
+    # An abort waits this long for the command's end; a shorter limit would lose logs on a busy machine.
     jobs_terminating.JOB_TERMINATION_DEADLINE = max(
-        jobs_terminating.JOB_TERMINATION_DEADLINE * factor, _LEAST_TERMINATION
+        jobs_terminating.JOB_TERMINATION_DEADLINE * factor, _MIN_TERMINATION_DEADLINE
     )
 
 
 def main() -> None:
-    """`dstack server`, scaled by the first argument."""
-    # dstack's own command does so before it imports anything; else its subprocesses may hang.
+    """Run `dstack server` with intervals scaled by the first argument."""
+    # As dstack's own command does before its imports; without it, subprocesses may hang.
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "false"
     scale(float(sys.argv[1]))
-    from dstack._internal.cli.main import main as dstack  # noqa: PLC0415 - after it is scaled
+    from dstack._internal.cli.main import main as dstack  # noqa: PLC0415 - after scaling
 
     sys.argv = ["dstack", "server", *sys.argv[2:]]
     dstack()

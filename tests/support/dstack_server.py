@@ -1,7 +1,7 @@
-"""The real dstack server for tests: started on a free port, killed and started again on the same state.
+"""The real dstack server for tests: started on a free port, killed, and restarted on the same state.
 
-It is a process of its own, from a virtual environment of its own, with a home of its own; everything that
-it starts ends with it. It knows nothing of what its backends lead to.
+It is a separate process with its own virtual environment and home directory; everything that it starts ends
+with it.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 PROJECT = "main"
-#: A server's first migrations take about ten seconds, on a busy machine several times that.
-_START_S = 180.0
-_STOP_S = 20.0
-_LOOK_S = 0.05
-#: The kernel kills all that the server started along with it, and the server along with us.
-_CONTAINED = (
+#: The first migrations take about ten seconds, on a busy machine several times as long.
+_START_TIMEOUT_S = 180.0
+_STOP_TIMEOUT_S = 20.0
+_POLL_S = 0.05
+#: Runs a command so that the kernel kills all of its processes when it ends, and the command when we end.
+CONTAINED = (
     *("setpriv", "--pdeathsig", "KILL"),
     *("unshare", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"),
 )
 
 
 class DstackServer:
-    """A context manager: one state and one port, and the process that serves them, if one does.
+    """A context manager for one server: its state, its port and its process.
 
-    Start it from a thread that lives as long as it should.
+    Start it from a thread that lives at least as long: the server ends with that thread.
     """
 
-    #: The administrator's; the same for all, since it is in the template of every state.
-    token = "11111111-2222-3333-4444-555555555555"  # noqa: S105 - opens nothing but a test
+    #: The administrator's token; the same for all servers, because it is part of the state template.
+    token = "11111111-2222-3333-4444-555555555555"  # noqa: S105 - only for tests
     project = PROJECT
 
     def __init__(
@@ -58,17 +58,17 @@ class DstackServer:
         environment: Mapping[str, str] | None = None,
         scale: float | None = None,
     ) -> None:
-        """`python` is the server's; `scale` shortens the rests that it takes, None leaves it as it is."""
+        """Create a server that runs with `python`; `scale` multiplies its intervals, None leaves them."""
         with socket.create_server(("127.0.0.1", 0)) as free:
             self._port: int = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{self._port}"
-        self.home = folder / "home"  #: also for clients: what they cache is about this server
+        self.home = folder / "home"  #: also for clients, which cache data about this server
         self.log = folder / "dstack-server.log"
         self._state = folder / "state"
         self._python = python
         self._cache = cache
         self._backends = backends
-        self._given = dict(environment or {})
+        self._extra_environment = dict(environment or {})
         self._scale = scale
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -82,14 +82,14 @@ class DstackServer:
         self.kill()
 
     def start(self) -> None:
-        """Start it on what state there is, and return when it answers."""
+        """Start the server on its current state and return when it responds."""
         self._state.mkdir(parents=True, exist_ok=True)
         projects = [{"name": PROJECT, "backends": list(self._backends)}]
-        # JSON is YAML, too.
+        # JSON is valid YAML.
         (self._state / "config.yml").write_text(json.dumps({"projects": projects}))
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [*_CONTAINED, *self._command(), "--host", "127.0.0.1", "--port", str(self._port), "-n"],
+                [*CONTAINED, *self._command(), "--host", "127.0.0.1", "--port", str(self._port), "-n"],
                 env=self._environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -97,29 +97,29 @@ class DstackServer:
                 cwd=self._state,
             )
         try:
-            self._wait_until_up(self._process)
+            self._wait_until_ready(self._process)
         except BaseException:
             self.kill()
             raise
 
     def stop(self) -> None:
-        """Ask it to end, as an operator would."""
+        """Terminate the server, as an operator would."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it without a word, and all that it started."""
+        """Kill the server and all of its processes."""
         self._end(signal.SIGKILL)
 
     def _end(self, sign: signal.Signals) -> None:
-        """By its own process, which ends after all others of its namespace, and before what contains it."""
+        """Signal the namespace's first process, which ends after all other processes of the namespace."""
         if self._process is None:
             return
         children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
-        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended by itself
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended already
             for child in children.read_text().split():
                 os.kill(int(child), sign)
         try:
-            self._process.wait(_STOP_S)
+            self._process.wait(_STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -131,7 +131,7 @@ class DstackServer:
         return [str(self._python), str(dstack_scaled_server.__file__), str(self._scale)]
 
     def _environment(self) -> dict[str, str]:
-        """Where programs are, and nothing else of ours: a test's environment is none of its business."""
+        """Return the server's environment, with only PATH from the test's environment."""
         return {
             "PATH": os.environ.get("PATH", os.defpath),
             "LANG": "C.UTF-8",
@@ -142,11 +142,11 @@ class DstackServer:
             "DSTACK_SERVER_PORT": str(self._port),
             "DSTACK_SERVER_LOG_FORMAT": "standard",
             "DSTACK_SERVER_LOG_LEVEL": "INFO",
-            **self._given,
+            **self._extra_environment,
         }
 
-    def _wait_until_up(self, process: subprocess.Popen[bytes]) -> None:
-        give_up_at = time.monotonic() + _START_S
+    def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
+        give_up_at = time.monotonic() + _START_TIMEOUT_S
         with httpx.Client(base_url=self.url, trust_env=False) as client:
             while time.monotonic() < give_up_at:
                 if process.poll() is not None:
@@ -155,13 +155,13 @@ class DstackServer:
                     if client.get("/healthcheck", timeout=1.0).is_success:
                         return
                 except httpx.TransportError:
-                    time.sleep(_LOOK_S)
+                    time.sleep(_POLL_S)
         end = self.log.read_text(errors="replace")[-2000:]
-        raise RuntimeError(f"The dstack server does not start:\n{end}")
+        raise RuntimeError(f"The dstack server did not start:\n{end}")
 
 
 def _template(python: Path, cache: Path) -> Path:
-    """A state with all migrations done and nothing in it, made once a version: eight seconds less a start."""
+    """Return an empty state with all migrations applied, built once per version; saves 8 s per start."""
     version = subprocess.run(
         [python, "-c", "import importlib.metadata as m; print(m.version('dstack'))"],
         capture_output=True,
@@ -172,11 +172,11 @@ def _template(python: Path, cache: Path) -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     with _lock(cache / f"dstack-server-{version}.lock"):
         if not template.exists():
-            _make(template, python, cache)
+            _build_template(template, python, cache)
     return template
 
 
-def _make(template: Path, python: Path, cache: Path) -> None:
+def _build_template(template: Path, python: Path, cache: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="dstack-server-", dir=cache) as folder:
         server = DstackServer(Path(folder), python=python, cache=cache)
         server.home.mkdir()
@@ -187,7 +187,7 @@ def _make(template: Path, python: Path, cache: Path) -> None:
 
 @contextmanager
 def _lock(path: Path) -> Iterator[None]:
-    """One process at a time: test workers start at the same moment."""
+    """Hold a file lock: test workers start at the same time."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -1,6 +1,6 @@
-"""`warmfront fleet`: the fleet in words, tables and JSON, and the question before anything can cost money.
+"""`warmfront fleet`: text, tables and JSON about the fleet, and a confirmation before anything costs money.
 
-What a fleet is and how it is made is dstack's and `warmfront.providers.dstack.fleet_setup`'s business.
+The operations themselves are in `warmfront.providers.dstack.fleet_setup`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     from warmfront.providers.dstack.resources import DstackFleet, DstackInstance
     from warmfront.settings import Settings
 
-NORMAL = "No VM now, which is normal: dstack starts one when it is needed, and ends it when it is idle."
+NO_VMS = (
+    "It has no VMs now, which is normal: dstack starts one when it is needed and ends it when it is idle."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What was typed to `create`. Each option goes before its variable."""
+class CreateOptions:
+    """The options of `create`. Each takes precedence over its environment variable."""
 
     name: str | None
     nodes: str | None
@@ -42,8 +44,8 @@ class Asked:
     replace: bool
     as_json: bool
 
-    def over(self, settings: Settings) -> Settings:
-        """The settings with the options on top."""
+    def apply(self, settings: Settings) -> Settings:
+        """Return the settings with these options applied."""
         return configured.with_options(
             settings,
             {
@@ -56,63 +58,62 @@ class Asked:
         )
 
 
-def create(asked: Asked) -> int:
-    """Show the plan, ask, make the fleet, and read it back."""
+def create(options: CreateOptions) -> int:
+    """Show the plan, ask for confirmation, create the fleet and read it back."""
 
     async def work(client: DstackClient, settings: Settings) -> int:
         proposal = await fleet_setup.propose(client, settings)
-        if not asked.as_json:
+        if not options.as_json:
             _print_proposal(client, proposal, settings)
-        if asked.dry_run or settings.fleet_dry_run:
-            return _end_dry_run(proposal, as_json=asked.as_json)
-        if not proposal.is_there:
-            proposal = await _agreed(client, proposal, settings, asked)
-        made = await fleet_setup.create(client, proposal, settings)
-        if asked.as_json:
-            print_json({**_proposed(proposal), "created": not proposal.is_there, "fleet": _fields(made)})
+        if options.dry_run or settings.fleet_dry_run:
+            return _end_dry_run(proposal, as_json=options.as_json)
+        if not proposal.is_current:
+            proposal = await _confirmed(client, proposal, settings, options)
+        created = await fleet_setup.create(client, proposal, settings)
+        if options.as_json:
+            print_json({**_proposed(proposal), "created": not proposal.is_current, "fleet": _fields(created)})
         else:
-            print(_summary(made))
-            print(
-                "  → " + ("" if settings.provider == "dstack" else "set WARMFRONT_PROVIDER=dstack, then "),
-                end="",
-            )
-            print("`warmfront serve`")
+            print(_summary(created))
+            setting = "" if settings.provider == "dstack" else "set WARMFRONT_PROVIDER=dstack, then "
+            print(f"  → {setting}run `warmfront serve`")
         return 0
 
-    return _with_client(work, over=asked.over, as_json=asked.as_json)
+    return _with_client(work, with_options=options.apply, as_json=options.as_json)
 
 
 def verify(name: str | None, *, as_json: bool) -> int:
-    """Say whether the fleet is what the settings ask for, and could get a VM now."""
+    """Check whether the fleet matches the settings and could get a VM now."""
 
     async def work(client: DstackClient, settings: Settings) -> int:
-        found, plan = await fleet_setup.verify(client, settings)
+        fleet, plan = await fleet_setup.verify(client, settings)
         if as_json:
-            print_json({"fleet": _fields(found), "offers": [_offer_fields(offer) for offer in plan.offers]})
+            print_json({"fleet": _fields(fleet), "offers": [_offer_fields(offer) for offer in plan.offers]})
             return 0
-        print(_summary(found))
+        print(_summary(fleet))
         cheapest = min(offer.price_usd_per_h for offer in plan.offers)
-        print(f"{plan.total_offers} offers, from ${cheapest} an hour.")
-        if not found.instances:
-            print(NORMAL)
-        elif found.is_full:
-            print("It is full: a further VM starts when one of these ends, or with more AMD_FLEET_MAX_NODES.")
+        print(f"{plan.total_offers} offers, from ${cheapest} per hour.")
+        if not fleet.instances:
+            print(NO_VMS)
+        elif fleet.is_full:
+            print(
+                "It is full: another VM can start when one of these ends. AMD_FLEET_MAX_NODES sets the limit."
+            )
         return 0
 
-    return _with_client(work, over=_named(name), as_json=as_json)
+    return _with_client(work, with_options=_named(name), as_json=as_json)
 
 
 def show_all(*, as_json: bool) -> int:
     """List the project's fleets."""
 
     async def work(client: DstackClient, _: Settings) -> int:
-        found = await client.fleets()
+        fleets = await client.fleets()
         if as_json:
-            print_json([_fields(one) for one in found])
-        elif found:
-            print_columns([("NAME", "STATUS", "NODES", "VMS", "IDLE", "BACKENDS"), *map(_row, found)])
+            print_json([_fields(fleet) for fleet in fleets])
+        elif fleets:
+            print_columns([("NAME", "STATUS", "NODES", "VMS", "IDLE", "BACKENDS"), *map(_row, fleets)])
         else:
-            print(f"Project {client.project} has no fleet.\n  → warmfront fleet create")
+            print(f"Project {client.project} has no fleets.\n  → warmfront fleet create")
         return 0
 
     return _with_client(work, as_json=as_json)
@@ -122,79 +123,79 @@ def show(name: str | None, *, as_json: bool) -> int:
     """Show a fleet and its VMs."""
 
     async def work(client: DstackClient, settings: Settings) -> int:
-        found = await _found(client, settings.fleet_name)
+        fleet = await _get_fleet(client, settings.fleet_name)
         if as_json:
-            print_json(_fields(found))
+            print_json(_fields(fleet))
             return 0
-        print(_summary(found))
-        if found.instances:
+        print(_summary(fleet))
+        if fleet.instances:
             heading = ("NUM", "STATUS", "HOST", "REGION", "$/H", "WHY")
-            print_columns([heading, *map(_instance_row, found.instances)])
+            print_columns([heading, *map(_instance_row, fleet.instances)])
         else:
-            print(NORMAL)
+            print(NO_VMS)
         return 0
 
-    return _with_client(work, over=_named(name), as_json=as_json)
+    return _with_client(work, with_options=_named(name), as_json=as_json)
 
 
 def delete(name: str | None, *, yes: bool, as_json: bool) -> int:
     """Delete a fleet and end its VMs."""
 
     async def work(client: DstackClient, settings: Settings) -> int:
-        found = await _found(client, settings.fleet_name)
+        fleet = await _get_fleet(client, settings.fleet_name)
         _confirm(
-            f"Delete fleet {found.name} and end its VMs ({len(found.instances)}), whatever runs there?",
+            f"Delete fleet {fleet.name} and end its VMs ({len(fleet.instances)}), even if they are in use?",
             yes=yes,
         )
-        await fleet_setup.delete(client, found.name, within_s=settings.stop_lag_s)
+        await fleet_setup.delete(client, fleet.name, within_s=settings.stop_lag_s)
         if as_json:
-            print_json({"name": found.name, "deleted": True})
+            print_json({"name": fleet.name, "deleted": True})
         else:
-            print(f"Fleet {found.name} is gone, and so are its VMs.")
+            print(f"Fleet {fleet.name} and its VMs have been deleted.")
         return 0
 
-    return _with_client(work, over=_named(name), as_json=as_json)
+    return _with_client(work, with_options=_named(name), as_json=as_json)
 
 
 def print_configuration(kind: str) -> int:
-    """Print the YAML that we would hand to dstack."""
+    """Print a configuration as YAML for dstack."""
     try:
         server_session.check_installed()
-        print(to_yaml(configuration.of_kind(kind, configured.load())), end="")
+        print(to_yaml(configuration.example_configuration(kind, configured.load())), end="")
     except WarmfrontError as error:
         return report(error, as_json=False)
     return 0
 
 
 def to_yaml(value: Mapping[str, Any]) -> str:
-    """As YAML, in the order in which it was written; text of several lines as such."""
-    import yaml  # noqa: PLC0415 - it comes with dstack
+    """Format a value as YAML: keys in their order, text of several lines as a block."""
+    import yaml  # noqa: PLC0415 - installed with dstack
 
-    def text(dumper: Any, data: str) -> Any:  # noqa: ANN401 - PyYAML has no types
+    def represent_text(dumper: Any, data: str) -> Any:  # noqa: ANN401 - PyYAML has no types
         style = "|" if "\n" in data else None
         return dumper.represent_scalar("tag:yaml.org,2002:str", data, style=style)
 
     class Dumper(yaml.SafeDumper):  # type: ignore[misc]  # PyYAML has no types
-        """One of our own: a representer is added to a class."""
+        """A subclass, because a representer is registered on a class."""
 
-    Dumper.add_representer(str, text)
+    Dumper.add_representer(str, represent_text)
     return str(yaml.dump(dict(value), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=110))
 
 
-async def _agreed(
-    client: DstackClient, proposal: FleetProposal, settings: Settings, asked: Asked
+async def _confirmed(
+    client: DstackClient, proposal: FleetProposal, settings: Settings, options: CreateOptions
 ) -> FleetProposal:
-    """The proposal that someone has said yes to. To replace a fleet is a question of its own."""
+    """Ask for confirmation of the proposal; replacing a fleet is confirmed separately."""
     name = settings.fleet_name
     if not proposal.must_be_replaced:
-        _confirm(f"{'Change' if proposal.plan.current else 'Create'} fleet {name}?", yes=asked.yes)
+        _confirm(f"{'Change' if proposal.plan.current else 'Create'} fleet {name}?", yes=options.yes)
         return proposal
-    if not asked.replace and not (sys.stdin.isatty() and not asked.as_json):
+    if not options.replace and not (sys.stdin.isatty() and not options.as_json):
         raise fleet_setup.cannot_change(name, proposal.differences)
-    if not asked.as_json:
+    if not options.as_json:
         print(fleet_setup.cannot_change(name, proposal.differences).message)
-    # Only --replace says yes to ending VMs; --yes alone was said to creating.
-    _confirm(f"Delete fleet {name}, end its VMs, and create it again?", yes=asked.replace and asked.yes)
+    # --yes alone confirms creating a fleet, not ending the VMs of an existing one.
+    _confirm(f"Delete fleet {name}, end its VMs, and create it again?", yes=options.replace and options.yes)
     await fleet_setup.delete(client, name, within_s=settings.stop_lag_s)
     return await fleet_setup.propose(client, settings)
 
@@ -204,19 +205,20 @@ def _confirm(question: str, *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise NotConfirmed(
-            f"{question} Nobody can answer: this is not a terminal.", hint="Add --yes if you mean it."
+            f"{question} Cannot ask for confirmation: standard input is not a terminal.",
+            hint="Add --yes to confirm.",
         )
     if input(f"{question} [y/N] ").strip().lower() not in {"y", "yes"}:
-        raise NotConfirmed("Nothing was done.", hint="Answer y, or add --yes, if you mean it.")
+        raise NotConfirmed("Cancelled; nothing was changed.", hint="Answer y, or add --yes, to confirm.")
 
 
 def _with_client(
     work: Callable[[DstackClient, Settings], Awaitable[int]],
     *,
-    over: Callable[[Settings], Settings] = lambda settings: settings,
+    with_options: Callable[[Settings], Settings] = lambda settings: settings,
     as_json: bool,
 ) -> int:
-    async def opened(settings: Settings) -> int:
+    async def call(settings: Settings) -> int:
         client = await asyncio.to_thread(DstackClient.open, settings)
         try:
             return await work(client, settings)
@@ -224,7 +226,7 @@ def _with_client(
             await client.close()
 
     try:
-        return asyncio.run(opened(over(configured.load())))
+        return asyncio.run(call(with_options(configured.load())))
     except WarmfrontError as error:
         return report(error, as_json=as_json)
 
@@ -233,18 +235,19 @@ def _named(name: str | None) -> Callable[[Settings], Settings]:
     return lambda settings: configured.with_options(settings, {"fleet_name": ("NAME", name)})
 
 
-async def _found(client: DstackClient, name: str) -> DstackFleet:
-    found = await client.fleet(name)
-    if found is None:
+async def _get_fleet(client: DstackClient, name: str) -> DstackFleet:
+    fleet = await client.fleet(name)
+    if fleet is None:
         raise FleetNotFound(
-            f"Project {client.project} has no fleet {name!r}.", hint="`warmfront fleet list` has all of them."
+            f"Project {client.project} has no fleet {name!r}.",
+            hint="`warmfront fleet list` shows the existing fleets.",
         )
-    return found
+    return fleet
 
 
 def _print_proposal(client: DstackClient, proposal: FleetProposal, settings: Settings) -> None:
     print(to_yaml(proposal.configuration))
-    print(f"Offers to project {client.project} at {client.url}:")
+    print(f"Offers for project {client.project} at {client.url}:")
     heading = ("BACKEND", "REGION", "TYPE", "RESOURCES", "$/H", "AVAILABILITY")
     rows = [
         (
@@ -261,17 +264,17 @@ def _print_proposal(client: DstackClient, proposal: FleetProposal, settings: Set
     if proposal.plan.total_offers > len(rows):
         print(f"and {proposal.plan.total_offers - len(rows)} more")
     print(
-        "\nNo VM starts now. In the worst case all that it may have run all day: "
+        "\nNo VM starts now. In the worst case, all nodes run all day: "
         f"{settings.fleet_max_nodes} x ${proposal.hourly_usd} x 24 h = "
-        f"${proposal.worst_case_usd_per_day:.2f} a day."
+        f"${proposal.worst_case_usd_per_day:.2f} per day."
     )
     for difference in proposal.differences:
-        print(f"Now {difference}.")
-    if proposal.is_there:
-        print("The fleet is there already, just so.")
-    found = fleet_setup.obstacle(proposal.plan)
-    if found is not None:
-        print(f"Note: {found.message}\n  → {found.hint}")
+        print(f"The existing fleet differs: {difference}.")
+    if proposal.is_current:
+        print("The fleet exists and matches the settings.")
+    unavailable = fleet_setup.unavailability(proposal.plan)
+    if unavailable is not None:
+        print(f"Note: {unavailable.message}\n  → {unavailable.hint}")
 
 
 def _end_dry_run(proposal: FleetProposal, *, as_json: bool) -> int:
@@ -296,16 +299,16 @@ def _offer_fields(offer: Any) -> dict[str, Any]:  # noqa: ANN401 - a dataclass
     return {**asdict(offer), "price_usd_per_h": str(offer.price_usd_per_h)}
 
 
-def _summary(found: DstackFleet) -> str:
-    name, status, nodes, vms, idle, backends = _row(found)
+def _summary(fleet: DstackFleet) -> str:
+    name, status, nodes, vms, idle, backends = _row(fleet)
     return f"Fleet {name} is {status}: nodes {nodes}, {vms} VMs, idle_duration {idle}, {backends}."
 
 
-def _row(found: DstackFleet) -> tuple[str, ...]:
-    nodes = "SSH" if found.min_nodes is None else f"{found.min_nodes}..{found.max_nodes or ''}"
-    idle = "default" if found.idle_s is None else configuration.duration(found.idle_s)
-    backends = ", ".join(found.backends) or "any backend"
-    return (found.name, found.status, nodes, str(len(found.instances)), idle, backends)
+def _row(fleet: DstackFleet) -> tuple[str, ...]:
+    nodes = "SSH" if fleet.min_nodes is None else f"{fleet.min_nodes}..{fleet.max_nodes or ''}"
+    idle = "default" if fleet.idle_s is None else configuration.duration(fleet.idle_s)
+    backends = ", ".join(fleet.backends) or "any backend"
+    return (fleet.name, fleet.status, nodes, str(len(fleet.instances)), idle, backends)
 
 
 def _instance_row(instance: DstackInstance) -> tuple[str, ...]:
@@ -315,11 +318,14 @@ def _instance_row(instance: DstackInstance) -> tuple[str, ...]:
     return (str(instance.num), status, instance.hostname or "", instance.region or "", price, why)
 
 
-def _fields(found: DstackFleet) -> dict[str, Any]:
-    """For programs: dollars as text, exact."""
+def _fields(fleet: DstackFleet) -> dict[str, Any]:
+    """Convert a fleet to JSON fields; dollars are strings, so that they stay exact."""
     instances = [
-        {**asdict(one), "price_usd_per_h": None if one.price_usd_per_h is None else str(one.price_usd_per_h)}
-        for one in found.instances
+        {
+            **asdict(instance),
+            "price_usd_per_h": None if instance.price_usd_per_h is None else str(instance.price_usd_per_h),
+        }
+        for instance in fleet.instances
     ]
-    price = None if found.max_price_usd_per_h is None else str(found.max_price_usd_per_h)
-    return {**asdict(found), "max_price_usd_per_h": price, "instances": instances}
+    price = None if fleet.max_price_usd_per_h is None else str(fleet.max_price_usd_per_h)
+    return {**asdict(fleet), "max_price_usd_per_h": price, "instances": instances}

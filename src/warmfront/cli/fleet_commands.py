@@ -1,4 +1,4 @@
-"""The commands of `warmfront fleet` and their options. What they do is elsewhere."""
+"""The commands of `warmfront fleet` and their options; `warmfront.cli.fleet` implements them."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ from typing import Annotated
 
 import typer
 
-fleet_app = typer.Typer(help="The fleet of cloud VMs, through dstack.", no_args_is_help=True)
+fleet_app = typer.Typer(help="Manage the dstack fleet of cloud VMs.", no_args_is_help=True)
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on standard output.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 NameArgument = Annotated[
-    str | None, typer.Argument(help="The fleet; by default AMD_FLEET_NAME.", show_default=False)
+    str | None, typer.Argument(help="Name of the fleet; default: AMD_FLEET_NAME.", show_default=False)
 ]
 
 
 @fleet_app.command()
 def create(
     *,
-    name: Annotated[str | None, typer.Option(help="AMD_FLEET_NAME.")] = None,
-    nodes: Annotated[str | None, typer.Option(help="The most VMs at once; AMD_FLEET_MAX_NODES.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the fleet; AMD_FLEET_NAME.")] = None,
+    nodes: Annotated[str | None, typer.Option(help="Maximum number of VMs; AMD_FLEET_MAX_NODES.")] = None,
     idle_duration: Annotated[
-        str | None, typer.Option(help="After which dstack ends an idle VM; AMD_FLEET_IDLE_DURATION.")
+        str | None, typer.Option(help="Idle time after which dstack ends a VM; AMD_FLEET_IDLE_DURATION.")
     ] = None,
-    backend: Annotated[str | None, typer.Option(help="The cloud; AMD_BACKEND.")] = None,
+    backend: Annotated[str | None, typer.Option(help="dstack backend; AMD_BACKEND.")] = None,
     spot_policy: Annotated[str | None, typer.Option(help="auto, spot or on-demand; AMD_SPOT_POLICY.")] = None,
     yes: YesOption = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Stop after the plan; AMD_FLEET_DRY_RUN.")
+        bool, typer.Option("--dry-run", help="Show the plan and create nothing; AMD_FLEET_DRY_RUN.")
     ] = False,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Delete and create again what cannot be changed.")
+        bool, typer.Option("--replace", help="If the fleet cannot be changed, delete it and create it again.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show dstack's plan and its worst case, ask, create the fleet, and read it back."""
-    from warmfront.cli import fleet  # noqa: PLC0415 - each command loads what it needs
+    """Show dstack's plan and its worst-case cost, ask for confirmation, and create the fleet."""
+    from warmfront.cli import fleet  # noqa: PLC0415 - each command imports only what it needs
 
-    asked = fleet.Asked(
+    options = fleet.CreateOptions(
         name=name,
         nodes=nodes,
         idle_duration=idle_duration,
@@ -48,13 +48,13 @@ def create(
         replace=replace,
         as_json=as_json,
     )
-    raise typer.Exit(fleet.create(asked))
+    raise typer.Exit(fleet.create(options))
 
 
 @fleet_app.command()
 def verify(name: NameArgument = None, *, as_json: JsonOption = False) -> None:
-    """Say whether the fleet is what the settings ask for, and could get a VM now."""
-    from warmfront.cli import fleet  # noqa: PLC0415 - as above
+    """Check whether the fleet matches the settings and could get a VM now."""
+    from warmfront.cli import fleet  # noqa: PLC0415 - each command imports only what it needs
 
     raise typer.Exit(fleet.verify(name, as_json=as_json))
 
@@ -62,7 +62,7 @@ def verify(name: NameArgument = None, *, as_json: JsonOption = False) -> None:
 @fleet_app.command("list")
 def list_fleets(*, as_json: JsonOption = False) -> None:
     """List the fleets of the dstack project."""
-    from warmfront.cli import fleet  # noqa: PLC0415 - as above
+    from warmfront.cli import fleet  # noqa: PLC0415 - each command imports only what it needs
 
     raise typer.Exit(fleet.show_all(as_json=as_json))
 
@@ -70,15 +70,15 @@ def list_fleets(*, as_json: JsonOption = False) -> None:
 @fleet_app.command()
 def show(name: NameArgument = None, *, as_json: JsonOption = False) -> None:
     """Show a fleet and its VMs."""
-    from warmfront.cli import fleet  # noqa: PLC0415 - as above
+    from warmfront.cli import fleet  # noqa: PLC0415 - each command imports only what it needs
 
     raise typer.Exit(fleet.show(name, as_json=as_json))
 
 
 @fleet_app.command()
 def delete(name: NameArgument = None, *, yes: YesOption = False, as_json: JsonOption = False) -> None:
-    """Delete a fleet and end its VMs; wait until they are gone."""
-    from warmfront.cli import fleet  # noqa: PLC0415 - as above
+    """Delete a fleet and its VMs, and wait until they have ended."""
+    from warmfront.cli import fleet  # noqa: PLC0415 - each command imports only what it needs
 
     raise typer.Exit(fleet.delete(name, yes=yes, as_json=as_json))
 
@@ -86,10 +86,10 @@ def delete(name: NameArgument = None, *, yes: YesOption = False, as_json: JsonOp
 @fleet_app.command()
 def config(
     kind: Annotated[
-        str, typer.Argument(help="fleet, worker, direct, or server: that of a dstack server of your own.")
+        str, typer.Argument(help="fleet, worker, direct, or server (for a self-hosted dstack server).")
     ] = "fleet",
 ) -> None:
-    """Print the YAML, for `dstack apply -f`."""
-    from warmfront.cli import fleet  # noqa: PLC0415 - as above
+    """Print a configuration as YAML, for `dstack apply -f`."""
+    from warmfront.cli import fleet  # noqa: PLC0415 - each command imports only what it needs
 
     raise typer.Exit(fleet.print_configuration(kind))

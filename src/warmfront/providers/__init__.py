@@ -1,4 +1,4 @@
-"""Where VMs come from. Every provider keeps the promise of `warmfront.providers.base.Provider`."""
+"""Providers of VMs, one package each; `base.py` defines the interface that all of them implement."""
 
 from __future__ import annotations
 
@@ -17,24 +17,35 @@ if TYPE_CHECKING:
 
 
 def open_provider(settings: Settings, clock: Clock) -> Provider:
-    """The provider that the settings name."""
+    """Open the provider that the settings name.
+
+    Raises:
+        BadSetting: There is no such provider, or its settings are incomplete.
+        DstackMissing: The dstack provider is set, and dstack's client is not installed.
+        DstackUnreachable: The dstack server does not respond.
+    """
     if settings.provider == "local":
-        from warmfront.providers.local.local_provider import LocalProvider  # noqa: PLC0415 - only the one that is used
+        from warmfront.providers.local.local_provider import LocalProvider  # noqa: PLC0415 - import only the provider in use
 
         return LocalProvider(settings, clock=clock)
     if settings.provider == "dstack":
-        from warmfront.providers.dstack.client import DstackClient  # noqa: PLC0415 - as above
-        from warmfront.providers.dstack.direct_mode import DirectProvider  # noqa: PLC0415 - as above
-        from warmfront.providers.dstack.pool_mode import DstackProvider  # noqa: PLC0415 - as above
+        from warmfront.providers.dstack.client import DstackClient  # noqa: PLC0415 - import only the provider in use
+        from warmfront.providers.dstack.direct_mode import DirectProvider  # noqa: PLC0415 - import only the provider in use
+        from warmfront.providers.dstack.pool_mode import DstackProvider  # noqa: PLC0415 - import only the provider in use
 
-        kind = DirectProvider if settings.dstack_mode == "direct" else DstackProvider
-        return kind(settings, DstackClient.open(settings), clock=clock)
+        provider_class = DirectProvider if settings.dstack_mode == "direct" else DstackProvider
+        return provider_class(settings, DstackClient.open(settings), clock=clock)
     raise BadSetting(
-        f"There is no provider {settings.provider!r}.", hint="Set WARMFRONT_PROVIDER to local or dstack."
+        f"Unknown provider {settings.provider!r}.", hint="Set WARMFRONT_PROVIDER to local or dstack."
     )
 
 
 def open_listeners(provider: Provider, token_of: Callable[[str], str]) -> ListenerClient:
-    """What speaks to this provider's VMs: HTTP, where it has no way of its own."""
-    own: Callable[[Callable[[str], str]], ListenerClient] | None = getattr(provider, "listeners", None)
-    return own(token_of) if own is not None else HttpListenerClient(token_of)
+    """Return the client for the listeners of this provider's VMs: the provider's own, or else HTTP.
+
+    Args:
+        provider: The provider of the VMs.
+        token_of: Returns the token of a VM's listener, by the VM's id.
+    """
+    open_own: Callable[[Callable[[str], str]], ListenerClient] | None = getattr(provider, "listeners", None)
+    return open_own(token_of) if open_own is not None else HttpListenerClient(token_of)

@@ -56,7 +56,7 @@ class Provider(Protocol):
     """
 
     name: str
-    simulated: bool  #: whether its VMs stand in for a GPU; their costs are then shown as simulated
+    simulated: bool  #: whether its VMs have no GPU; results and costs are then marked as simulated
 
     def billing(self, gpu: str) -> Billing:
         """Return how a VM with this GPU type is billed.

@@ -1,6 +1,6 @@
-"""The API of AMD Developer Cloud, as far as dstack uses it: the key, sizes, SSH keys, droplets.
+"""The API of AMD Developer Cloud, as far as dstack uses it: account, sizes, SSH keys and droplets.
 
-It turns requests into VMs of the data centre and says what they are; it keeps nothing but SSH keys.
+Requests create and describe VMs of the data center; the API itself stores only SSH keys.
 """
 
 from __future__ import annotations
@@ -16,11 +16,21 @@ if TYPE_CHECKING:
     from tests.support.fake_cloud.vm import FakeVM
 
 HOST = "api.devcloud.amd.com"
-KEY = "dop_v1_simulated"
+KEY = "dop_v1_fake"
 BACKEND = "amddevcloud"
 
 
-def _size(slug: str, *, gpus: int, vcpus: int, memory_gb: int, disk_gb: int, price: float) -> dict[str, Any]:
+def _size(
+    slug: str,
+    *,
+    model: str = "amd_mi300x",
+    gpu_memory_gb: int = 192,
+    gpus: int = 1,
+    vcpus: int = 20,
+    memory_gb: int = 240,
+    disk_gb: int = 720,
+    price: float,
+) -> dict[str, Any]:
     return {
         "slug": slug,
         "memory": memory_gb * 1024,
@@ -29,8 +39,8 @@ def _size(slug: str, *, gpus: int, vcpus: int, memory_gb: int, disk_gb: int, pri
         "regions": ["atl1", "nyc2"],
         "gpu_info": {
             "count": gpus,
-            "vram": {"amount": 192 * gpus, "unit": "gib"},
-            "model": "amd_mi300x",
+            "vram": {"amount": gpu_memory_gb * gpus, "unit": "gib"},
+            "model": model,
         },
         "disk_info": [{"type": "local", "size": {"amount": disk_gb, "unit": "gib"}}],
     }
@@ -39,22 +49,23 @@ def _size(slug: str, *, gpus: int, vcpus: int, memory_gb: int, disk_gb: int, pri
 SIZES = {
     size["slug"]: size
     for size in (
-        _size("gpu-mi300x1-192gb", gpus=1, vcpus=20, memory_gb=240, disk_gb=720, price=1.99),
+        _size("gpu-mi300x1-192gb", price=1.99),
+        _size("gpu-mi325x1-256gb", model="amd_mi325x", gpu_memory_gb=256, price=2.25),
         _size("gpu-mi300x8-1536gb", gpus=8, vcpus=160, memory_gb=1920, disk_gb=2048, price=15.92),
     )
 }
 
 
 class AmdDeveloperCloud:
-    """Its API."""
+    """The API server."""
 
-    def __init__(self, centre: DataCenter) -> None:
-        self._centre = centre
+    def __init__(self, center: DataCenter) -> None:
+        self._center = center
         self._keys: dict[int, dict[str, Any]] = {}
 
     def app(self) -> web.Application:
-        """What listens to HOST."""
-        app = web.Application(middlewares=[http_api.gate(self._centre, f"Bearer {KEY}")])
+        """Return the application that serves HOST."""
+        app = web.Application(middlewares=[http_api.auth_and_faults(self._center, f"Bearer {KEY}")])
         app.add_routes(
             [
                 web.get("/v2/account", self._account),
@@ -90,10 +101,10 @@ class AmdDeveloperCloud:
 
     async def _create(self, request: web.Request) -> web.Response:
         body = await request.json()
-        if self._centre.is_full():
+        if self._center.is_full():
             return http_api.failure(422, "Size is not available in this region.")
-        number = self._centre.next_number()
-        vm = self._centre.create(
+        number = self._center.next_number()
+        vm = self._center.create(
             vm_id=str(500_000 + number),
             number=number,
             name=body["name"],
@@ -104,17 +115,17 @@ class AmdDeveloperCloud:
         return web.json_response({"droplet": _droplet(vm)}, status=202)
 
     async def _list(self, _: web.Request) -> web.Response:
-        vms = [vm for vm in self._centre.vms.values() if vm.backend == BACKEND]
+        vms = [vm for vm in self._center.vms.values() if vm.backend == BACKEND]
         return web.json_response({"droplets": [_droplet(vm) for vm in vms]})
 
     async def _get(self, request: web.Request) -> web.Response:
-        vm = self._centre.vms.get(request.match_info["id"])
+        vm = self._center.vms.get(request.match_info["id"])
         if vm is None:
             return http_api.failure(404, "The resource you were accessing could not be found.")
         return web.json_response({"droplet": _droplet(vm)})
 
     async def _delete(self, request: web.Request) -> web.Response:
-        if not await self._centre.end(request.match_info["id"]):
+        if not await self._center.end(request.match_info["id"]):
             return http_api.failure(404, "The resource you were accessing could not be found.")
         return web.Response(status=204)
 

@@ -1,6 +1,6 @@
-"""What a cloud charges: one record a VM, by the cloud's own clock, from its creation to its end.
+"""The cloud's bill: one entry per VM, from its creation to its end, by the cloud's own clock.
 
-It is what a ledger is held against, so it learns nothing from dstack or from us.
+Tests compare our ledger with it, so it takes no input from dstack or from Warmfront.
 """
 
 from __future__ import annotations
@@ -15,38 +15,38 @@ class BillEntry:
 
     id: str
     name: str
-    backend: str  #: as dstack calls it
-    price: float  #: dollars an hour
+    backend: str  #: dstack's name of the cloud
+    price: float  #: dollars per hour
     started_at: float
-    ended_at: float | None = None  #: None: it still runs
-    minimum_s: float = 0.0  #: is paid for in any case
+    ended_at: float | None = None  #: None: the VM still runs
+    minimum_s: float = 0.0  #: the minimum time that is charged
 
     def cost_usd(self, now: float | None = None) -> float:
-        """What it costs, until now if it still runs."""
+        """Return the cost, up to now if the VM still runs."""
         until = self.ended_at if self.ended_at is not None else (now or time.time())
         return max(until - self.started_at, self.minimum_s) / 3600 * self.price
 
 
 class Bill:
-    """Every VM that a cloud ever had."""
+    """Entries for all VMs that the cloud ever had."""
 
     def __init__(self) -> None:
-        self._records: dict[str, BillEntry] = {}
+        self._entries: dict[str, BillEntry] = {}
 
     def open(self, *, vm_id: str, name: str, backend: str, price: float, minimum_s: float) -> None:
-        """From now on the VM is charged for."""
-        self._records[vm_id] = BillEntry(
+        """Start charging for a VM."""
+        self._entries[vm_id] = BillEntry(
             id=vm_id, name=name, backend=backend, price=price, minimum_s=minimum_s, started_at=time.time()
         )
 
     def close(self, vm_id: str) -> None:
-        """Until now it was."""
-        self._records[vm_id] = replace(self._records[vm_id], ended_at=time.time())
+        """Stop charging for a VM."""
+        self._entries[vm_id] = replace(self._entries[vm_id], ended_at=time.time())
 
-    def record(self, vm_id: str) -> BillEntry:
-        """Of one VM."""
-        return self._records[vm_id]
+    def entry(self, vm_id: str) -> BillEntry:
+        """Return the entry of one VM."""
+        return self._entries[vm_id]
 
-    def records(self) -> list[BillEntry]:
-        """All records, the oldest first."""
-        return list(self._records.values())
+    def entries(self) -> list[BillEntry]:
+        """Return all entries, oldest first."""
+        return list(self._entries.values())

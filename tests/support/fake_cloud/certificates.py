@@ -1,6 +1,6 @@
 """A certificate authority for one cloud, and the certificate of its servers.
 
-Both last a day and belong to nobody: whoever trusts them trusts a test.
+Both are valid for a day and trusted only by the test that created them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-_SIGNS_CERTIFICATES = x509.KeyUsage(
+_CA_KEY_USAGE = x509.KeyUsage(
     digital_signature=False,
     content_commitment=False,
     key_encipherment=False,
@@ -31,15 +31,15 @@ _SIGNS_CERTIFICATES = x509.KeyUsage(
 )
 
 
-def make_authority(folder: Path, hosts: Sequence[str]) -> tuple[Path, ssl.SSLContext]:
-    """The file of an authority to trust, and a context that serves these hosts under it."""
+def create_authority(folder: Path, hosts: Sequence[str]) -> tuple[Path, ssl.SSLContext]:
+    """Create an authority; return its certificate file and a TLS context for servers of these hosts."""
     ca_key = ec.generate_private_key(ec.SECP256R1())
-    ca_name = _name("Warmfront's simulated cloud")
+    ca_name = _name("Warmfront's fake cloud")
     ca_identifier = x509.SubjectKeyIdentifier.from_public_key(ca_key.public_key())
     ca = (
         _builder(ca_name, ca_name, ca_key)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .add_extension(_SIGNS_CERTIFICATES, critical=True)
+        .add_extension(_CA_KEY_USAGE, critical=True)
         .add_extension(ca_identifier, critical=False)
         .sign(ca_key, hashes.SHA256())
     )

@@ -1,7 +1,7 @@
-"""A simulated cloud, put together: two APIs, the way to them, and the machines behind.
+"""The fake cloud as a whole: two cloud APIs, a proxy to them, and their VMs.
 
-A dstack server that gets `environment` and `backends` takes it for AMD Developer Cloud and Hot Aisle. All
-of it is on loopback, and gone when it is closed.
+A dstack server with this `environment` and these `backends` uses it as AMD Developer Cloud and Hot Aisle.
+Everything is on loopback and is removed when the cloud is closed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from tests.support.fake_cloud import amd_developer_cloud, hot_aisle, http_api, price_catalog
-from tests.support.fake_cloud.certificates import make_authority
+from tests.support.fake_cloud.certificates import create_authority
 from tests.support.fake_cloud.connect_proxy import ConnectProxy
 from tests.support.fake_cloud.data_center import DataCenter
 from tests.support.fake_cloud.switches import Switches
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class FakeCloud:
-    """An asynchronous context manager; the cloud exists inside of it."""
+    """An asynchronous context manager; the cloud exists inside its context."""
 
     #: For a dstack server's configuration.
     backends: tuple[dict[str, Any], ...] = (
@@ -45,9 +45,9 @@ class FakeCloud:
 
     def __init__(self, switches: Switches | None = None) -> None:
         self.switches = switches or Switches()
-        self.environment: dict[str, str] = {}  #: what a dstack server must have in its environment
+        self.environment: dict[str, str] = {}  #: variables for the dstack server
         self._stack = AsyncExitStack()
-        self._centre: DataCenter | None = None
+        self._center: DataCenter | None = None
 
     async def __aenter__(self) -> Self:
         try:
@@ -62,53 +62,53 @@ class FakeCloud:
 
     @property
     def droplets(self) -> dict[str, FakeVM]:
-        """The VMs that exist, of both clouds, by id."""
+        """The existing VMs of both clouds, by id."""
         return dict(self._running().vms)
 
     def bill(self) -> list[BillEntry]:
-        """Every VM that there ever was, the oldest first."""
-        return self._running().bill.records()
+        """Return the bill entries of all VMs, oldest first."""
+        return self._running().bill.entries()
 
     def billed(self, vm_id: str) -> BillEntry:
-        """The record of one VM."""
-        return self._running().bill.record(vm_id)
+        """Return the bill entry of one VM."""
+        return self._running().bill.entry(vm_id)
 
     @property
     def waiting(self) -> int:
-        """Requests that the silent API keeps waiting."""
+        """The number of requests that a silent API has not answered."""
         return self._running().waiting
 
     async def vanish(self, vm_id: str) -> None:
-        """Lose a FakeVM: its processes are killed, its SSH is gone, and the API knows nothing of it."""
+        """Lose a VM: kill its processes, close its SSH server and remove it from the API."""
         if not await self._running().end(vm_id):
             raise KeyError(vm_id)
 
     async def _open(self, folder: Path) -> None:
         self._stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        self._centre = DataCenter(folder, self.switches)
-        authority, tls = make_authority(folder, [amd_developer_cloud.HOST, hot_aisle.HOST])
+        self._center = DataCenter(folder, self.switches)
+        ca_file, tls = create_authority(folder, [amd_developer_cloud.HOST, hot_aisle.HOST])
         ports = {
             amd_developer_cloud.HOST: await self._serve(
-                amd_developer_cloud.AmdDeveloperCloud(self._centre).app(), tls
+                amd_developer_cloud.AmdDeveloperCloud(self._center).app(), tls
             ),
-            hot_aisle.HOST: await self._serve(hot_aisle.HotAisle(self._centre).app(), tls),
+            hot_aisle.HOST: await self._serve(hot_aisle.HotAisle(self._center).app(), tls),
         }
-        prices = await self._serve(price_catalog.app())
+        catalog_port = await self._serve(price_catalog.app())
         proxy = ConnectProxy(ports)
         self.environment = {
             "HTTPS_PROXY": await proxy.start(),
             "NO_PROXY": "127.0.0.1,localhost",
-            "REQUESTS_CA_BUNDLE": str(authority),
-            "SSL_CERT_FILE": str(authority),
-            "GPUHUNT_CATALOG_URL": f"http://127.0.0.1:{prices}",
+            "REQUESTS_CA_BUNDLE": str(ca_file),
+            "SSL_CERT_FILE": str(ca_file),
+            "GPUHUNT_CATALOG_URL": f"http://127.0.0.1:{catalog_port}",
         }
         self._stack.push_async_callback(proxy.close)
-        self._stack.push_async_callback(self._centre.close)
+        self._stack.push_async_callback(self._center.close)
 
     def _running(self) -> DataCenter:
-        if self._centre is None:
-            raise RuntimeError("The cloud exists only inside of its context.")
-        return self._centre
+        if self._center is None:
+            raise RuntimeError("The cloud exists only inside its context.")
+        return self._center
 
     async def _serve(self, app: web.Application, tls: ssl.SSLContext | None = None) -> int:
         runner, port = await http_api.serve(app, tls)
@@ -118,5 +118,5 @@ class FakeCloud:
 
 def _folder() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="warmfront-cloud-"))
-    folder.chmod(0o755)  # sandboxes on the VMs run as nobody
+    folder.chmod(0o755)  # sandboxes on the VMs run as an unprivileged user
     return folder

@@ -1,6 +1,6 @@
-"""A simulated cloud for tests that are not asynchronous: it runs in a thread of its own.
+"""The fake cloud for synchronous tests: it runs in its own thread.
 
-It adds no behaviour; every call is one of `FakeCloud`.
+It adds no behaviour; every call is forwarded to `FakeCloud`.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from tests.support.fake_cloud.switches import Switches
     from tests.support.fake_cloud.vm import FakeVM
 
-#: For anything that is asked of the cloud.
-_PROMPT_S = 30.0
+#: Limit for any call of the cloud.
+_CALL_TIMEOUT_S = 30.0
 
 
 class FakeCloudThread:
-    """A context manager around a cloud and the event loop that it lives in."""
+    """A context manager for a cloud and its event loop."""
 
     backends = FakeCloud.backends
 
     def __init__(self, switches: Switches | None = None) -> None:
         self._cloud = FakeCloud(switches)
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="simulated cloud", daemon=True)
+        self._thread = threading.Thread(target=self._loop.run_forever, name="fake cloud", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._do(self._cloud.__aenter__())
+        self._call(self._cloud.__aenter__())
         return self
 
     def __exit__(self, *_: object) -> None:
         try:
-            self._do(self._cloud.__aexit__())
+            self._call(self._cloud.__aexit__())
         finally:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
@@ -47,35 +47,35 @@ class FakeCloudThread:
 
     @property
     def switches(self) -> Switches:
-        """To be changed at will."""
+        """The cloud's switches, which a test may change at any time."""
         return self._cloud.switches
 
     @property
     def environment(self) -> dict[str, str]:
-        """For a dstack server."""
+        """Variables for the dstack server."""
         return self._cloud.environment
 
     @property
     def droplets(self) -> dict[str, FakeVM]:
-        """The VMs that exist."""
+        """The existing VMs, by id."""
         return self._cloud.droplets
 
     def bill(self) -> list[BillEntry]:
-        """Every VM that there ever was."""
+        """Return the bill entries of all VMs, oldest first."""
         return self._cloud.bill()
 
     def billed(self, vm_id: str) -> BillEntry:
-        """The record of one VM."""
+        """Return the bill entry of one VM."""
         return self._cloud.billed(vm_id)
 
     @property
     def waiting(self) -> int:
-        """Requests that the silent API keeps waiting."""
+        """The number of requests that a silent API has not answered."""
         return self._cloud.waiting
 
     def vanish(self, vm_id: str) -> None:
         """Lose a VM."""
-        self._do(self._cloud.vanish(vm_id))
+        self._call(self._cloud.vanish(vm_id))
 
-    def _do(self, work: Coroutine[Any, Any, Any]) -> None:
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(_PROMPT_S)
+    def _call(self, work: Coroutine[Any, Any, Any]) -> None:
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(_CALL_TIMEOUT_S)

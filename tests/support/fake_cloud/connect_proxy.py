@@ -1,7 +1,7 @@
-"""The way from a dstack server to the simulated APIs: an HTTP proxy that knows only the hosts of the cloud.
+"""An HTTP CONNECT proxy from the dstack server to the fake APIs.
 
-A server that has it as HTTPS_PROXY believes that it talks to the real hosts; every other host is refused, so
-that no test depends on the internet.
+With it as HTTPS_PROXY, the server reaches the fake APIs under the names of the real hosts. Other hosts are
+rejected, so that no test depends on the internet.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Longer than any client waits for its request to get through.
-_HEAD_S = 30.0
+#: Limit for receiving the head of a request.
+_HEAD_TIMEOUT_S = 30.0
 
 
 class ConnectProxy:
-    """CONNECT for a few hosts, each of which is a port of this machine."""
+    """Forwards connections to a few hosts to local ports."""
 
     def __init__(self, ports: Mapping[str, int]) -> None:
         self._ports = ports
@@ -26,12 +26,12 @@ class ConnectProxy:
         self._open: set[asyncio.StreamWriter] = set()
 
     async def start(self) -> str:
-        """Listen; the URL of the proxy."""
+        """Start listening and return the proxy's URL."""
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     async def close(self) -> None:
-        """Let go of every connection."""
+        """Stop listening and close all connections."""
         if self._server is None:
             return
         self._server.close()
@@ -42,8 +42,8 @@ class ConnectProxy:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open.add(writer)
         with suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
-            async with asyncio.timeout(_HEAD_S):
-                port = self._ports.get(await _wanted_host(reader))
+            async with asyncio.timeout(_HEAD_TIMEOUT_S):
+                port = self._ports.get(await _requested_host(reader))
             if port is None:
                 writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
             else:
@@ -59,7 +59,7 @@ class ConnectProxy:
         self._open.discard(api_writer)
 
 
-async def _wanted_host(reader: asyncio.StreamReader) -> str:
+async def _requested_host(reader: asyncio.StreamReader) -> str:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     method, target, *_ = head.split()
     return target.rsplit(":", 1)[0] if method == "CONNECT" else ""

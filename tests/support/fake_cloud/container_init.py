@@ -1,7 +1,7 @@
-"""The first process in a simulated container: it gives a command loopback and a terminal, and waits for it.
+"""The init process of a fake container: it brings up loopback, runs a command in a terminal and waits for it.
 
-It runs by its path, in namespaces of its own and without our packages. When it ends, the kernel ends all
-that is left.
+It is started by path, in its own namespaces and without our packages. When it ends, the kernel kills the
+remaining processes of its namespace.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ _IFF_UP = 1
 
 
 def main() -> int:
-    """Run the command that the arguments are; its exit code."""
-    _raise_loopback()
+    """Run the command given as arguments and return its exit code."""
+    _bring_up_loopback()
     child = os.fork()
     if child == 0:
-        _become(sys.argv[1:])
+        _exec(sys.argv[1:])
     while True:
-        # Orphans of the container are ours to clear away, as they are any init's.
+        # Like any init process, also reap orphans.
         pid, status = os.wait()
         if pid == child:
             code = os.waitstatus_to_exitcode(status)
             return code if code >= 0 else 128 - code
 
 
-def _raise_loopback() -> None:
-    with socket.socket() as anything:
-        fcntl.ioctl(anything, _SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", _IFF_UP))
+def _bring_up_loopback() -> None:
+    with socket.socket() as any_socket:
+        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", _IFF_UP))
 
 
-def _become(argv: list[str]) -> None:
+def _exec(argv: list[str]) -> None:
     os.setsid()
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    # Python ignores it, and what is ignored stays so.
+    # Python ignores SIGPIPE, and an ignored signal stays ignored after exec.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
-        os.execvp(argv[0], argv)  # noqa: S606 - there is no shell but the one that the task asks for
+        os.execvp(argv[0], argv)  # noqa: S606 - no shell, unless the task runs one
     except OSError as error:
         os.write(2, f"{argv[0]}: {error.strerror}\n".encode())
         os._exit(127)

@@ -1,6 +1,6 @@
-"""The machines of a simulated cloud, whichever API sold them: created, billed, lost and ended.
+"""The data center: the VMs behind both APIs, from creation to end, and their bill.
 
-Every VM is on the bill from the moment that it is created to the moment that it is gone, however it went.
+Every VM is billed from its creation until it no longer exists, however it ended.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class DataCenter:
-    """All VMs of one cloud."""
+    """The VMs of one fake cloud."""
 
     def __init__(self, folder: Path, switches: Switches) -> None:
         self._folder = folder
@@ -31,15 +31,15 @@ class DataCenter:
         self._host_key = asyncssh.generate_private_key("ssh-ed25519")
         self.switches = switches
         self.bill = Bill()
-        self.waiting = 0  #: requests that the APIs have not answered yet, because they are silent
-        self.vms: dict[str, FakeVM] = {}  #: those that exist, by id
+        self.waiting = 0  #: requests that silent APIs have not answered
+        self.vms: dict[str, FakeVM] = {}  #: existing VMs, by id
 
     def is_full(self) -> bool:
-        """Whether another VM cannot be had."""
+        """Return whether the capacity is exhausted."""
         return self.switches.capacity is not None and len(self.vms) >= self.switches.capacity
 
     def next_number(self) -> int:
-        """A number that no VM had before."""
+        """Return a number that no VM has had."""
         return next(self._numbers)
 
     def create(
@@ -54,7 +54,7 @@ class DataCenter:
         minimum_s: float = 0.0,
         shim_by_command: bool = False,
     ) -> FakeVM:
-        """A VM that begins to boot, and to cost."""
+        """Create a VM, which starts to boot and to be billed."""
         folder = self._folder / vm_id
         folder.mkdir()
         vm = FakeVM(
@@ -73,7 +73,7 @@ class DataCenter:
         return vm
 
     async def end(self, vm_id: str) -> bool:
-        """End a VM and all that runs on it; False if there is none."""
+        """End a VM and everything on it; return False if it does not exist."""
         vm = self.vms.pop(vm_id, None)
         if vm is None:
             return False

@@ -1,6 +1,6 @@
-"""The API of Hot Aisle, as far as dstack uses it: the user, SSH keys, virtual machines of a team.
+"""The API of Hot Aisle, as far as dstack uses it: user, SSH keys and a team's virtual machines.
 
-It turns requests into VMs of the data centre and says what they are; it keeps nothing but SSH keys.
+Requests create and describe VMs of the data center; the API itself stores only SSH keys.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from tests.support.fake_cloud.data_center import DataCenter
 
 HOST = "admin.hotaisle.app"
-KEY = "simulated.key"
-TEAM = "simulated-team"
+KEY = "fake.key"
+TEAM = "fake-team"
 BACKEND = "hotaisle"
 
 _GIB = 1 << 30
 _PRICE = 1.99
-#: What is sold, and what comes back as the body of a request for one.
+#: The specification of the offered VM; a request for a VM has it as its body.
 _SPECS = {
     "cpu_cores": 13,
     "ram_capacity": 224 * _GIB,
@@ -31,25 +31,25 @@ _SPECS = {
 
 
 class HotAisle:
-    """Its API."""
+    """The API server."""
 
-    def __init__(self, centre: DataCenter) -> None:
-        self._centre = centre
+    def __init__(self, center: DataCenter) -> None:
+        self._center = center
         self._keys: list[str] = []
 
     def app(self) -> web.Application:
-        """What listens to HOST."""
-        machines = f"/api/teams/{TEAM}/virtual_machines"
-        app = web.Application(middlewares=[http_api.gate(self._centre, f"Token {KEY}")])
+        """Return the application that serves HOST."""
+        vms_path = f"/api/teams/{TEAM}/virtual_machines"
+        app = web.Application(middlewares=[http_api.auth_and_faults(self._center, f"Token {KEY}")])
         app.add_routes(
             [
                 web.get("/api/user/", self._user),
                 web.post("/api/user/ssh_keys/", self._create_key),
-                web.get(f"{machines}/available/", self._available),
-                web.get(f"/api/teams/{TEAM}/bare_metal/available/", self._nothing),
-                web.post(f"{machines}/", self._create),
-                web.get(f"{machines}/{{name}}/state/", self._state),
-                web.delete(f"{machines}/{{name}}/", self._delete),
+                web.get(f"{vms_path}/available/", self._available),
+                web.get(f"/api/teams/{TEAM}/bare_metal/available/", self._no_offers),
+                web.post(f"{vms_path}/", self._create),
+                web.get(f"{vms_path}/{{name}}/state/", self._state),
+                web.delete(f"{vms_path}/{{name}}/", self._delete),
             ]
         )
         return app
@@ -60,42 +60,42 @@ class HotAisle:
     async def _create_key(self, request: web.Request) -> web.Response:
         key = (await request.json())["authorized_key"]
         if key in self._keys:
-            return http_api.failure(409, "The key exists.")
+            return http_api.failure(409, "The key exists already.")
         self._keys.append(key)
         return web.json_response({})
 
     async def _available(self, _: web.Request) -> web.Response:
-        # The real one says null for nothing, too.
+        # The real API also returns null instead of an empty list.
         offer = {"OnDemandPrice": round(_PRICE * 100), "Specs": _SPECS}
-        return web.json_response(None if self._centre.is_full() else [offer])
+        return web.json_response(None if self._center.is_full() else [offer])
 
-    async def _nothing(self, _: web.Request) -> web.Response:
+    async def _no_offers(self, _: web.Request) -> web.Response:
         return web.json_response(None)
 
     async def _create(self, _: web.Request) -> web.Response:
-        if self._centre.is_full():
-            return http_api.failure(404, "No machine of these specs is available.")
-        number = self._centre.next_number()
+        if self._center.is_full():
+            return http_api.failure(404, "No machine with these specs is available.")
+        number = self._center.next_number()
         name = f"enc1-gpuvm{number:03d}"
-        vm = self._centre.create(
+        vm = self._center.create(
             vm_id=name,
             number=number,
             name=name,
             backend=BACKEND,
             price=_PRICE,
             keys=list(self._keys),
-            minimum_s=self._centre.switches.minimum_reservation_s,
+            minimum_s=self._center.switches.minimum_reservation_s,
             shim_by_command=True,
         )
         return web.json_response({"name": vm.name, "ip_address": vm.address})
 
     async def _state(self, request: web.Request) -> web.Response:
-        vm = self._centre.vms.get(request.match_info["name"])
+        vm = self._center.vms.get(request.match_info["name"])
         if vm is None:
-            return http_api.failure(404, "There is no such machine.")
+            return http_api.failure(404, "Machine not found.")
         return web.json_response({"state": "running" if vm.is_active else "starting"})
 
     async def _delete(self, request: web.Request) -> web.Response:
-        if not await self._centre.end(request.match_info["name"]):
-            return http_api.failure(404, "There is no such machine.")
+        if not await self._center.end(request.match_info["name"]):
+            return http_api.failure(404, "Machine not found.")
         return web.Response(status=204)

@@ -1,7 +1,4 @@
-"""What the APIs of both clouds have in common: a key, failures on demand, and a port to listen on.
-
-What the requests mean is the business of each.
-"""
+"""The common part of both cloud APIs: authentication, injected failures and the HTTP server."""
 
 from __future__ import annotations
 
@@ -20,38 +17,38 @@ if TYPE_CHECKING:
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-#: How soon a silent API notices that it may speak again.
-_LOOK_S = 0.05
+#: Polling interval of a silent API.
+_POLL_S = 0.05
 
 
-def gate(centre: DataCenter, authorization: str) -> Middleware:
-    """Let a request through that has the key, unless a switch says what else happens to it."""
-    switches = centre.switches
+def auth_and_faults(center: DataCenter, authorization: str) -> Middleware:
+    """Return a middleware that requires the API key and applies the failures of the switches."""
+    switches = center.switches
 
     @web.middleware
     async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
-        centre.waiting += 1
+        center.waiting += 1
         try:
-            while switches.is_silent(request.method):  # noqa: ASYNC110 - a test sets it, from any thread
-                await asyncio.sleep(_LOOK_S)
+            while switches.is_silent(request.method):  # noqa: ASYNC110 - a test sets it from another thread
+                await asyncio.sleep(_POLL_S)
         finally:
-            centre.waiting -= 1
+            center.waiting -= 1
         if switches.rejects_key or request.headers.get("Authorization") != authorization:
             return failure(401, "Unable to authenticate you")
         if status := switches.status_of(request.method):
-            return failure(status, "as the test wants it")
+            return failure(status, "injected by the test")
         return await handler(request)
 
     return middleware
 
 
 def failure(status: int, message: str) -> web.Response:
-    """An error in the shape that both clouds use."""
+    """Return an error in the format of both clouds."""
     return web.json_response({"id": "error", "message": message}, status=status)
 
 
 async def serve(app: web.Application, tls: ssl.SSLContext | None = None) -> tuple[web.AppRunner, int]:
-    """Listen on a free port of loopback."""
+    """Serve an application on a free loopback port; return its runner and the port."""
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls).start()

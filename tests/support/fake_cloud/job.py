@@ -1,7 +1,7 @@
-"""The commands of a task, run as processes of this machine that end with their VM.
+"""A job: the commands of a task, run as processes of this machine that end with their VM.
 
-They have process, mount and network namespaces of their own: killing the first process kills every one that
-came of it, and each VM has a loopback to itself. It is no sandbox: what runs here is trusted.
+They run in their own process, mount and network namespaces: killing the first process kills all others, and
+each VM has its own loopback interface. This is not a sandbox; the commands are trusted.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
     from tests.support.fake_cloud.path_map import PathMap
 
-#: As dstack's runner does: a command that was interrupted and goes on is hung up on, then killed.
+#: Like dstack's runner: SIGINT first, then SIGHUP, then SIGKILL.
 _HANG_UP_DELAY_S, _KILL_DELAY_S = 5.0, 10.0
-#: Output that is still on its way when its process has ended.
-_DRAIN_S = 2.0
-#: Dies with whoever started it, however that ends, and takes all of its namespace along.
-_ENTER = (
+#: Limit for reading the remaining output of a process that has ended.
+_DRAIN_TIMEOUT_S = 2.0
+#: Starts namespaces that the kernel ends when this process ends, however it ends.
+_CONTAINER_COMMAND = (
     *("setpriv", "--pdeathsig", "KILL"),
     *("unshare", "--pid", "--net", "--fork", "--kill-child=KILL", "--mount-proc"),
     *(sys.executable, "-I", "-S", str(container_init.__file__)),
@@ -41,7 +41,7 @@ _ENTER = (
 
 @dataclass(frozen=True, kw_only=True)
 class JobResult:
-    """How a job ended, in the words of dstack's runner."""
+    """How a job ended, in the terms of dstack's runner."""
 
     state: str
     exit_status: int | None = None
@@ -50,14 +50,14 @@ class JobResult:
 
 
 class Job:
-    """One run of a task's commands."""
+    """One execution of a task's commands."""
 
     def __init__(
         self,
         *,
         submission: Mapping[str, Any],
         archives: Mapping[str, bytes],
-        places: PathMap,
+        paths: PathMap,
         emit: Callable[[bytes], None],
     ) -> None:
         self._spec = submission["job_spec"]
@@ -68,29 +68,29 @@ class Job:
             **(submission.get("secrets") or {}),
         }
         self._archives = archives
-        self._places = places
+        self._paths = paths
         self._emit = emit
         self._process: asyncio.subprocess.Process | None = None
-        self._stops = False
+        self._is_stopping = False
 
     async def run(self) -> JobResult:
-        """Run to the end."""
-        self._places.make()
+        """Run the commands and return the result."""
+        self._paths.create_folders()
         for archive in self._spec.get("file_archives") or []:
             self._unpack(archive["id"], archive["path"])
-        terminal, side = pty.openpty()
+        terminal, child_side = pty.openpty()
         try:
             self._process = await asyncio.create_subprocess_exec(
-                *_ENTER,
-                *map(self._places.rewrite, self._spec["commands"]),
-                stdin=side,
-                stdout=side,
-                stderr=side,
-                cwd=self._places.working_dir,
+                *_CONTAINER_COMMAND,
+                *map(self._paths.rewrite, self._spec["commands"]),
+                stdin=child_side,
+                stdout=child_side,
+                stderr=child_side,
+                cwd=self._paths.working_dir,
                 env=self._environment(),
             )
         finally:
-            os.close(side)
+            os.close(child_side)
         try:
             return await self._follow(self._process, terminal)
         finally:
@@ -98,8 +98,8 @@ class Job:
             os.close(terminal)
 
     def stop(self) -> None:
-        """Interrupt the command, as dstack's runner does; after a while it is killed."""
-        self._stops = True
+        """Interrupt the command as dstack's runner does; kill it if it does not end."""
+        self._is_stopping = True
         if self._process is None or self._process.returncode is not None:
             return
         self._signal(signal.SIGINT)
@@ -108,53 +108,53 @@ class Job:
         loop.call_later(_KILL_DELAY_S, self._kill)
 
     async def kill(self) -> None:
-        """End it, and all that came of it, and return when it is gone."""
+        """Kill all processes of the job and return when they have ended."""
         self._kill()
         if self._process is not None:
             await self._process.wait()
 
     async def connect(self, port: int) -> socket.socket:
-        """A connection to a port that one of its processes listens on."""
+        """Connect to a port on which one of the job's processes listens."""
         if self._process is None or self._process.returncode is not None:
-            raise ConnectionRefusedError("Nothing runs.")
+            raise ConnectionRefusedError("The job does not run.")
         return await network.connect(self._process.pid, port)
 
     def _signal(self, sign: signal.Signals) -> None:
-        """To the command itself, and not to what it started: that is how the runner does it."""
+        """Signal the command itself but not its children, as dstack's runner does."""
         if self._process is not None and self._process.returncode is None:
-            with suppress(OSError, IndexError):  # it has ended by itself, or has not yet begun
+            with suppress(OSError, IndexError):  # it has ended, or has not started yet
                 os.kill(_child_of(_child_of(self._process.pid)), sign)
 
     def _kill(self) -> None:
-        """The first process of the namespace ends after all others: whoever waits for it knows them gone."""
+        """Kill the namespace's init process, which ends after all other processes of the namespace."""
         if self._process is None or self._process.returncode is not None:
             return
         try:
             os.kill(_child_of(self._process.pid), signal.SIGKILL)
-        except (OSError, IndexError):  # there is none yet
+        except (OSError, IndexError):  # init has not started yet
             self._process.kill()
 
     async def _follow(self, process: asyncio.subprocess.Process, terminal: int) -> JobResult:
         loop = asyncio.get_running_loop()
-        silent = asyncio.Event()
+        drained = asyncio.Event()
 
         def read() -> None:
             try:
                 data = os.read(terminal, 65536)
-            except OSError:  # nobody has the other side any more
+            except OSError:  # the other side is closed
                 data = b""
             if data:
                 self._emit(data)
             else:
                 loop.remove_reader(terminal)
-                silent.set()
+                drained.set()
 
         loop.add_reader(terminal, read)
         try:
             end = await self._wait(process)
             with suppress(TimeoutError):
-                async with asyncio.timeout(_DRAIN_S):
-                    await silent.wait()
+                async with asyncio.timeout(_DRAIN_TIMEOUT_S):
+                    await drained.wait()
         finally:
             loop.remove_reader(terminal)
         return end
@@ -170,23 +170,25 @@ class Job:
                 termination_reason="max_duration_exceeded",
                 termination_message="Max duration exceeded",
             )
-        if self._stops:
+        if self._is_stopping:
             return JobResult(state="terminated")
         return JobResult(state="failed" if code else "done", exit_status=code if code >= 0 else 128 - code)
 
     def _environment(self) -> dict[str, str]:
-        """The image's, which is this machine with our Python first, and what the task adds to it."""
+        """Return the environment: this machine's, with our Python first in PATH, and the task's variables."""
         path = f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}"
-        given = {name: self._places.rewrite(value) for name, value in (self._spec.get("env") or {}).items()}
-        return {"PATH": path, "LANG": "C.UTF-8", **self._names, **given, "HOME": str(self._places.home)}
+        variables = {
+            name: self._paths.rewrite(value) for name, value in (self._spec.get("env") or {}).items()
+        }
+        return {"PATH": path, "LANG": "C.UTF-8", **self._names, **variables, "HOME": str(self._paths.home)}
 
     def _unpack(self, archive_id: str, path: str) -> None:
-        """The archive has one file or directory, which gets the name that the task wants for it."""
-        target = self._places.real(path)
+        """Unpack an archive, which has one file or directory, under the name that the task declares."""
+        target = self._paths.real(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         with tarfile.open(fileobj=io.BytesIO(self._archives[archive_id])) as archive:
-            # Python 3.11.2, which is Debian's, knows no filters yet, nor TarInfo.replace.
-            archive.extraction_filter = getattr(tarfile, "data_filter", _as_it_is)
+            # Debian's Python 3.11.2 has neither extraction filters nor TarInfo.replace.
+            archive.extraction_filter = getattr(tarfile, "data_filter", _unchanged)
             for member in archive.getmembers():
                 inner = PurePosixPath(member.name).parts[1:]
                 renamed = copy.copy(member)
@@ -194,8 +196,8 @@ class Job:
                 archive.extract(renamed, target.parent)
 
 
-def _as_it_is(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo:
-    del path  # every filter is handed it
+def _unchanged(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo:
+    del path  # part of the filter interface
     return member
 
 

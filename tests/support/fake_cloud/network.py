@@ -1,7 +1,6 @@
-"""Addresses for VMs on one machine, and a way to the ports that are bound inside of them.
+"""Loopback addresses for VMs, and connections into their network namespaces.
 
-Each VM has a loopback of its own, so that all may listen on the same port. Nothing here knows what is said
-there.
+Each VM has its own loopback interface, so that all can listen on the same port.
 """
 
 from __future__ import annotations
@@ -15,54 +14,56 @@ from pathlib import Path
 
 _CLONE_NEWNET = 0x40000000
 _PORT = 22
-#: Hosts of a block that are VMs. A released address rests for as long as possible: clients remember hosts.
+#: Host numbers of VMs. Addresses are reused as late as possible: clients cache host keys.
 _FIRST, _LAST = 10, 250
-#: Blocks 127.16.x.0 to 127.127.x.0 are candidates; the first that is free is taken.
-_SECONDS, _THIRDS = range(16, 128), 256
+#: The blocks from 127.16.x.0 to 127.127.x.0 are candidates; the first free one is claimed.
+_SECOND_OCTETS, _THIRD_OCTETS = range(16, 128), 256
 
 
 class AddressBlock:
-    """256 addresses of loopback that no other simulated cloud of this machine uses."""
+    """256 loopback addresses that no other fake cloud on this machine uses."""
 
     def __init__(self) -> None:
         self._lock, self._prefix = _claim()
 
     def address(self, number: int) -> str:
-        """The address of the VM with this number."""
+        """Return the address of the VM with this number."""
         return f"{self._prefix}.{_FIRST + number % (_LAST - _FIRST)}"
 
     def close(self) -> None:
-        """Leave the block to others."""
+        """Release the block."""
         self._lock.close()
 
 
 def _claim() -> tuple[socket.socket, str]:
-    """A block is whose who has port 22 of its first address: the kernel sees to it, whatever ends how."""
+    """Claim a block by binding port 22 of its first address, which the kernel releases when we end."""
     start = os.getpid() * 7919 + threading.get_native_id()
     for attempt in range(100):
         at = start + attempt * 31
-        prefix = f"127.{_SECONDS[at // _THIRDS % len(_SECONDS)]}.{at % _THIRDS}"
+        prefix = f"127.{_SECOND_OCTETS[at // _THIRD_OCTETS % len(_SECOND_OCTETS)]}.{at % _THIRD_OCTETS}"
         lock = socket.socket()
         try:
             lock.bind((f"{prefix}.1", _PORT))
             lock.listen()
         except PermissionError as error:
             lock.close()
-            raise RuntimeError(f"Simulated VMs need port {_PORT}: run this as root.") from error
+            raise RuntimeError(f"The fake cloud needs port {_PORT}: run as root.") from error
         except OSError:
             lock.close()
             continue
         return lock, prefix
-    raise RuntimeError(f"Simulated VMs need port {_PORT} of loopback, and a server listens on all addresses.")
+    raise RuntimeError(
+        f"The fake cloud needs port {_PORT} on loopback, but a server listens on all addresses."
+    )
 
 
 async def connect(pid: int, port: int) -> socket.socket:
-    """A connection to a port of the loopback that a process sees."""
+    """Connect to a loopback port in the network namespace of a process."""
     return await asyncio.to_thread(_connect, pid, port)
 
 
 def _connect(pid: int, port: int) -> socket.socket:
-    """A thread that moved to another namespace is of no other use, so it is one of its own."""
+    """Connect in a new thread, because a thread that changed its namespace cannot be reused."""
     result: list[socket.socket | OSError] = []
 
     def enter() -> None:
@@ -84,7 +85,7 @@ def _connect_from(namespace: Path, port: int) -> socket.socket:
     handle = os.open(namespace, os.O_RDONLY)
     try:
         if os.path.sameopenfile(handle, ours := os.open("/proc/self/ns/net", os.O_RDONLY)):
-            raise ConnectionRefusedError("The container has not begun.")
+            raise ConnectionRefusedError("The container has not started.")
         if libc.setns(handle, _CLONE_NEWNET) != 0:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     finally:

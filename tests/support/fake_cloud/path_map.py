@@ -1,8 +1,8 @@
-"""Where the paths of a task are on this machine: below the folder of its VM, without a chroot.
+"""The mapping of a task's paths to paths of this machine, below the folder of its VM, without a chroot.
 
-A task may declare absolute paths: its files, its working directory, its volumes. Each is a path below the
-VM's folder, and where the task's commands and environment name it, the folder is put before it. Paths that it
-does not declare are this machine's own: its programs are the container's image.
+A task may declare absolute paths: files, working directory and volumes. Each is mapped below the VM's folder,
+and rewritten in the task's commands and environment. Undeclared paths are this machine's own, as if its file
+system were the container's image.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class PathMap:
-    """Of one task."""
+    """The path mapping of one task."""
 
     def __init__(
         self, *, root: Path, host: Path, spec: Mapping[str, Any], mounts: Sequence[Mapping[str, Any]]
     ) -> None:
-        """`root` is the container's file system, `host` the VM's, which outlives it."""
+        """Create the mapping; `root` is the container's file system, `host` the VM's, which outlives it."""
         self._root = root
         self.home = root / "root"
         self._declared = {mount["path"]: _volume(host, mount["instance_path"]) for mount in mounts}
@@ -33,7 +33,7 @@ class PathMap:
         self.working_dir = self.real(working_dir)
 
     def real(self, path: str) -> Path:
-        """Where a path of the task is."""
+        """Return the real path for a path of the task."""
         if path == "~" or path.startswith("~/"):
             return self.home / path[2:]
         if not path.startswith("/"):
@@ -41,16 +41,16 @@ class PathMap:
         return self._below(path)
 
     def rewrite(self, text: str) -> str:
-        """The text with each declared path where it is."""
+        """Replace each declared path in the text by its real path."""
         if not self._declared:
             return text
         longest_first = sorted(self._declared, key=len, reverse=True)
-        # A whole path, not the end of a longer one or the beginning of a longer name.
+        # Match whole paths only, not parts of longer paths or names.
         pattern = rf"(?<![\w./-])({'|'.join(map(re.escape, longest_first))})(?![\w-]|\.\w)"
         return re.sub(pattern, lambda match: str(self._declared[match[1]]), text)
 
-    def make(self) -> None:
-        """Make the folders that a container would have."""
+    def create_folders(self) -> None:
+        """Create the folders that a container would have."""
         self.home.mkdir(parents=True, exist_ok=True)
         self.working_dir.mkdir(parents=True, exist_ok=True)
 
@@ -63,7 +63,7 @@ class PathMap:
 
 
 def _volume(host: Path, path: str) -> Path:
-    """A directory of the VM; a socket, such as Docker's, is this machine's."""
+    """Return a directory of the VM; a socket, such as Docker's, is this machine's."""
     if Path(path).is_socket():
         return Path(path)
     folder = host / path.lstrip("/")

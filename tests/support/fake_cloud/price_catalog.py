@@ -1,6 +1,6 @@
-"""The price list that a dstack server loads at its start for other clouds: an empty one.
+"""An empty price catalog for other clouds, which a dstack server loads at start-up.
 
-Without it the server writes a long error about the internet into its log every ten minutes.
+Without it, the server logs a long connection error every ten minutes.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from aiohttp import web
 
 
 def app() -> web.Application:
-    """What GPUHUNT_CATALOG_URL leads to."""
-    app_ = web.Application()
-    app_.add_routes(
+    """Return the application that serves GPUHUNT_CATALOG_URL."""
+    application = web.Application()
+    application.add_routes(
         [web.get("/{provider}/version", _version), web.get("/{provider}/1/catalog.zip", _catalog)]
     )
-    return app_
+    return application
 
 
 async def _version(_: web.Request) -> web.Response:

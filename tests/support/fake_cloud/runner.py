@@ -1,6 +1,6 @@
-"""The API of dstack's runner, which every container has: it takes a job, runs it, tells what becomes of it.
+"""The API of dstack's runner, one per container: it accepts a job, runs it and reports its state and output.
 
-It speaks the protocol; what runs, and where, is the job's business.
+This module implements the protocol; `Job` runs the commands.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _UPLOAD_LIMIT_BYTES = 1 << 30
 
 
 class Runner:
-    """Of one task."""
+    """The runner of one task."""
 
     def __init__(self, *, root: Path, host: Path, mounts: Sequence[Mapping[str, Any]]) -> None:
         self._root = root
@@ -46,7 +46,7 @@ class Runner:
         self.port = 0
 
     async def start(self) -> None:
-        """Listen on `port`."""
+        """Start listening and set `port`."""
         app = web.Application(client_max_size=_UPLOAD_LIMIT_BYTES)
         app.add_routes(
             [
@@ -64,7 +64,7 @@ class Runner:
         self._server, self.port = await http_api.serve(app)
 
     async def close(self) -> None:
-        """End what it runs, and return when that is gone."""
+        """End the job, return when it has ended, and stop listening."""
         if self._work is not None:
             self._work.cancel()
             with suppress(asyncio.CancelledError):
@@ -73,9 +73,9 @@ class Runner:
             await self._server.cleanup()
 
     async def connect(self, port: int) -> socket.socket:
-        """A connection to a port of the job."""
+        """Connect to a port of the job."""
         if self._job is None:
-            raise ConnectionRefusedError("Nothing runs.")
+            raise ConnectionRefusedError("No job runs.")
         return await self._job.connect(port)
 
     async def _health(self, _: web.Request) -> web.Response:
@@ -106,28 +106,28 @@ class Runner:
     async def _run(self, _: web.Request) -> web.Response:
         if self._submission is None or self._work is not None:
             return web.Response(status=409)
-        places = PathMap(
+        paths = PathMap(
             root=self._root, host=self._host, spec=self._submission["job_spec"], mounts=self._mounts
         )
-        self._job = Job(submission=self._submission, archives=self._archives, places=places, emit=self._emit)
+        self._job = Job(submission=self._submission, archives=self._archives, paths=paths, emit=self._emit)
         self._work = asyncio.create_task(self._follow(self._job))
-        return web.json_response({"working_dir": str(places.working_dir), "username": "root"})
+        return web.json_response({"working_dir": str(paths.working_dir), "username": "root"})
 
     async def _follow(self, job: Job) -> None:
-        self._say(state="running")
+        self._add_state(state="running")
         try:
             end = await job.run()
-        except Exception as error:  # noqa: BLE001 - whatever it is, nobody must wait for this job
-            self._say(state="failed", reason="executor_error", message=repr(error))
+        except Exception as error:  # noqa: BLE001 - any error must end the job
+            self._add_state(state="failed", reason="executor_error", message=repr(error))
         else:
-            self._say(
+            self._add_state(
                 state=end.state,
                 reason=end.termination_reason,
                 message=end.termination_message,
                 exit_status=end.exit_status,
             )
         self._ended = True
-        self._tell()
+        self._notify()
 
     async def _pull(self, request: web.Request) -> web.Response:
         after = int(request.query.get("timestamp", 0))
@@ -148,7 +148,7 @@ class Runner:
         return web.json_response(None)
 
     async def _stream_logs(self, request: web.Request) -> web.WebSocketResponse:
-        """Every line so far, and each that comes, until the job has ended."""
+        """Stream the output so far and new output, until the job has ended."""
         stream = web.WebSocketResponse()
         await stream.prepare(request)
         sent = 0
@@ -165,9 +165,9 @@ class Runner:
 
     def _emit(self, data: bytes) -> None:
         self._logs.append({"timestamp": self._now_ms(), "message": base64.b64encode(data).decode()})
-        self._tell()
+        self._notify()
 
-    def _say(
+    def _add_state(
         self, *, state: str, reason: str = "", message: str = "", exit_status: int | None = None
     ) -> None:
         self._states.append(
@@ -180,11 +180,11 @@ class Runner:
             }
         )
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
 
     def _now_ms(self) -> int:
-        """No two events have the same time: whoever asks for what came after one would miss the other."""
+        """Return a unique timestamp: clients request events after a timestamp and would miss equal ones."""
         self._last_ms = max(self._last_ms + 1, int(time.time() * 1000))
         return self._last_ms

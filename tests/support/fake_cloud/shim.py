@@ -1,6 +1,6 @@
-"""The API of dstack's shim, which every VM has: it pulls images, and starts and ends the containers of tasks.
+"""The API of dstack's shim, one per VM: it pulls images, and starts and ends the containers of tasks.
 
-There are no images and no containers: a pull is a wait, a container is a runner.
+There are no real images and containers: a pull is a delay, and a container is a runner.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CONTAINER_SSH_PORT = 10022
 
 
 @dataclass(kw_only=True, eq=False)
-class Task:
+class ShimTask:
     """A container, from its request to its end."""
 
     request: dict[str, Any]
@@ -36,7 +36,7 @@ class Task:
     start: asyncio.Task[None] | None = field(default=None, repr=False)
 
     def describe(self) -> dict[str, Any]:
-        """As the API shows it."""
+        """Return the task in the API's format."""
         ports = []
         if self.request["network_mode"] == "bridge" and self.status == "running":
             ports = [{"container": port, "host": port} for port in (RUNNER_PORT, CONTAINER_SSH_PORT)]
@@ -54,19 +54,19 @@ class Task:
 
 
 class Shim:
-    """Of one VM."""
+    """The shim of one VM."""
 
     def __init__(self, folder: Path, switches: Switches) -> None:
         self._folder = folder
         self._switches = switches
         self._images: set[str] = set()
         self._server: web.AppRunner | None = None
-        self.tasks: dict[str, Task] = {}
-        self.requests: list[dict[str, Any]] = []  #: every container that was ever asked for
-        self.port: int | None = None  #: None: it does not listen yet
+        self.tasks: dict[str, ShimTask] = {}
+        self.requests: list[dict[str, Any]] = []  #: every requested container
+        self.port: int | None = None  #: None: not listening yet
 
     async def start(self) -> None:
-        """Listen on `port`."""
+        """Start listening and set `port`."""
         app = web.Application()
         app.add_routes(
             [
@@ -84,15 +84,15 @@ class Shim:
         self._server, self.port = await http_api.serve(app)
 
     async def close(self) -> None:
-        """End every container, and listen no more."""
+        """End all containers and stop listening."""
         self.port = None
         for task in self.tasks.values():
             await self._end(task)
         if self._server is not None:
             await self._server.cleanup()
 
-    def running(self) -> Task | None:
-        """The container that has the VM's ports: the last one that runs."""
+    def running_task(self) -> ShimTask | None:
+        """Return the container that owns the VM's ports: the last one that runs."""
         running = [task for task in self.tasks.values() if task.status == "running"]
         return running[-1] if running else None
 
@@ -124,12 +124,12 @@ class Shim:
             host=self._folder / "host",
             mounts=body.get("instance_mounts") or [],
         )
-        task = Task(request=body, runner=runner)
+        task = ShimTask(request=body, runner=runner)
         self.tasks[body["id"]] = task
         task.start = asyncio.create_task(self._start(task))
         return web.json_response(task.describe())
 
-    async def _start(self, task: Task) -> None:
+    async def _start(self, task: ShimTask) -> None:
         image = task.request["image_name"]
         task.status = "pulling"
         if image not in self._images:
@@ -164,7 +164,7 @@ class Shim:
         return web.Response(status=404) if task is None else web.json_response(None)
 
     @staticmethod
-    async def _end(task: Task) -> None:
+    async def _end(task: ShimTask) -> None:
         if task.start is not None:
             task.start.cancel()
             with suppress(asyncio.CancelledError):

@@ -1,6 +1,6 @@
-"""The SSH servers of a VM and of its container: keys are checked, ports are forwarded, commands are noted.
+"""The SSH servers of a VM and of its container: they check keys, forward ports and report commands.
 
-What a port leads to is for their owner to say.
+A callback decides where a forwarded port leads.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SSHServer:
-    """One server."""
+    """One SSH server."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class SSHServer:
         connect: Connect,
         command: Callable[[str], None] | None = None,
     ) -> None:
-        """`keys` has who may enter now, `connect` leads to a port; `command` is told what is to be run."""
+        """Create a server; `keys` returns accepted keys, `connect` opens a port, `command` gets commands."""
         self._host_key = host_key
         self._keys = keys
         self._connect = connect
@@ -40,7 +40,7 @@ class SSHServer:
         self._open: set[asyncssh.SSHServerConnection] = set()
 
     async def start(self, address: str, port: int) -> int:
-        """Listen; the port."""
+        """Start listening and return the port."""
         self._listener = await asyncssh.listen(
             address,
             port,
@@ -51,7 +51,7 @@ class SSHServer:
         return self._listener.get_port()
 
     async def close(self) -> None:
-        """Cut every connection, as a machine does that is gone."""
+        """Stop listening and abort all connections, as if the machine were lost."""
         if self._listener is None:
             return
         self._listener.close()
@@ -109,8 +109,8 @@ class _Session(asyncssh.SSHServer):
 
 
 def _public_data(lines: Iterable[str]) -> set[bytes]:
-    found = set()
+    keys = set()
     for line in lines:
         with suppress(asyncssh.KeyImportError):
-            found.add(asyncssh.import_public_key(line).public_data)
-    return found
+            keys.add(asyncssh.import_public_key(line).public_data)
+    return keys

@@ -1,6 +1,6 @@
-"""A simulated FakeVM: it boots, has an address with SSH on it, a shim behind that, and ends with all it runs.
+"""A fake VM: it boots, has an SSH server and a shim behind it, and ends with all its processes.
 
-It decides nothing: the data centre makes it and ends it, dstack tells it what to run.
+The data center creates and ends it; dstack decides what it runs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SHIM_PORT = 10998
 
 
 class FakeVM:
-    """One machine."""
+    """One VM."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class FakeVM:
         switches: Switches,
         shim_by_command: bool,
     ) -> None:
-        """`shim_by_command`: dstack starts the shim by SSH; else the machine does it as it boots."""
+        """Create a VM that boots; with `shim_by_command` the shim is started over SSH, otherwise at boot."""
         self.id = vm_id
         self.name = name
         self.backend = backend
@@ -55,21 +55,21 @@ class FakeVM:
         self._shim_wanted = asyncio.Event()
         self._shim = Shim(folder, switches)
         self._ssh = SSHServer(
-            host_key=host_key, keys=self._host_keys, connect=self._host_port, command=self._commanded
+            host_key=host_key, keys=self._host_keys, connect=self._host_port, command=self._on_command
         )
         self._container_ssh = SSHServer(
             host_key=host_key, keys=self._container_keys, connect=self._container_port
         )
         self._container_ssh_port = 0
-        self._boot = asyncio.create_task(self._boots())
+        self._boot = asyncio.create_task(self._run_boot())
 
     @property
     def containers(self) -> list[dict[str, Any]]:
-        """What its shim was asked to run, in dstack's own words."""
+        """The containers that dstack requested from the shim, as dstack's request bodies."""
         return list(self._shim.requests)
 
     async def end(self) -> None:
-        """Stop existing."""
+        """End the VM and all its processes."""
         self.is_active = False
         self._boot.cancel()
         with suppress(asyncio.CancelledError):
@@ -78,7 +78,7 @@ class FakeVM:
         await self._container_ssh.close()
         await self._shim.close()
 
-    async def _boots(self) -> None:
+    async def _run_boot(self) -> None:
         if self._never_boots:
             await asyncio.Event().wait()
         await asyncio.sleep(self._switches.boot_s)
@@ -90,7 +90,7 @@ class FakeVM:
         await asyncio.sleep(self._switches.install_s)
         await self._shim.start()
 
-    def _commanded(self, command: str) -> None:
+    def _on_command(self, command: str) -> None:
         if "dstack-shim" in command:
             self._shim_wanted.set()
 
@@ -101,29 +101,29 @@ class FakeVM:
                 yield from task.request["host_ssh_keys"]
 
     def _container_keys(self) -> list[str]:
-        task = self._shim.running()
+        task = self._shim.running_task()
         return [] if task is None else list(task.request["container_ssh_keys"])
 
     async def _host_port(self, port: int) -> socket.socket:
         if port == SHIM_PORT:
             return await _connect(self._shim.port)
         if port == CONTAINER_SSH_PORT:
-            return await _connect(self._container_ssh_port if self._shim.running() else None)
+            return await _connect(self._container_ssh_port if self._shim.running_task() else None)
         return await self._container_port(port)
 
     async def _container_port(self, port: int) -> socket.socket:
-        task = self._shim.running()
+        task = self._shim.running_task()
         if task is None:
-            raise ConnectionRefusedError("No container runs.")
+            raise ConnectionRefusedError("No container is running.")
         if port == RUNNER_PORT:
             return await _connect(task.runner.port)
         return await task.runner.connect(port)
 
 
 async def _connect(port: int | None) -> socket.socket:
-    """A connection to what this process itself serves."""
+    """Connect to a port of this process."""
     if port is None:
-        raise ConnectionRefusedError("Nothing listens there yet.")
+        raise ConnectionRefusedError("The port is not open yet.")
     connection = socket.socket()
     connection.setblocking(False)  # noqa: FBT003 - the library's own signature
     try:

@@ -1,6 +1,6 @@
-"""Which run was put on which VM, and when: dstack writes it down as events, and nowhere else.
+"""Assignments of runs to instances, with their times: dstack records them only as events.
 
-By their targets' types and ids alone; the events' texts are for people.
+Only the types and ids of an event's targets are read; its text is meant for people.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ _JOB_NAME = re.compile(r"(?P<run>.+)-\d+-\d+")
 
 @dataclass(frozen=True, kw_only=True)
 class InstanceAssignment:
-    """A run came to a VM."""
+    """The assignment of a run to an instance."""
 
-    at: float  #: in seconds since 1970, UTC
-    run: str  #: its name
-    instance_id: str  #: dstack's
+    at: float  #: seconds since 1970, UTC
+    run: str  #: the run's name
+    instance_id: str  #: dstack's id
 
 
-def listing(
+def list_assignments(
     *, run: str | None = None, instance: str | None = None
 ) -> Callable[[Any], list[InstanceAssignment]]:
-    """What asks dstack's client for all of one run, by its id, or of one VM; oldest first."""
+    """Return a call that lists the assignments of one run or of one instance, by id, oldest first."""
 
-    def work(api: Any) -> list[InstanceAssignment]:
-        wanted: dict[str, list[uuid.UUID]] = {}
+    def call(api: Any) -> list[InstanceAssignment]:
+        filters: dict[str, list[uuid.UUID]] = {}
         if run is not None:
-            wanted["within_runs"] = [uuid.UUID(run)]
+            filters["within_runs"] = [uuid.UUID(run)]
         if instance is not None:
-            wanted["target_instances"] = [uuid.UUID(instance)]
-        events = api.events.list(**wanted, ascending=True)
-        return [found for event in events if (found := _assignment(event)) is not None]
+            filters["target_instances"] = [uuid.UUID(instance)]
+        events = api.events.list(**filters, ascending=True)
+        return [assignment for event in events if (assignment := _read_assignment(event)) is not None]
 
-    return work
+    return call
 
 
-def _assignment(event: Any) -> InstanceAssignment | None:
-    """An event that has a job and a VM as its targets is about the one coming to the other."""
+def _read_assignment(event: Any) -> InstanceAssignment | None:
+    """Return the assignment that an event records: one whose targets are a job and an instance."""
     targets = {target.type: target for target in event.targets}
     job, instance = targets.get("job"), targets.get("instance")
     if job is None or instance is None or (name := _JOB_NAME.fullmatch(job.name)) is None:

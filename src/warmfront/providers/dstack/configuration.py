@@ -1,6 +1,7 @@
-"""The configurations that we hand to dstack: the fleet, a VM's worker task, one submission's run.
+"""The configurations that we send to dstack: the fleet, a VM's worker task, and one attempt's run.
 
-Plain dictionaries, as their YAML would be, made from the settings alone: nothing here asks a server.
+They are plain dictionaries with the structure of dstack's YAML, built from the settings alone: nothing here
+calls a server.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from warmfront import gpus
 from warmfront.errors import BadSetting, UsageError
 from warmfront.listener.signed_events import KEY_VARIABLE
 
@@ -17,36 +19,46 @@ if TYPE_CHECKING:
 
     from warmfront.settings import Settings
 
-#: Where a listener listens on its VM; reached through dstack's tunnel only.
+#: The listener's port on its VM; it is reachable only through dstack's tunnel.
 LISTENER_PORT = 8000
-#: Boxes and caches of a VM. Equal on the host and in the worker's container, because the host's Docker
-#: daemon, which makes the boxes, knows host paths only.
+#: Boxes and caches of a VM. The path is the same on the host and in the worker's container, because the
+#: host's Docker daemon, which creates the boxes, knows only host paths.
 VM_FOLDER = "/opt/warmfront"
-#: The host's Docker daemon, for the sandboxes. It makes the listener root of the VM, and nobody else.
+#: The host's Docker daemon, which creates the sandboxes. Access to it makes the listener root on the VM.
 DOCKER_SOCKET = "/var/run/docker.sock"
-#: How a run of ours is told from others in the same project.
+#: Distinguishes our runs from others in the same project.
 PREFIX = "wf-"
 
-#: What every task does first.
+#: The first command of every task.
 PREPARE = Path(__file__).with_name("prepare.sh")
 
-#: More dollars an hour than any single MI300X costs: a slip of the keyboard.
-_MOST_USD_PER_H = 100
-#: What is told to a judge on a VM. Folders and the sandbox are the VM's own affair.
-_OURS_ALONE = frozenset({"WARMFRONT_CACHE_DIR", "WARMFRONT_BOX_DIR", "WARMFRONT_SANDBOX"})
+#: More than any VM with one GPU costs per hour, so a higher rate is a typing error.
+_MAX_USD_PER_H = 100
+#: Judge settings that are not sent to a VM: it has its own directories and sandbox.
+_LOCAL_ONLY = frozenset({"WARMFRONT_CACHE_DIR", "WARMFRONT_BOX_DIR", "WARMFRONT_SANDBOX"})
+
+
+def fleet_gpus(settings: Settings) -> tuple[str, ...]:
+    """Return the GPU types that the fleet may have."""
+    return tuple(name.strip() for name in settings.gpu_type.split(","))
 
 
 def fleet_configuration(settings: Settings) -> dict[str, Any]:
-    """A fleet of VMs that dstack starts and ends, from none to as many as allowed."""
+    """Return a fleet whose VMs dstack starts on demand, from none up to the maximum."""
+    names = fleet_gpus(settings)
+    gpu: dict[str, Any] = gpu_requirement(settings, names[0])
+    if len(names) > 1:
+        memory_gb = sorted(gpus.get(name).memory_bytes // 10**9 for name in names)
+        gpu = {"name": list(names), "memory": f"{memory_gb[0]}GB..{memory_gb[-1]}GB", "count": 1}
     return {
         "type": "fleet",
         "name": settings.fleet_name,
         "nodes": f"0..{settings.fleet_max_nodes}",
         "backends": [settings.backend],
-        "resources": _resources(settings, cpu="2.."),
+        "resources": _resources(gpu, cpu="2.."),
         "idle_duration": duration(settings.fleet_idle_s),
         "spot_policy": settings.spot_policy,
-        "max_price": max_price(settings),
+        "max_price": max(max_price(settings, name) for name in names),
     }
 
 
@@ -54,71 +66,94 @@ def worker_task(
     settings: Settings,
     *,
     vm_id: str,
+    gpu: str,
     token: str,
     listener: Sequence[str] = ("warmfront", "listener"),
     environ: Mapping[str, str] | None = None,
     files: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The long-running task that makes a VM ours: the listener, until we or its dead-man end it.
+    """Return the long-running task of a VM: the listener, until we or its watchdog end it.
 
-    `environ` goes on top of the judge's settings; `files` are `local:remote` pairs that dstack uploads.
+    Args:
+        settings: Our settings.
+        vm_id: Our id of the VM; the run is named after it.
+        gpu: The GPU type of the VM.
+        token: The bearer token that the listener requires.
+        listener: The command that starts the listener.
+        environ: Variables in addition to the judge's settings.
+        files: `local:remote` pairs that dstack uploads.
     """
     options = ("--port", str(LISTENER_PORT), "--dead-man", f"{settings.dead_man_s:g}")
     return {
-        **_task(settings, name=run_name(vm_id), files=files),
+        **_task(settings, name=run_name(vm_id), gpu=gpu, files=files),
         "commands": [_prepare(), f"exec {shlex.join((*listener, *options))}"],
         "ports": [f"*:{LISTENER_PORT}"],
         "env": {**judge_environ(settings), **(environ or {}), "WARMFRONT_LISTENER_TOKEN": token},
-        # The worker ends when the VM is no longer wanted, so that nobody pays for what comes after it.
+        # The worker ends when the VM is no longer needed; idle time after that would only cost money.
         "idle_duration": "0s",
         "max_duration": duration(settings.vm_max_s),
     }
 
 
-def submission_task(
+def attempt_task(
     settings: Settings,
     *,
     name: str,
+    gpu: str,
     commands: Sequence[str],
     environ: Mapping[str, str] | None = None,
     files: Sequence[str] = (),
     ports: Sequence[int] = (),
 ) -> dict[str, Any]:
-    """A run for one submission, on a VM that an earlier one left warm, or on a new one."""
+    """Return the run of one attempt, on an idle VM or on a new one."""
     task = {
-        **_task(settings, name=name, files=files),
+        **_task(settings, name=name, gpu=gpu, files=files),
         "commands": [_prepare(), *commands],
         "env": {**judge_environ(settings), **(environ or {})},
         "idle_duration": duration(settings.fleet_idle_s),
-        # dstack counts from the start of the command: the VM's boot and the image are not in it.
+        # dstack counts from the start of the command: the VM's boot and the image pull are not included.
         "max_duration": duration(int(settings.task_timeout_s)),
     }
     return {**task, "ports": [f"*:{port}" for port in ports]} if ports else task
 
 
 def server_configuration(settings: Settings) -> dict[str, Any]:
-    """The `config.yml` of a dstack server of one's own, with the backend that the fleet needs."""
+    """Return the `config.yml` of a self-hosted dstack server, with the backend that the fleet needs.
+
+    Raises:
+        BadSetting: The backend is not amddevcloud, or its API key is not set.
+    """
     if settings.backend != "amddevcloud" or not settings.devcloud_api_key:
         raise BadSetting(
-            f"AMD_BACKEND is {settings.backend!r} and DSTACK_AMDDEVCLOUD_API_KEY is "
-            f"{'set' if settings.devcloud_api_key else 'not set'}: there is no backend to configure.",
-            hint="Set DSTACK_AMDDEVCLOUD_API_KEY to the key of your AMD Developer Cloud account, and "
-            "AMD_BACKEND to amddevcloud.",
+            f"There is no backend to configure: AMD_BACKEND is {settings.backend!r} and "
+            f"DSTACK_AMDDEVCLOUD_API_KEY is {'set' if settings.devcloud_api_key else 'not set'}.",
+            hint="Set AMD_BACKEND to amddevcloud and DSTACK_AMDDEVCLOUD_API_KEY to the API key of your AMD "
+            "Developer Cloud account.",
         )
     creds = {"type": "api_key", "api_key": settings.devcloud_api_key}
     backend = {"type": settings.backend, "creds": creds}
     return {"projects": [{"name": settings.dstack_project or "main", "backends": [backend]}]}
 
 
-def of_kind(kind: str, settings: Settings) -> dict[str, Any]:
-    """The configuration of that name, as a file for `dstack apply`."""
+def example_configuration(kind: str, settings: Settings) -> dict[str, Any]:
+    """Return a configuration as a file for `dstack apply`.
+
+    Args:
+        kind: fleet, worker, direct or server.
+        settings: Our settings.
+
+    Raises:
+        UsageError: There is no such kind.
+    """
+    gpu = fleet_gpus(settings)[0]
     kinds: dict[str, Callable[[], dict[str, Any]]] = {
         "fleet": lambda: fleet_configuration(settings),
-        "worker": lambda: _as_file(worker_task(settings, vm_id="vm_example", token="")),
+        "worker": lambda: _as_file(worker_task(settings, vm_id="vm_example", gpu=gpu, token="")),
         "direct": lambda: _as_file(
-            submission_task(
+            attempt_task(
                 settings,
                 name="wf-att-example",
+                gpu=gpu,
                 commands=["exec python3 -m warmfront.listener --once attempt.json"],
                 environ={KEY_VARIABLE: ""},
                 files=["attempt.json:attempt.json"],
@@ -127,45 +162,55 @@ def of_kind(kind: str, settings: Settings) -> dict[str, Any]:
         "server": lambda: server_configuration(settings),
     }
     if kind not in kinds:
-        raise UsageError(f"There is no configuration {kind!r}.", hint=f"Use one of: {', '.join(kinds)}.")
+        raise UsageError(f"Unknown configuration {kind!r}; known: {', '.join(kinds)}.")
     return kinds[kind]()
 
 
 def _as_file(task: dict[str, Any]) -> dict[str, Any]:
-    """With no secret in it: a variable that is only named comes from the environment of `dstack apply`."""
+    """Return the task without secrets: dstack takes a variable without a value from its own environment."""
     return {**task, "env": [f"{name}={value}" if value else name for name, value in task["env"].items()]}
 
 
 def judge_environ(settings: Settings) -> dict[str, str]:
-    """The judge's limits as they are set here, no path of this machine, and the image that it runs in."""
-    limits = {name: value for name, value in settings.judge_environ().items() if name not in _OURS_ALONE}
+    """Return the judge's settings for a VM, without paths of this machine, and the worker image."""
+    limits = {name: value for name, value in settings.judge_environ().items() if name not in _LOCAL_ONLY}
     return {**limits, "WARMFRONT_WORKER_IMAGE": settings.worker_image}
 
 
 def run_name(our_id: str) -> str:
-    """The name in dstack of what we call `vm_1a2b…`: the same id, the same name, whenever it is asked."""
+    """Return the run name for one of our ids, such as `vm_1a2b`; the same id always gives the same name."""
     return f"{PREFIX}{our_id.lower().replace('_', '-')}"
 
 
 def id_of(name: str) -> str | None:
-    """The id that a run's name was made from; None if it is no run of ours."""
+    """Return the id that a run is named after; None if it is not one of our runs."""
     kind, separator, rest = name.removeprefix(PREFIX).partition("-")
     return f"{kind}_{rest}" if name.startswith(PREFIX) and separator and rest else None
 
 
-def max_price(settings: Settings) -> float:
-    """The most that a VM may cost an hour: what the ledger and the escrow count with, and no cent more."""
-    rate = settings.rate_usd_per_h
-    if not 0 < rate <= _MOST_USD_PER_H:
+def max_price(settings: Settings, gpu: str) -> float:
+    """Return the most that a VM may cost per hour: exactly the rate that the ledger and the escrow use.
+
+    Raises:
+        BadSetting: The rate cannot be the price of a cloud VM.
+    """
+    rate = settings.gpu_rate_usd_per_h(gpu)
+    if not 0 < rate <= _MAX_USD_PER_H:
+        variable = rate_variable(gpu)
         raise BadSetting(
-            f"AMD_MI300X_HOURLY_RATE is '{rate}', which is not a price of a VM in the cloud.",
-            hint=f"Set AMD_MI300X_HOURLY_RATE to dollars an hour, above 0 and at most {_MOST_USD_PER_H}.",
+            f"{variable} is '{rate}', which cannot be the hourly price of a cloud VM.",
+            hint=f"Set {variable} to dollars per hour, above 0 and at most {_MAX_USD_PER_H}.",
         )
     return float(rate)
 
 
+def rate_variable(gpu: str) -> str:
+    """Return the name of the variable that sets the hourly rate of a GPU type."""
+    return f"AMD_{gpu}_HOURLY_RATE"
+
+
 def duration(seconds: int) -> str:
-    """Seconds as dstack writes them, in the largest unit that is exact: `10m`, `90s`, `1d`."""
+    """Format a duration for dstack, in the largest unit that is exact: `10m`, `90s`, `1d`."""
     units = ((86400, "d"), (3600, "h"), (60, "m"))
     for unit_s, letter in units:
         if seconds and seconds % unit_s == 0:
@@ -173,35 +218,42 @@ def duration(seconds: int) -> str:
     return f"{seconds}s"
 
 
-def _task(settings: Settings, *, name: str, files: Sequence[str]) -> dict[str, Any]:
-    """What both kinds of task have in common."""
+def gpu_requirement(settings: Settings, gpu: str) -> dict[str, Any]:
+    """Return dstack's `gpu` requirement for one GPU of this type.
+
+    The memory is the catalogue's, but for a fleet with a single GPU type AMD_GPU_MEMORY takes precedence.
+    """
+    known = gpus.by_name(gpu)
+    memory = settings.gpu_memory
+    if known is not None and fleet_gpus(settings) != (gpu,):
+        memory = f"{known.memory_bytes // 10**9}GB"
+    return {"name": gpu, "memory": memory, "count": 1}
+
+
+def _task(settings: Settings, *, name: str, gpu: str, files: Sequence[str]) -> dict[str, Any]:
+    """Return the part that both kinds of task have in common."""
     task: dict[str, Any] = {
         "type": "task",
         "name": name,
         "image": settings.worker_image,
-        # With the user, the commands and the architecture given, dstack need not ask the image's registry.
+        # With user, commands and architecture given, dstack does not query the image's registry.
         "user": "root",
         "volumes": [f"{DOCKER_SOCKET}:{DOCKER_SOCKET}", f"{VM_FOLDER}:{VM_FOLDER}"],
-        "resources": _resources(settings, cpu="x86:2.."),
+        "resources": _resources(gpu_requirement(settings, gpu), cpu="x86:2.."),
         "fleets": [settings.fleet_name],
         "backends": [settings.backend],
         "spot_policy": settings.spot_policy,
-        "max_price": max_price(settings),
+        "max_price": max_price(settings, gpu),
         "creation_policy": "reuse-or-create",
     }
     return {**task, "files": list(files)} if files else task
 
 
-def _resources(settings: Settings, *, cpu: str) -> dict[str, Any]:
-    return {
-        "gpu": {"name": settings.gpu_type, "memory": settings.gpu_memory, "count": 1},
-        "cpu": cpu,
-        "memory": "8GB..",
-        "disk": "100GB..",
-    }
+def _resources(gpu: dict[str, Any], *, cpu: str) -> dict[str, Any]:
+    return {"gpu": gpu, "cpu": cpu, "memory": "8GB..", "disk": "100GB.."}
 
 
 def _prepare() -> str:
-    """The script without its comments: dstack shows a task's commands to people."""
+    """Return the script without its comments: dstack displays a task's commands."""
     lines = PREPARE.read_text().splitlines()
     return "\n".join(line for line in lines if not line.lstrip().startswith("#"))

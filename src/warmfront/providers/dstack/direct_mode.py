@@ -1,8 +1,8 @@
-"""Direct mode: a VM without a listener, on which every attempt is a dstack run of its own.
+"""Direct mode: a VM without a listener, on which every attempt is a separate dstack run.
 
-It looks like any VM to the orchestrator: `DirectProvider` has it booted by a run that does nothing, and
-`DirectListeners` speaks to it by submitting runs and reading their output. What an event says is believed
-only if the judge signed it.
+The orchestrator sees ordinary VMs: `DirectProvider` boots a VM with a run that does nothing, and
+`DirectListeners` executes attempts by submitting runs and reading their output. Only events that the judge
+signed are accepted from that output.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from warmfront.listener.protocol import AttemptEvent, ListenerHealth
 from warmfront.listener.signed_events import KEY_VARIABLE, SignedEventReader
 from warmfront.providers.base import Lease, Phase
 from warmfront.providers.dstack import listener_bundle, live_logs
-from warmfront.providers.dstack.configuration import run_name, submission_task
-from warmfront.providers.dstack.pool_mode import DstackProvider, RunSnapshot, pauses
+from warmfront.providers.dstack.configuration import attempt_task, run_name
+from warmfront.providers.dstack.pool_mode import DstackProvider, RunSnapshot, poll_pauses
 from warmfront.providers.dstack.run_outcome import RunOutcome, outcome_of
 from warmfront.verdicts import Verdict
 
@@ -40,74 +40,82 @@ if TYPE_CHECKING:
 
 _SCHEME = "dstack://"
 _ATTEMPT_FILE = "attempt.json"
-#: The names of the runs that are attempts.
-_ATTEMPTS = run_name("att_")
+#: Prefix of the names of runs that are attempts.
+_ATTEMPT_PREFIX = run_name("att_")
 
 
 class DirectProvider(DstackProvider):
-    """VMs of a dstack fleet that idle between runs; its `idle_duration` must be longer than ours."""
+    """Provides VMs of a dstack fleet that are idle between runs.
 
-    def task(self, vm_id: str, token: str) -> dict[str, Any]:
-        """A run that brings a VM up and leaves it."""
-        del token  # nobody listens there
-        return submission_task(self.settings, name=run_name(vm_id), commands=["true"])
+    The fleet's `idle_duration` must be longer than our idle timeout.
+    """
 
-    def has_failed(self, seen: RunSnapshot) -> bool:
-        """Its run is expected to end; what must not is the VM."""
-        return seen.is_over if seen.outcome is RunOutcome.DONE else seen.outcome.is_final
+    def task(self, vm_id: str, gpu: str, token: str) -> dict[str, Any]:
+        """Return a run that boots a VM and exits."""
+        del token  # there is no listener
+        return attempt_task(self.settings, name=run_name(vm_id), gpu=gpu, commands=["true"])
 
-    async def reach(self, seen: RunSnapshot, *, doubt: bool) -> None:
-        """There is no tunnel to a VM, only to runs."""
+    def has_failed(self, snapshot: RunSnapshot) -> bool:
+        """Return whether a VM that boots will never be ready. Its run may end, the VM may not."""
+        return snapshot.has_ended if snapshot.outcome is RunOutcome.DONE else snapshot.outcome.is_final
 
-    async def clear(self, seen: RunSnapshot) -> None:
-        """Stop what runs on it: dstack deletes no VM that is in use."""
-        for run in await self.client.runs(_ATTEMPTS):
-            if seen.stay is not None and run.hostname == seen.stay.instance.hostname:
+    async def open_tunnel(self, snapshot: RunSnapshot, *, probe: bool) -> None:
+        """Do nothing: tunnels lead to attempts, not to VMs."""
+
+    async def stop_attempts(self, snapshot: RunSnapshot) -> None:
+        """Stop the attempts on the VM: dstack does not delete a VM that is in use."""
+        for run in await self.client.runs(_ATTEMPT_PREFIX):
+            if snapshot.tenancy is not None and run.hostname == snapshot.tenancy.instance.hostname:
                 await self.client.stop(run.name)
 
-    def lease(self, vm_id: str, seen: RunSnapshot) -> Lease:
-        """Ready is a VM that its first run has left."""
-        if seen.outcome is RunOutcome.DONE and not seen.is_over and seen.stay is not None:
-            instance = seen.stay.instance
-            address = f"{_SCHEME}{instance.fleet}/{instance.num}"
-            return Lease(vm_id=vm_id, phase=Phase.READY, started_at=seen.stay.since, address=address)
-        return super().lease(vm_id, seen)
+    def lease(self, vm_id: str, snapshot: RunSnapshot) -> Lease:
+        """Convert a snapshot to a lease. A VM is ready when the run that booted it has exited."""
+        tenancy = snapshot.tenancy
+        if snapshot.outcome is RunOutcome.DONE and not snapshot.has_ended and tenancy is not None:
+            return Lease(
+                vm_id=vm_id,
+                phase=Phase.READY,
+                gpu=snapshot.run.gpu,
+                started_at=tenancy.started_at,
+                address=f"{_SCHEME}{tenancy.instance.fleet}/{tenancy.instance.num}",
+            )
+        return super().lease(vm_id, snapshot)
 
     def listeners(self, key_of: Callable[[str], str]) -> DirectListeners:
-        """What speaks to these VMs."""
+        """Return the client that executes attempts on these VMs."""
         return DirectListeners(client=self.client, settings=self.settings, key_of=key_of)
 
 
 @dataclass(kw_only=True)
 class DirectListeners:
-    """Speaks to VMs by dstack runs."""
+    """A `ListenerClient` that executes attempts as dstack runs."""
 
     client: DstackClient
     settings: Settings
-    key_of: Callable[[str], str]  #: the key of an attempt, the same whenever it is asked
+    key_of: Callable[[str], str]  #: returns the signing key of an attempt, always the same one
 
     async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
-        """Submit a run for the attempt, or follow the one that it has."""
+        """Submit a run for the attempt, or re-attach to its run, and yield its events."""
         name = run_name(attempt.id)
-        with _reaching(vm):
+        with _dstack_errors_as_vm_errors(vm):
             if await self.client.run(name) is None:
                 await self._submit(vm, attempt)
-        async for progress in self._follow(vm, attempt.id, after=0):
-            yield progress
+        async for event in self._follow(vm, attempt.id, after=0):
+            yield event
 
     async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:
-        """Follow it again: its output is read from the beginning, and the events after `after` are taken."""
-        async for progress in self._follow(vm, attempt_id, after=after):
-            yield progress
+        """Re-attach: read the run's output from the beginning and yield the events after `after`."""
+        async for event in self._follow(vm, attempt_id, after=after):
+            yield event
 
     async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
-        """Stop its run; returns when that is over, and with it its boxes.
+        """Stop the attempt's run and return when it has ended, and its boxes with it.
 
-        dstack may forget a stop that comes while it is at work on the run: it is asked again then.
+        dstack can lose a stop request while it processes the run; it is repeated until the run is stopping.
         """
         name = run_name(attempt_id)
-        with _reaching(vm):
-            for pause_s in pauses():
+        with _dstack_errors_as_vm_errors(vm):
+            for pause_s in poll_pauses():
                 run = await self.client.run(name)
                 if run is None or outcome_of(run).is_final:
                     return
@@ -116,8 +124,8 @@ class DirectListeners:
                 await asyncio.sleep(pause_s)
 
     async def health(self, vm: VMInstance) -> ListenerHealth:
-        """Whether dstack has the VM, and can reach it."""
-        with _reaching(vm):
+        """Return a health report if dstack has the VM and can reach it."""
+        with _dstack_errors_as_vm_errors(vm):
             await self._instance(vm)
         uptime_s = time.time() - (vm.started_at or vm.created_at)
         return ListenerHealth(
@@ -125,88 +133,96 @@ class DirectListeners:
         )
 
     async def heartbeat(self, vm: VMInstance) -> ListenerHealth:
-        """The same: nobody there waits for a sign of ours."""
+        """Return the health report: without a listener, there is no watchdog to reset."""
         return await self.health(vm)
 
     async def close(self) -> None:
-        """The client is the provider's to close."""
+        """Do nothing: the provider closes the client."""
 
     async def _submit(self, vm: VMInstance, attempt: ExecuteRequest) -> None:
-        packed = await asyncio.to_thread(listener_bundle.pack, self.settings.cache_dir)
-        instance = await self._free(vm)
+        bundle = await asyncio.to_thread(listener_bundle.pack, self.settings.cache_dir)
+        instance = await self._wait_until_idle(vm)
         with tempfile.TemporaryDirectory(prefix="warmfront-attempt-") as folder:
             file = Path(folder) / _ATTEMPT_FILE
             file.write_text(json.dumps(asdict(attempt)))
-            task = submission_task(
+            task = attempt_task(
                 self.settings,
                 name=run_name(attempt.id),
+                gpu=vm.gpu,
                 commands=[f"exec {' '.join(listener_bundle.LISTENER)} --once {_ATTEMPT_FILE}"],
                 environ={KEY_VARIABLE: self.key_of(attempt.id)},
-                files=[f"{packed}:{listener_bundle.FOLDER}", f"{file}:{_ATTEMPT_FILE}"],
+                files=[f"{bundle}:{listener_bundle.FOLDER}", f"{file}:{_ATTEMPT_FILE}"],
             )
-            # On this VM and no other: its time is what the submission pays for.
-            place = {"fleet": instance.fleet, "instance": instance.num}
-            await self.client.apply_task({**task, "instances": [place]})
+            # The submission is billed for this VM's time, so it must run on this VM.
+            selector = {"fleet": instance.fleet, "instance": instance.num}
+            await self.client.apply_task({**task, "instances": [selector]})
 
-    async def _free(self, vm: VMInstance) -> DstackInstance:
-        """The VM when dstack is done with the run before, whose verdict we had long ago."""
-        for pause_s in pauses():
+    async def _wait_until_idle(self, vm: VMInstance) -> DstackInstance:
+        """Return the VM's instance when dstack has finished with the previous run.
+
+        dstack needs longer for that than we need to receive the verdict.
+        """
+        for pause_s in poll_pauses():
             instance = await self._instance(vm)
             if instance.status == "idle":
                 return instance
             await asyncio.sleep(pause_s)
-        raise AssertionError  # pauses have no end
+        raise AssertionError  # the pauses never end
 
     async def _instance(self, vm: VMInstance) -> DstackInstance:
         if vm.address is None:
-            raise VMUnreachable(f"{vm.id} has no address yet.")
+            raise VMUnreachable(f"VM {vm.id} has no address yet.")
         fleet, _, num = vm.address.removeprefix(_SCHEME).partition("/")
-        for each in await self.client.instances(only_active=True):
-            if (each.fleet, str(each.num)) == (fleet, num) and not each.is_unreachable:
-                return each
-        raise VMUnreachable(f"{vm.id}: dstack has no such VM, or cannot reach it.")
+        for instance in await self.client.instances(only_active=True):
+            if (instance.fleet, str(instance.num)) == (fleet, num) and not instance.is_unreachable:
+                return instance
+        raise VMUnreachable(f"VM {vm.id}: dstack does not have its instance, or cannot reach it.")
 
     async def _follow(self, vm: VMInstance, attempt_id: str, *, after: int) -> AsyncIterator[AttemptEvent]:
-        """From the runner while it runs, then from dstack's record; an end without a verdict is told too."""
+        """Yield events from the runner while the run is active, then from dstack's record.
+
+        If the run ended without a verdict, yield a terminal event for that.
+        """
         name = run_name(attempt_id)
         reader = SignedEventReader(self.key_of(attempt_id), attempt_id, after=after)
-        with _reaching(vm):
-            if await self._until_it_runs(name) is RunOutcome.RUNNING:
-                async for progress in self._live(name, reader):
-                    yield progress
-            for pause_s in pauses():
+        with _dstack_errors_as_vm_errors(vm):
+            if await self._wait_until_started(name) is RunOutcome.RUNNING:
+                async for event in self._follow_live(name, reader):
+                    yield event
+            for pause_s in poll_pauses():
                 if reader.is_over:
                     return
-                outcome = outcome_of(await self._run(name))  # before its output, which is whole then
+                # Read before the output: if the run has ended, the output read afterwards is complete.
+                outcome = outcome_of(await self._run(name))
                 reader.rewind()
-                for progress in reader.feed(await self.client.logs(name)):
-                    yield progress
+                for event in reader.feed(await self.client.logs(name)):
+                    yield event
                 if outcome is RunOutcome.LOST and not reader.is_over:
-                    raise VMUnreachable(f"{vm.id} is gone: run {name} is {outcome.value}.")
+                    raise VMUnreachable(f"VM {vm.id} is lost: run {name} is {outcome.value}.")
                 if outcome.is_final and not reader.is_over:
-                    yield AttemptEvent(seq=reader.seen + 1, fields=_without_verdict(outcome).fields())
+                    yield AttemptEvent(seq=reader.seen + 1, fields=_event_without_verdict(outcome).fields())
                     return
                 await asyncio.sleep(0.0 if reader.is_over else pause_s)
 
-    async def _until_it_runs(self, name: str) -> RunOutcome:
-        waits = (RunOutcome.QUEUED, RunOutcome.BOOTING, RunOutcome.PULLING)
-        for pause_s in pauses():
+    async def _wait_until_started(self, name: str) -> RunOutcome:
+        not_started = (RunOutcome.QUEUED, RunOutcome.BOOTING, RunOutcome.PULLING)
+        for pause_s in poll_pauses():
             outcome = outcome_of(await self._run(name))
-            if outcome not in waits:
+            if outcome not in not_started:
                 return outcome
             await asyncio.sleep(pause_s)
-        raise AssertionError  # pauses have no end
+        raise AssertionError  # the pauses never end
 
-    async def _live(self, name: str, reader: SignedEventReader) -> AsyncIterator[AttemptEvent]:
-        """Nothing is lost where this fails: dstack's record has it all, only later."""
+    async def _follow_live(self, name: str, reader: SignedEventReader) -> AsyncIterator[AttemptEvent]:
+        """Yield events as the run prints them. If this fails, dstack's record has them later."""
         try:
             address = await self.client.attach(name, live_logs.RUNNER_PORT)
         except WarmfrontError:
             return
         try:
             async for data in live_logs.follow(address):
-                for progress in reader.feed(data):
-                    yield progress
+                for event in reader.feed(data):
+                    yield event
                 if reader.is_over:
                     return
         finally:
@@ -220,22 +236,22 @@ class DirectListeners:
 
 
 @contextmanager
-def _reaching(vm: VMInstance) -> Iterator[None]:
-    """A dstack server that does not answer is to the orchestrator a VM that does not."""
+def _dstack_errors_as_vm_errors(vm: VMInstance) -> Iterator[None]:
+    """Raise `VMUnreachable` when dstack fails: the orchestrator handles both alike."""
     try:
         yield
     except (VMUnreachable, UnknownAttempt):
         raise
     except WarmfrontError as error:
-        raise VMUnreachable(f"{vm.id}: {error.message}") from error
+        raise VMUnreachable(f"VM {vm.id}: {error.message}") from error
 
 
-def _without_verdict(outcome: RunOutcome) -> Failed:
-    """A run that ended, and whose judge said nothing last."""
+def _event_without_verdict(outcome: RunOutcome) -> Failed:
+    """Return the terminal event of a run that ended without a verdict."""
     if outcome is RunOutcome.TIMED_OUT:
         return Failed(
             verdict=Verdict.TIME_LIMIT_EXCEEDED,
             code="TIME_LIMIT",
             message="The run took longer than WARMFRONT_TASK_TIMEOUT allows.",
         )
-    return cancelled_event()  # by nobody who owns it, so that it is tried again
+    return cancelled_event()  # its owner did not cancel it, so the orchestrator retries

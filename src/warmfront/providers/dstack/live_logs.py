@@ -1,7 +1,7 @@
-"""What a run prints, as it prints it: from the runner on the VM, through dstack's tunnel.
+"""A run's output, live: read from dstack's runner on the VM, through a tunnel.
 
-dstack's own record of it comes ten seconds later; this is for who does not want to wait, and may end at any
-moment.
+dstack's own record of the output is ten seconds behind. The live stream is best effort and can end at any
+moment; the record has everything.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-#: Where dstack's runner listens on the VM; every tunnel leads there too.
+#: The port of dstack's runner on the VM; every tunnel forwards it.
 RUNNER_PORT = 10999
-_CONNECT_S = 5.0
-#: How long a thread waits for output before it looks whether anyone still wants it.
-_PATIENCE_S = 1.0
+_CONNECT_TIMEOUT_S = 5.0
+#: How long a thread blocks in a read before it checks whether it was cancelled.
+_READ_TIMEOUT_S = 1.0
 
 
 async def follow(address: str) -> AsyncIterator[bytes]:
-    """All that was printed so far, then what comes; ends with the run, or when the tunnel does."""
+    """Yield the output so far, then new output; stop when the run ends or the tunnel breaks."""
     import websocket
 
     url = f"{address.replace('http://', 'ws://')}/logs_ws"
     failures = (OSError, websocket.WebSocketException)
     try:
-        stream = await asyncio.to_thread(websocket.create_connection, url, timeout=_CONNECT_S)
+        stream = await asyncio.to_thread(websocket.create_connection, url, timeout=_CONNECT_TIMEOUT_S)
     except failures:
         return
-    stream.settimeout(_PATIENCE_S)
+    stream.settimeout(_READ_TIMEOUT_S)
     try:
         while True:
             try:
@@ -44,4 +44,4 @@ async def follow(address: str) -> AsyncIterator[bytes]:
         return
     finally:
         with suppress(*failures):
-            stream.close(timeout=_PATIENCE_S)
+            stream.close(timeout=_READ_TIMEOUT_S)

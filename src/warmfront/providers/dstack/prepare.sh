@@ -1,17 +1,17 @@
-# What a listener needs on a VM and the image may lack. On a machine without ROCm there is nothing to do.
+# Installs what a listener needs on a VM and the image may lack. Without ROCm there is nothing to do.
 if [ -d /opt/rocm ]; then
   shared=/opt/warmfront
   if ! python3 -c 'import docker, httpx, numpy, starlette, uvicorn' 2>/dev/null; then
     command -v pip3 >/dev/null || { apt-get -qq update && apt-get -qq install -y python3-pip; } || exit 1
     pip3 install --quiet --break-system-packages 'docker>=7.1' 'httpx>=0.28' 'numpy>=2.0' starlette 'uvicorn>=0.34' || exit 1
   fi
-  # The host's Docker daemon mounts the compiler into each box, so that it must be where the host has it, too.
+  # The host's Docker daemon mounts the compiler into each box, so it must exist at a host path, too.
   if [ ! -d "$shared/rocm" ]; then
     cp -a "$(readlink -f /opt/rocm)" "$shared/rocm.$$" && mv "$shared/rocm.$$" "$shared/rocm" || exit 1
   fi
   export PATH="$shared/rocm/bin:$PATH" ROCM_PATH="$shared/rocm"
   export WARMFRONT_SANDBOX=docker WARMFRONT_BOX_DIR="$shared/boxes" WARMFRONT_CACHE_DIR="$shared/cache"
-  # The worker's own image is on the VM already; another is pulled once.
+  # The worker's own image is already on the VM; any other image is pulled once.
   export WARMFRONT_DOCKER_IMAGE="${WARMFRONT_DOCKER_IMAGE:-$WARMFRONT_WORKER_IMAGE}"
   python3 -c 'import docker, os
 images, name = docker.from_env().images, os.environ["WARMFRONT_DOCKER_IMAGE"]

@@ -1,6 +1,6 @@
-"""What dstack says of fleets, instances and runs, in values of ours, made from its models field by field.
+"""dstack's resources (instances, fleets, offers, runs) as our own values, copied from its models.
 
-Nothing here asks the server or decides anything; statuses are dstack's own words, as `.value` has them.
+Nothing here calls the server. Statuses are dstack's own strings, the `.value` of its enums.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DstackInstance:
-    """A VM as dstack bills it. Times are seconds since 1970, UTC."""
+    """A VM, as dstack bills it. Times are seconds since 1970, UTC."""
 
-    id: str  #: dstack's own
+    id: str  #: dstack's id
     name: str
-    num: int  #: its number within the fleet, by which it is deleted
+    num: int  #: number within the fleet; `delete_instances` takes it
     fleet: str | None
     status: str  #: pending, provisioning, idle, busy, terminating, terminated
     is_unreachable: bool
@@ -33,23 +33,23 @@ class DstackInstance:
     termination_message: str | None
 
     @property
-    def is_over(self) -> bool:
-        """Whether the cloud has confirmed its end."""
+    def has_ended(self) -> bool:
+        """Whether the cloud has confirmed the end of the VM."""
         return self.status == "terminated"
 
 
 @dataclass(frozen=True, kw_only=True)
 class DstackFleet:
-    """A fleet, and what it was asked to be."""
+    """A fleet with its configuration."""
 
     id: str
     name: str
     status: str  #: active, terminating, terminated, …
     status_message: str | None
     created_at: float
-    min_nodes: int | None  #: None: a fleet of hosts by SSH, which is none of ours
-    max_nodes: int | None  #: None: as many as one likes
-    idle_s: int | None  #: None: dstack's own default; -1: never
+    min_nodes: int | None  #: None: an SSH fleet, which we never create
+    max_nodes: int | None  #: None: no limit
+    idle_s: int | None  #: None: dstack's default; -1: never
     spot_policy: str | None
     backends: tuple[str, ...]
     max_price_usd_per_h: Decimal | None
@@ -58,46 +58,47 @@ class DstackFleet:
 
     @property
     def is_full(self) -> bool:
-        """Whether dstack would start no further VM in it."""
+        """Whether dstack would refuse to start another VM in it."""
         return self.max_nodes is not None and len(self.instances) >= self.max_nodes
 
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """A VM that one could have."""
+    """A VM type that a backend offers."""
 
     backend: str
     region: str
     instance_type: str
-    resources: str  #: dstack's words for CPU, memory, disk and GPU
+    resources: str  #: CPU, memory, disk and GPU, as dstack prints them
     price_usd_per_h: Decimal
     availability: str  #: available, not_available, no_quota, no_balance, idle, busy, unknown
 
 
 @dataclass(frozen=True, kw_only=True)
 class FleetPlan:
-    """What dstack would do with a fleet's configuration."""
+    """dstack's plan for a fleet configuration."""
 
     offers: tuple[Offer, ...]
     total_offers: int
-    max_price_usd_per_h: Decimal | None  #: of all offers, also those that are not listed
-    current: DstackFleet | None  #: the fleet of that name, if there is one
-    model: Any  #: dstack's own plan, to be applied as it is
+    max_price_usd_per_h: Decimal | None  #: over all offers, including those that are not listed
+    current: DstackFleet | None  #: the existing fleet with this name
+    model: Any  #: dstack's own plan object, needed to apply it
 
 
 @dataclass(frozen=True, kw_only=True)
 class DstackRun:
-    """A run of one job, by its latest submission. Times are seconds since 1970, UTC."""
+    """A run with one job, as of the job's latest submission. Times are seconds since 1970, UTC."""
 
     id: str
     name: str
     status: str
     status_message: str
-    termination_reason: str | None  #: the run's own; the job's is below
+    termination_reason: str | None  #: the run's; the job's is `job_termination_reason`
     error: str | None
     fleet: str | None
     submitted_at: float
-    cost_usd: Decimal  #: without the VM's idle time: for comparing only
+    cost_usd: Decimal  #: excludes the VM's idle time, so only for comparison
+    gpu: str | None = None  #: the GPU type that the run requests
 
     job_status: str | None = None
     job_termination_reason: str | None = None
@@ -105,14 +106,14 @@ class DstackRun:
     exit_status: int | None = None
     job_submitted_at: float | None = None
     finished_at: float | None = None
-    instance_id: str | None = None  #: the cloud's name of the VM, such as a droplet's number
+    instance_id: str | None = None  #: the cloud's id of the VM, such as a droplet number
     hostname: str | None = None
     backend: str | None = None
     price_usd_per_h: Decimal | None = None
 
 
 def instance_from(model: Any) -> DstackInstance:
-    """From dstack's Instance."""
+    """Convert dstack's Instance."""
     return DstackInstance(
         id=str(model.id),
         name=model.name,
@@ -132,10 +133,10 @@ def instance_from(model: Any) -> DstackInstance:
 
 
 def fleet_from(model: Any) -> DstackFleet:
-    """From dstack's Fleet."""
-    asked = model.spec.configuration
-    nodes = getattr(asked, "nodes", None)
-    gpu = asked.resources.gpu if getattr(asked, "resources", None) else None
+    """Convert dstack's Fleet."""
+    spec = model.spec.configuration
+    nodes = getattr(spec, "nodes", None)
+    gpu = spec.resources.gpu if getattr(spec, "resources", None) else None
     return DstackFleet(
         id=str(model.id),
         name=model.name,
@@ -144,17 +145,17 @@ def fleet_from(model: Any) -> DstackFleet:
         created_at=model.created_at.timestamp(),
         min_nodes=nodes.min if nodes else None,
         max_nodes=nodes.max if nodes else None,
-        idle_s=getattr(asked, "idle_duration", None),
-        spot_policy=_value(getattr(asked, "spot_policy", None)),
-        backends=tuple(_value(backend) or "" for backend in getattr(asked, "backends", None) or ()),
-        max_price_usd_per_h=_dollars(getattr(asked, "max_price", None)),
+        idle_s=getattr(spec, "idle_duration", None),
+        spot_policy=_value(getattr(spec, "spot_policy", None)),
+        backends=tuple(_value(backend) or "" for backend in getattr(spec, "backends", None) or ()),
+        max_price_usd_per_h=_dollars(getattr(spec, "max_price", None)),
         gpu_names=tuple(gpu.name or ()) if gpu else (),
         instances=tuple(map(instance_from, model.instances)),
     )
 
 
 def plan_from(model: Any) -> FleetPlan:
-    """From dstack's FleetPlan."""
+    """Convert dstack's FleetPlan."""
     return FleetPlan(
         offers=tuple(map(_offer_from, model.offers)),
         total_offers=model.total_offers,
@@ -165,9 +166,11 @@ def plan_from(model: Any) -> FleetPlan:
 
 
 def run_from(model: Any) -> DstackRun:
-    """From dstack's Run."""
+    """Convert dstack's Run."""
     job = model.latest_job_submission
-    machine = job.job_provisioning_data if job else None
+    vm = job.job_provisioning_data if job else None
+    resources = getattr(model.run_spec.configuration, "resources", None)
+    gpu_names = resources.gpu.name if resources and resources.gpu else None
     return DstackRun(
         id=str(model.id),
         name=model.run_spec.run_name,
@@ -178,16 +181,17 @@ def run_from(model: Any) -> DstackRun:
         fleet=model.fleet.name if model.fleet else None,
         submitted_at=model.submitted_at.timestamp(),
         cost_usd=_dollars(model.cost) or Decimal(0),
+        gpu=gpu_names[0] if gpu_names else None,
         job_status=_value(job.status) if job else None,
         job_termination_reason=job.termination_reason if job else None,
         job_termination_message=job.termination_reason_message if job else None,
         exit_status=job.exit_status if job else None,
         job_submitted_at=_seconds(job.submitted_at) if job else None,
         finished_at=_seconds(job.finished_at) if job else None,
-        instance_id=machine.instance_id if machine else None,
-        hostname=machine.hostname if machine else None,
-        backend=_value(machine.backend) if machine else None,
-        price_usd_per_h=_dollars(machine.price) if machine else None,
+        instance_id=vm.instance_id if vm else None,
+        hostname=vm.hostname if vm else None,
+        backend=_value(vm.backend) if vm else None,
+        price_usd_per_h=_dollars(vm.price) if vm else None,
     )
 
 
@@ -203,7 +207,7 @@ def _offer_from(model: Any) -> Offer:
 
 
 def _value(member: Any) -> str | None:
-    """Of an enum of dstack's, or a plain string."""
+    """Return the string of a dstack enum member, or of a plain string."""
     return None if member is None else str(getattr(member, "value", member))
 
 
@@ -212,5 +216,5 @@ def _seconds(moment: datetime | None) -> float | None:
 
 
 def _dollars(amount: float | None) -> Decimal | None:
-    """The amount as it is written: 1.99, not the binary number beside it."""
+    """Return the amount as printed: 1.99, not the nearest binary fraction."""
     return None if amount is None else Decimal(str(amount))

@@ -1,7 +1,7 @@
-"""What a run of dstack's has come to: one table from its statuses and reasons to ours.
+"""The outcome of a dstack run: tables from dstack's statuses and termination reasons to `RunOutcome`.
 
-It is total over every value of dstack's enums, and reads structured fields only; what to do about an
-outcome is the provider's to decide.
+The tables cover every value of dstack's enums and use structured fields only, never message texts. What to do
+about an outcome is decided by the provider.
 """
 
 from __future__ import annotations
@@ -14,35 +14,35 @@ if TYPE_CHECKING:
 
 
 class RunOutcome(StrEnum):
-    """Where a run is, or how it ended."""
+    """The state of a run that is under way, or how it ended."""
 
-    QUEUED = "queued"  #: dstack has it and looks for a VM, or waits to try again
-    BOOTING = "booting"  #: its VM starts
-    PULLING = "pulling"  #: the VM has it and loads the image
+    QUEUED = "queued"  #: dstack looks for a VM, or waits for a retry
+    BOOTING = "booting"  #: its VM boots
+    PULLING = "pulling"  #: the VM pulls the image
     RUNNING = "running"  #: its command runs
-    STOPPING = "stopping"  #: its end was decided and is not through
+    STOPPING = "stopping"  #: it is being terminated
 
-    DONE = "done"  #: the command ended with 0
-    EXITED = "exited"  #: the command ended with something else
-    TIMED_OUT = "timed_out"  #: it ran past `max_duration`
-    STOPPED = "stopped"  #: someone stopped or aborted it
-    LOST = "lost"  #: the VM went away, or was taken away
-    NO_CAPACITY = "no_capacity"  #: the cloud had no VM for it
-    NO_OFFERS = "no_offers"  #: no cloud of the fleet sells such a VM at that price
-    NO_FLEET = "no_fleet"  #: there is no such fleet
-    FLEET_FULL = "fleet_full"  #: the fleet may have no further VM
-    BAD_IMAGE = "bad_image"  #: the container could not be made: no such image, or no such volume
-    BOOT_FAILED = "boot_failed"  #: the VM came, and dstack's agent on it did not
-    BROKEN = "broken"  #: dstack itself failed
+    DONE = "done"  #: the command exited with 0
+    EXITED = "exited"  #: the command exited with another status
+    TIMED_OUT = "timed_out"  #: it exceeded `max_duration`
+    STOPPED = "stopped"  #: a user stopped or aborted it
+    LOST = "lost"  #: the VM became unreachable or was interrupted
+    NO_CAPACITY = "no_capacity"  #: the cloud has no free VM of this type
+    NO_OFFERS = "no_offers"  #: no backend of the fleet offers such a VM at this price
+    NO_FLEET = "no_fleet"  #: the fleet does not exist
+    FLEET_FULL = "fleet_full"  #: the fleet has its maximum number of VMs
+    BAD_IMAGE = "bad_image"  #: the container could not be created: image or volume not found
+    BOOT_FAILED = "boot_failed"  #: the VM booted, but dstack's agent on it did not start
+    BROKEN = "broken"  #: dstack failed
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing more will come of the run."""
+        """Whether the run has ended."""
         return self not in _UNDER_WAY
 
     @property
     def is_infrastructure(self) -> bool:
-        """Whether what it was running may be tried again: it is not to blame."""
+        """Whether the infrastructure caused the end, so that the work can be retried."""
         return self.is_final and self not in {
             RunOutcome.DONE,
             RunOutcome.EXITED,
@@ -55,7 +55,7 @@ _UNDER_WAY = frozenset(
     {RunOutcome.QUEUED, RunOutcome.BOOTING, RunOutcome.PULLING, RunOutcome.RUNNING, RunOutcome.STOPPING}
 )
 
-#: Every RunStatus. None: the job, or its reason, knows more.
+#: Every RunStatus. None: the job status or the termination reason decides.
 RUN_STATUSES: dict[str, RunOutcome | None] = {
     "pending": RunOutcome.QUEUED,
     "submitted": RunOutcome.QUEUED,
@@ -67,7 +67,7 @@ RUN_STATUSES: dict[str, RunOutcome | None] = {
     "done": RunOutcome.DONE,
 }
 
-#: Every JobStatus, of a run that goes on. A job that has ended leaves a run that is about to.
+#: Every JobStatus, for a run that has not ended. If the job has ended, the run is about to.
 JOB_STATUSES: dict[str, RunOutcome] = {
     "submitted": RunOutcome.QUEUED,
     "provisioning": RunOutcome.BOOTING,
@@ -80,7 +80,7 @@ JOB_STATUSES: dict[str, RunOutcome] = {
     "done": RunOutcome.STOPPING,
 }
 
-#: Every JobTerminationReason, of a run that is over.
+#: Every JobTerminationReason, for a run that has ended.
 JOB_REASONS: dict[str, RunOutcome] = {
     "failed_to_start_due_to_no_capacity": RunOutcome.NO_CAPACITY,
     "interrupted_by_no_capacity": RunOutcome.LOST,
@@ -105,7 +105,7 @@ JOB_REASONS: dict[str, RunOutcome] = {
     "log_quota_exceeded": RunOutcome.EXITED,
 }
 
-#: Every RunTerminationReason, for a run that is over and whose job has no reason.
+#: Every RunTerminationReason, for a run that has ended and whose job has no reason.
 RUN_REASONS: dict[str, RunOutcome] = {
     "all_jobs_done": RunOutcome.DONE,
     "job_failed": RunOutcome.EXITED,
@@ -116,7 +116,7 @@ RUN_REASONS: dict[str, RunOutcome] = {
     "gateway_error": RunOutcome.BROKEN,
 }
 
-#: Every InstanceStatus → whether the cloud still bills the VM.
+#: Every InstanceStatus, and whether the cloud bills the VM in it.
 INSTANCE_STATUSES: dict[str, bool] = {
     "pending": False,
     "provisioning": True,
@@ -126,22 +126,22 @@ INSTANCE_STATUSES: dict[str, bool] = {
     "terminated": False,
 }
 
-#: Every InstanceTerminationReason, in words for people.
+#: Every InstanceTerminationReason, as text for people.
 INSTANCE_REASONS: dict[str, str] = {
     "terminated_by_user": "it was deleted",
     "idle_timeout": "it was idle for the fleet's idle_duration",
-    "provisioning_timeout": "it did not come up in time",
+    "provisioning_timeout": "it did not boot in time",
     "error": "dstack could not set it up",
     "job_finished": "its run ended",
-    "unreachable": "it could not be reached any more",
-    "no_offers": "no cloud had such a VM",
+    "unreachable": "it became unreachable",
+    "no_offers": "no backend offers such a VM",
     "master_failed": "the first VM of its cluster failed",
-    "max_instances_limit": "the fleet may not have so many",
-    "fleet_spec_mismatch": "the fleet was changed, and it does not fit any more",
-    "no_balance": "the account has no money left",
+    "max_instances_limit": "the fleet reached its maximum number of VMs",
+    "fleet_spec_mismatch": "it no longer matches the changed fleet",
+    "no_balance": "the account has no credits left",
 }
 
-#: Every InstanceAvailability of an offer → whether one can have it now.
+#: Every InstanceAvailability, and whether such an offer can be provisioned now.
 AVAILABILITIES: dict[str, bool] = {
     "unknown": True,
     "available": True,
@@ -156,9 +156,10 @@ AVAILABILITIES: dict[str, bool] = {
 def outcome(
     run_status: str, job_status: str | None, termination_reason: str | None, exit_status: int | None
 ) -> RunOutcome:
-    """What this has come to. `termination_reason` is the job's, or the run's where the job has none.
+    """Return the outcome for these values of dstack.
 
-    A value that dstack does not have today counts as BROKEN: it is never taken for success.
+    `termination_reason` is the job's, or the run's if the job has none. A value that dstack does not have
+    today results in BROKEN, never in success.
     """
     if run_status not in RUN_STATUSES:
         return RunOutcome.BROKEN
@@ -169,23 +170,23 @@ def outcome(
         return known
     if run_status in {"provisioning", "running"}:
         return JOB_STATUSES.get(job_status or "submitted", RunOutcome.BROKEN)
-    found = _by_reason(termination_reason, exit_status)
-    if found is not RunOutcome.DONE:
-        return found
-    # A job that was through when its run was stopped; or a run that failed, and nothing says why.
+    by_reason = _by_reason(termination_reason, exit_status)
+    if by_reason is not RunOutcome.DONE:
+        return by_reason
+    # The job had finished when its run was stopped; or the run failed without a reason.
     return RunOutcome.STOPPED if run_status == "terminated" else RunOutcome.BROKEN
 
 
 def outcome_of(run: DstackRun) -> RunOutcome:
-    """The same, of a run just read."""
+    """Return the outcome of a run."""
     reason = run.job_termination_reason or run.termination_reason
     return outcome(run.status, run.job_status, reason, run.exit_status)
 
 
 def why_no_capacity(fleet: DstackFleet | None, plan: FleetPlan | None = None) -> RunOutcome:
-    """Why dstack found no VM: it gives the same reason for four causes, so look at the fleet itself.
+    """Return the cause of a no-capacity failure: dstack reports four causes as one, so inspect the fleet.
 
-    `plan` is dstack's plan for that fleet; without it, a price that nobody sells at is not told apart.
+    `plan` is dstack's plan for the fleet; without it, NO_OFFERS cannot be distinguished from NO_CAPACITY.
     """
     if fleet is None or fleet.status != "active":
         return RunOutcome.NO_FLEET

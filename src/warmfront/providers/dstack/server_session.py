@@ -1,6 +1,7 @@
-"""The only place where dstack's own modules are imported: a session with its server, and its types.
+"""A session with a dstack server; the only module that imports dstack's own modules.
 
-Blocking, and called in threads. Failures leave it as our errors, told apart by type and HTTP status.
+Its functions block and are called in threads. They raise our errors, chosen by dstack's error type and the
+HTTP status.
 """
 
 from __future__ import annotations
@@ -30,20 +31,20 @@ if TYPE_CHECKING:
 
     from warmfront.settings import Settings
 
-#: The first release with what we use of it, and the last before it may have changed.
-NEEDED = (0, 22)
+#: The first release that has everything we use.
+MIN_VERSION = (0, 22)
 PIP_LINE = "pip install 'warmfront[dstack]'"
 
-#: For the connection, and for each answer.
+#: For connecting, and for each response.
 _HTTP_TIMEOUTS_S = (5.0, 50.0)
-_MOST_LOG_PAGES = 1000
-#: What the kernel takes as a socket's path, less what ssh appends while it makes one.
-_LONGEST_SOCKET = 107 - 17
+_MAX_LOG_PAGES = 1000
+#: The kernel's limit for the path of a socket, minus what ssh appends while it creates one.
+_MAX_SOCKET_PATH = 107 - 17
 
 
 @dataclass(frozen=True)
 class DstackSession:
-    """A server, a project, and a connection for each thread: dstack's is not made to be shared."""
+    """A server, a project, and one connection per thread: dstack's client is not thread-safe."""
 
     url: str
     project: str
@@ -52,7 +53,14 @@ class DstackSession:
     _opened: list[Any] = field(default_factory=list, repr=False)
 
     def call(self, work: Callable[[Any], Any], default: Mapping[str, Any]) -> Any:
-        """Do it; with `missing` in `default`, that is the answer where there is no such thing."""
+        """Call `work` with dstack's client; if the resource does not exist, return `default["missing"]`.
+
+        Raises:
+            DstackRefused: The resource does not exist and there is no default, or the request is invalid.
+            NoBackend: The backend is not configured, or its credentials are invalid.
+            DstackFailed: dstack failed.
+            DstackUnreachable: The server does not respond.
+        """
         import requests
         from dstack._internal.core import errors
 
@@ -64,21 +72,21 @@ class DstackSession:
             if "missing" in default:
                 return default["missing"]
             raise DstackRefused(
-                _sentence(error), hint="Look at what the project has, and try again."
+                _sentence(error), hint="Check the name against what the project contains."
             ) from None
         except (errors.BackendNotAvailable, errors.BackendInvalidCredentialsError) as error:
             raise NoBackend(
-                _sentence(error), hint="See `dstack project` and the backends in the server's config.yml."
+                _sentence(error), hint="Check the backends in the dstack server's config.yml."
             ) from None
         except errors.ServerClientError as error:
-            raise DstackRefused(_sentence(error), hint="Change what dstack names, and try again.") from None
+            raise DstackRefused(_sentence(error), hint="Change the value that dstack names.") from None
         except errors.DstackError as error:
-            raise DstackFailed(_sentence(error), hint="Look at the dstack server's log.") from error
+            raise DstackFailed(_sentence(error), hint="Check the dstack server's log.") from error
         except requests.RequestException as error:
             raise unreachable(self.url, error) from None
 
     def close(self) -> None:
-        """Close every thread's connection."""
+        """Close the connections of all threads."""
         while self._opened:
             self._opened.pop().close()
 
@@ -91,39 +99,45 @@ class DstackSession:
         from dstack.api.server import APIClient
 
         api = APIClient(self.url, self.token)
-        http = api._s  # noqa: SLF001 - dstack's client has neither time-outs nor the status of a refusal
+        http = api._s  # noqa: SLF001 - dstack's client has no timeouts and hides the HTTP status
         self._opened.append(http)
-        http.hooks["response"].append(self._look)
-        http.request = _with_defaults(http.request, url=self.url)
+        http.hooks["response"].append(self._check_status)
+        http.request = _with_timeouts(http.request, url=self.url)
         return api
 
-    def _look(self, response: Any, **_: object) -> None:
-        """Dstack's client turns every status into one error; what a person must do differs."""
+    def _check_status(self, response: Any, **_: object) -> None:
+        """Raise an error per HTTP status: dstack's client raises the same one for all."""
         if response.status_code in {401, 403, 404} or response.status_code >= 500:
-            response.close()  # what is raised below leaves it unread, and the connection open
+            response.close()  # the body stays unread, which would keep the connection open
         if response.status_code in {401, 403}:
             raise DstackDenied(
-                f"The dstack server at {self.url} denies this token the project {self.project!r}.",
-                hint="Set DSTACK_TOKEN and DSTACK_PROJECT to those of the server's page of projects, "
+                f"The dstack server at {self.url} denies this token access to the project {self.project!r}.",
+                hint="Set DSTACK_TOKEN and DSTACK_PROJECT to the values on the server's project page, "
                 "or run `dstack project add`.",
             )
         if response.status_code == 404:
             raise DstackRefused(
-                f"The dstack server at {self.url} has no project {self.project!r}, or is too old.",
-                hint="Set DSTACK_PROJECT to one that the server has; a new server has `main`. "
-                "The server must be 0.21 or newer.",
+                f"The dstack server at {self.url} has no project {self.project!r}, or is older than 0.21.",
+                hint="Set DSTACK_PROJECT to a project of the server; a new server has `main`.",
             )
         if response.status_code >= 500:
             raise DstackFailed(
-                f"The dstack server at {self.url} failed ({response.status_code}).",
-                hint="Look at the dstack server's log; what was asked can be asked again.",
+                f"The dstack server at {self.url} failed with status {response.status_code}.",
+                hint="Check the dstack server's log; the request can be repeated.",
             )
 
 
 def open_session(settings: Settings) -> DstackSession:
-    """A session that works: the server answers, and the token opens the project."""
+    """Open a session, and check that the server responds and the token grants access to the project.
+
+    Raises:
+        DstackMissing: dstack's client is not installed, or is too old.
+        BadSetting: Server, token or project are not set.
+        DstackUnreachable: The server does not respond.
+        DstackDenied: The token is wrong or has no access to the project.
+    """
     check_installed()
-    session = _configured(settings)
+    session = _configured_session(settings)
     try:
         session.call(lambda api: api.users.get_my_user(), {})
         session.call(lambda api: api.projects.get(session.project), {})
@@ -134,30 +148,31 @@ def open_session(settings: Settings) -> DstackSession:
 
 
 def check_installed() -> None:
-    """Whether dstack's client is there, and new enough."""
-    # It wants a git at once, which only its repositories need, and we have none of those.
+    """Raise `DstackMissing` unless dstack's client is installed and new enough."""
+    # On import, dstack requires git, which only its repositories need. We use none.
     os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
     try:
         version = importlib.metadata.version("dstack")
     except importlib.metadata.PackageNotFoundError:
         raise DstackMissing("dstack's client is not installed.", hint=PIP_LINE) from None
     numbers = tuple(map(int, re.findall(r"\d+", version)[:2]))
-    if numbers < NEEDED:
+    if numbers < MIN_VERSION:
         raise DstackMissing(
-            f"dstack {version} is too old: {'.'.join(map(str, NEEDED))} or newer is needed.", hint=PIP_LINE
+            f"dstack {version} is too old; version {'.'.join(map(str, MIN_VERSION))} or newer is required.",
+            hint=PIP_LINE,
         )
 
 
 def unreachable(url: str, error: object) -> DstackUnreachable:
-    """The error for a server that does not answer."""
+    """Return the error for a server that does not respond."""
     return DstackUnreachable(
-        f"No dstack server answers at {url} ({type(error).__name__}).",
-        hint="Start it (`dstack server`), or set DSTACK_SERVER_URL to where it is.",
+        f"No dstack server responds at {url} ({type(error).__name__}).",
+        hint="Start it with `dstack server`, or set DSTACK_SERVER_URL to its address.",
     )
 
 
 def fleet_spec(configuration: Mapping[str, Any]) -> Any:
-    """What dstack makes of a fleet's configuration."""
+    """Parse a fleet configuration into dstack's model."""
     from dstack._internal.core.models.fleets import FleetSpec
     from dstack._internal.core.models.profiles import Profile
 
@@ -165,7 +180,7 @@ def fleet_spec(configuration: Mapping[str, Any]) -> Any:
 
 
 def parse(configuration: Mapping[str, Any]) -> Any:
-    """What dstack makes of a configuration, before anything is sent."""
+    """Parse a configuration into dstack's model. Raises `DstackRefused` if it is invalid."""
     from dstack._internal.core.errors import ConfigurationError
     from dstack._internal.core.models.configurations import parse_apply_configuration
 
@@ -173,82 +188,82 @@ def parse(configuration: Mapping[str, Any]) -> Any:
         return parse_apply_configuration(dict(configuration))
     except (ConfigurationError, ValueError) as error:
         raise DstackRefused(
-            f"dstack does not take this configuration: {error}", hint="Change the setting that it names."
+            f"dstack rejects this configuration: {error}", hint="Change the setting that dstack names."
         ) from None
 
 
 def list_instances(body: Mapping[str, Any]) -> Callable[[Any], Any]:
-    """The call that has no method in dstack's client."""
+    """Return a call that lists instances; dstack's client has no method for it."""
 
-    def work(api: Any) -> Any:
+    def call(api: Any) -> Any:
         from dstack._internal.core.models.common import validate_extra_ignore
         from dstack._internal.core.models.instances import Instance
         from dstack._internal.server.schemas.instances import ListInstancesRequest
 
         request = ListInstancesRequest(**body).model_dump_json()
-        answer = api._request("/api/instances/list", body=request)  # noqa: SLF001 - there is no other way
-        return validate_extra_ignore(list[Instance], answer.json())
+        response = api._request("/api/instances/list", body=request)  # noqa: SLF001 - there is no other way
+        return validate_extra_ignore(list[Instance], response.json())
 
-    return work
+    return call
 
 
 def submit(api: Any, *, project: str, task: Any) -> Any:
-    """Upload the task's files, plan it, submit it; the run."""
+    """Upload the task's files, submit the task and return the run."""
     return _client(api, project).runs.apply_configuration(task, reserve_ports=False)._run  # noqa: SLF001
 
 
 def attach(api: Any, *, project: str, name: str) -> Any:
-    """Open dstack's tunnel to a run that is running; what it is closed by."""
+    """Open dstack's tunnel to a running run; return the handle for `detach`."""
     run = _client(api, project).runs.get(name)
     if run is None or run.status.value != "running":
         raise DstackFailed(
-            f"Run {name} is {run.status.value if run else 'unknown'}: there is nothing to attach to."
+            f"Cannot attach to run {name}: it is {run.status.value if run else 'unknown'}, not running."
         )
-    _refuse_long_path(name)
+    _check_socket_path(name)
     if not run.attach(bind_address="127.0.0.1"):
-        raise DstackFailed(f"Run {name} has ended: there is nothing to attach to.")
+        raise DstackFailed(f"Cannot attach to run {name}: it has ended.")
     return run
 
 
-def _refuse_long_path(name: str) -> None:
-    """Say what is wrong: ssh would only say that it cannot connect."""
+def _check_socket_path(name: str) -> None:
+    """Raise `DstackFailed` if the socket's path is too long: ssh would only report that it cannot connect."""
     from dstack._internal.core.services.ssh.attach import SSHAttach
 
     path = str(SSHAttach.get_control_sock_path(name))
-    if len(path) > _LONGEST_SOCKET:
+    if len(path) > _MAX_SOCKET_PATH:
         raise DstackFailed(
-            f"ssh cannot make the socket {path}: its path has more than {_LONGEST_SOCKET} characters.",
+            f"ssh cannot create the socket {path}: its path has more than {_MAX_SOCKET_PATH} characters.",
             hint="Set HOME to a shorter path.",
         )
 
 
 def detach(run: Any) -> None:
-    """Close the tunnel, also one that an earlier process of ours opened, which dstack would leave."""
-    attached = run._ssh_attach  # noqa: SLF001 - as above
+    """Close the tunnel, even if an earlier process opened it, in which case dstack would leave it open."""
+    attached = run._ssh_attach  # noqa: SLF001 - there is no other way
     run.detach()
     if attached is not None:
         attached.tunnel.close()
 
 
 def read_logs(api: Any, *, project: str, name: str) -> bytes:
-    """All that dstack has of the output of a run's latest job."""
+    """Return the output of a run's latest job, as far as dstack has recorded it."""
     from dstack._internal.server.schemas.logs import PollLogsRequest
 
     job = api.runs.get(project, name).latest_job_submission
     if job is None:
         return b""
-    found: list[bytes] = []
+    chunks: list[bytes] = []
     token: str | None = None
-    for _ in itertools.repeat(None, _MOST_LOG_PAGES):
+    for _ in itertools.repeat(None, _MAX_LOG_PAGES):
         request = PollLogsRequest(
             run_name=name, job_submission_id=job.id, descending=False, limit=1000, next_token=token
         )
         page = api.logs.poll(project_name=project, body=request)
-        found += [base64.b64decode(line.message) for line in page.logs]
+        chunks += [base64.b64decode(line.message) for line in page.logs]
         token = page.next_token
         if token is None:
             break
-    return b"".join(found)
+    return b"".join(chunks)
 
 
 def _client(api: Any, project: str) -> Any:
@@ -257,8 +272,8 @@ def _client(api: Any, project: str) -> Any:
     return Client(api_client=api, project_name=project)
 
 
-def _configured(settings: Settings) -> DstackSession:
-    """Which server: our settings, and dstack's own file for what they leave open."""
+def _configured_session(settings: Settings) -> DstackSession:
+    """Return the session for our settings; dstack's own configuration file provides what they leave unset."""
     url, token, project = settings.dstack_url, settings.dstack_token, settings.dstack_project
     if not (url and token and project):
         from dstack._internal.core.services.configs import ConfigManager
@@ -271,21 +286,21 @@ def _configured(settings: Settings) -> DstackSession:
     if not (url and token and project):
         raise BadSetting(
             f"{' and '.join(unset)} {'is' if len(unset) == 1 else 'are'} not set, and dstack's own "
-            "configuration has no such project.",
+            "configuration has no matching project.",
             hint="Set them in .env, or run `dstack project add --name … --url … --token …`.",
         )
     return DstackSession(url.rstrip("/"), project, token)
 
 
-def _with_defaults(request: Callable[..., Any], *, url: str) -> Callable[..., Any]:
-    """The session's `request`, with time-outs, and with one error for a server that is not there.
+def _with_timeouts(request: Callable[..., Any], *, url: str) -> Callable[..., Any]:
+    """Wrap the HTTP session's `request` with timeouts and one retry; raise `DstackUnreachable` if both fail.
 
-    dstack's client would try three times, a second apart, and then say so in words alone. One more try is
-    right: a connection that was kept open may be one of a server that was restarted since.
+    dstack's client would try three times, a second apart, and report the failure only as text. One retry is
+    needed, because the server may have been restarted since the connection was opened.
     """
     import requests
 
-    def ask(*args: Any, **options: Any) -> Any:
+    def request_with_timeout(*args: Any, **options: Any) -> Any:
         options.setdefault("timeout", _HTTP_TIMEOUTS_S)
         try:
             try:
@@ -295,7 +310,7 @@ def _with_defaults(request: Callable[..., Any], *, url: str) -> Callable[..., An
         except (requests.ConnectionError, requests.Timeout) as error:
             raise unreachable(url, error) from None
 
-    return ask
+    return request_with_timeout
 
 
 def _sentence(error: Exception) -> str:

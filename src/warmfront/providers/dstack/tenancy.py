@@ -1,13 +1,14 @@
-"""Which VM of dstack's a run of ours is on, and from when to when that VM's time is the run's.
+"""Tenancies: which dstack instance a run is on, and which part of the instance's time is billed to the run.
 
-dstack may put a run on a VM that an earlier one left, so the bill of one VM can belong to several leases;
-cut here, they add up to it. Nothing is started or ended from here.
+dstack may put a run on an instance that an earlier run left, so one instance's bill can belong to several
+leases. The tenancies of an instance divide its billed time without gaps. This module only reads.
 """
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,77 +21,77 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Tenancy:
-    """A run's time on a VM. Times are dstack's own, in seconds since 1970."""
+    """A run's time on an instance. Times are dstack's own, in seconds since 1970."""
 
     instance: DstackInstance
-    since: float | None  #: from when it is billed; None: dstack has no VM yet, only a place for one
-    until: float | None  #: until when; None: it goes on
-    is_last: bool  #: no other run came after it
+    started_at: float | None  #: start of the billed interval; None while the instance has no VM yet
+    ended_at: float | None  #: end of the billed interval; None while the tenancy lasts
 
 
 class TenancyIndex:
-    """Remembers where runs are: that does not change once it is known."""
+    """Finds the tenancies of runs, and caches which instance a run is on: that never changes."""
 
     def __init__(self, client: DstackClient, prefix: str) -> None:
-        """Runs are leases of VMs if their names begin with `prefix`; others only pass through."""
+        """Create an index of the runs whose names begin with `prefix`; other runs are not tenants."""
         self._client = client
         self._prefix = prefix
         self._instance_ids: dict[str, str] = {}  # by the run's id
 
-    async def stay(self, run: DstackRun, *, is_over: bool) -> Tenancy | None:
-        """Where it is or was; None if it has no VM."""
-        instance_id = self._instance_ids.get(run.id) or await self._find(run)
+    async def tenancy(self, run: DstackRun, *, has_ended: bool) -> Tenancy | None:
+        """Return the tenancy of a run; None if the run has no instance."""
+        instance_id = self._instance_ids.get(run.id) or await self._find_instance_id(run)
         if instance_id is None:
             return None
-        instance = await self._record(instance_id)
+        instance = await self._instance(instance_id)
         if instance is None:
             return None
-        if not is_over and instance.created_at >= run.submitted_at:
-            return cut(instance, run.name, [])  # made for it, and still its own
-        return cut(instance, run.name, await self._leases_of(instance_id))
+        if not has_ended and instance.created_at >= run.submitted_at:
+            return divide(instance, run.name, [])  # created for this run, which is still on it
+        return divide(instance, run.name, await self._tenant_assignments(instance_id))
 
     async def last_tenants(self, instances: Sequence[DstackInstance]) -> list[str]:
-        """The names of the runs that were last on these VMs."""
+        """Return the names of the runs that were last on these instances."""
         names = []
         for instance in instances:
-            found = await self._leases_of(instance.id)
-            names += [max(found, key=lambda each: each.at).run] if found else []
+            assignments = await self._tenant_assignments(instance.id)
+            if assignments:
+                names.append(max(assignments, key=attrgetter("at")).run)
         return names
 
-    async def _record(self, instance_id: str) -> DstackInstance | None:
-        """Most that are asked for still live, and those that ended become ever more."""
+    async def _instance(self, instance_id: str) -> DstackInstance | None:
+        """Return the instance; active ones are searched first, because ended ones accumulate."""
         for only_active in (True, False):
             for instance in await self._client.instances(only_active=only_active):
                 if instance.id == instance_id:
                     return instance
         return None
 
-    async def _leases_of(self, instance_id: str) -> list[InstanceAssignment]:
-        found = await self._client.assignments(instance=instance_id)
-        return [each for each in found if each.run.startswith(self._prefix)]
+    async def _tenant_assignments(self, instance_id: str) -> list[InstanceAssignment]:
+        assignments = await self._client.assignments(instance=instance_id)
+        return [assignment for assignment in assignments if assignment.run.startswith(self._prefix)]
 
-    async def _find(self, run: DstackRun) -> str | None:
-        found = await self._client.assignments(run=run.id)
-        if not found:
+    async def _find_instance_id(self, run: DstackRun) -> str | None:
+        assignments = await self._client.assignments(run=run.id)
+        if not assignments:
             return None
-        instance_id = max(found, key=lambda each: each.at).instance_id
+        instance_id = max(assignments, key=attrgetter("at")).instance_id
         self._instance_ids[run.id] = instance_id
         return instance_id
 
 
-def cut(instance: DstackInstance, run: str, found: Sequence[InstanceAssignment]) -> Tenancy:
-    """The first run has the VM from its beginning, and each until the next one came."""
-    tenants = [
-        next(group)
-        for _, group in itertools.groupby(sorted(found, key=lambda each: each.at), key=lambda each: each.run)
-    ]
-    number = next((number for number, tenant in enumerate(tenants) if tenant.run == run), 0)
-    following = tenants[number + 1 :]
+def divide(instance: DstackInstance, run: str, assignments: Sequence[InstanceAssignment]) -> Tenancy:
+    """Return a run's share of the instance's time.
+
+    The first tenant's share starts when the instance was created; each share ends when the next tenant was
+    assigned, and the last one when the instance ended.
+    """
+    in_order = sorted(assignments, key=attrgetter("at"))
+    tenants = [next(group) for _, group in itertools.groupby(in_order, key=attrgetter("run"))]
+    index = next((index for index, tenant in enumerate(tenants) if tenant.run == run), 0)
     is_billed = instance.price_usd_per_h is not None and instance.status != "pending"
-    since = tenants[number].at if number else instance.created_at
-    return Tenancy(
-        instance=instance,
-        since=since if is_billed else None,
-        until=following[0].at if following else instance.finished_at if instance.is_over else None,
-        is_last=not following,
-    )
+    started_at = tenants[index].at if index else instance.created_at
+    if index + 1 < len(tenants):
+        ended_at: float | None = tenants[index + 1].at
+    else:
+        ended_at = instance.finished_at if instance.has_ended else None
+    return Tenancy(instance=instance, started_at=started_at if is_billed else None, ended_at=ended_at)

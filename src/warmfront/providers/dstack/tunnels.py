@@ -1,7 +1,7 @@
-"""The tunnels to the VMs' listeners: opened, watched when there is doubt, and opened anew.
+"""Tunnels to the listeners on VMs: opened in the background, probed on request, reopened when broken.
 
-dstack opens them with its own SSH; a tunnel outlives us and is taken up again. What goes through one, and
-whether its VM still lives, is not known here.
+dstack opens each tunnel with its own SSH process, which outlives this process and is then reused. This module
+knows nothing about the traffic in a tunnel or about the state of the VM.
 """
 
 from __future__ import annotations
@@ -18,39 +18,43 @@ from warmfront.providers.dstack.configuration import LISTENER_PORT
 if TYPE_CHECKING:
     from warmfront.providers.dstack.client import DstackClient
 
-#: How long whoever asks for an address waits for a tunnel that is being opened.
-_PATIENCE_S = 5.0
-#: A listener on the other side answers this fast, if only to say that we have no token.
-_PROBE_S = 3.0
+#: How long `address` waits for a tunnel that is being opened.
+_OPEN_TIMEOUT_S = 5.0
+#: A listener behind a working tunnel responds faster than this, even to a request without a token.
+_PROBE_TIMEOUT_S = 3.0
 _log = logging.getLogger(__name__)
 
 
 class ListenerTunnels:
-    """One tunnel for each run."""
+    """One tunnel per run, to the listener's port."""
 
     def __init__(self, client: DstackClient) -> None:
         self._client = client
         self._addresses: dict[str, str] = {}
         self._opening: dict[str, asyncio.Task[None]] = {}
 
-    def known(self, run: str) -> str | None:
-        """The address as far as is known."""
+    def known_address(self, run: str) -> str | None:
+        """Return the address of the run's tunnel without probing or opening it."""
         return self._addresses.get(run)
 
-    async def address(self, run: str, *, doubt: bool = False) -> str | None:
-        """Where the listener is reached; None if it is not yet. With doubt, the tunnel is tried first."""
+    async def address(self, run: str, *, probe: bool = False) -> str | None:
+        """Return the address of the run's tunnel, opened if necessary; None if it is not open yet.
+
+        With `probe`, check that the tunnel works before its address is returned.
+        """
         known = self._addresses.get(run)
-        if known is not None and (not doubt or await _leads_there(known)):
+        if known is not None and (not probe or await _accepts_connections(known)):
             return known
         opening = self._opening.get(run)
         if opening is None:
             opening = self._opening[run] = asyncio.create_task(self._open(run))
-        # Opening may take minutes where the VM is gone; nobody waits for that, and it is not broken off.
-        await asyncio.wait([opening], timeout=_PATIENCE_S)
+        # Opening a tunnel to a VM that no longer exists takes minutes. Stop waiting before that, but let the
+        # task finish.
+        await asyncio.wait([opening], timeout=_OPEN_TIMEOUT_S)
         return self._addresses.get(run)
 
     async def close(self, run: str) -> None:
-        """There is nothing more to reach."""
+        """Close the run's tunnel."""
         self._addresses.pop(run, None)
         opening = self._opening.pop(run, None)
         if opening is not None:
@@ -58,7 +62,7 @@ class ListenerTunnels:
         await self._client.detach(run)
 
     async def close_all(self) -> None:
-        """Let go of all of them."""
+        """Close all tunnels."""
         opening = list(self._opening.values())
         for task in opening:
             task.cancel()
@@ -68,18 +72,21 @@ class ListenerTunnels:
     async def _open(self, run: str) -> None:
         try:
             if self._addresses.pop(run, None) is not None:
-                await self._client.detach(run)  # it leads nowhere any more
+                await self._client.detach(run)  # the old tunnel no longer works
             self._addresses[run] = await self._client.attach(run, LISTENER_PORT)
         except WarmfrontError as error:
-            _log.warning("no tunnel to %s: %s", run, error.message)
+            _log.warning("cannot open a tunnel to run %s: %s", run, error.message)
         finally:
             self._opening.pop(run, None)
 
 
-async def _leads_there(address: str) -> bool:
-    """Whether it takes connections; one that is closed at once has a VM behind it, where nobody listens."""
+async def _accepts_connections(address: str) -> bool:
+    """Return whether the tunnel accepts connections.
+
+    A connection that is accepted and closed at once counts: the VM is there, but its listener is not.
+    """
     try:
-        async with httpx.AsyncClient(timeout=_PROBE_S, trust_env=False) as http:
+        async with httpx.AsyncClient(timeout=_PROBE_TIMEOUT_S, trust_env=False) as http:
             await http.get(f"{address}/health")
     except (httpx.ConnectError, httpx.TimeoutException):
         return False

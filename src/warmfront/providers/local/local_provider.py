@@ -1,7 +1,7 @@
-"""The `local` provider: a VM is a listener process on loopback that stands in for a leased machine.
+"""The local provider: each VM is a listener process on loopback.
 
-It outlives the service, as a leased machine would, and is found again by its folder. It is free; in a
-rehearsal it takes a cloud's time to boot and has a cloud's price. It never looks at what the VM runs.
+The process outlives the service, as a leased machine would, and is found again by its folder. It is free of
+charge; in a rehearsal it has the boot time and the price of a cloud VM.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 LISTENER = (sys.executable, "-P", "-m", "warmfront", "listener")
 RELEASED = "released"
 
-#: A listener that is asked to end has this long to stop what it runs and clear it away.
+#: How long a listener may take to stop its attempts and remove their boxes before it is killed.
 _GRACE_S = 5.0
-#: How often the address of a listener that starts is looked for; it takes about a second.
-_LOOK_S = 0.02
-#: What a listener needs of our environment. All else, such as the database's password, stays here.
+#: Polling interval for the address of a listener that starts, which takes about a second.
+_POLL_S = 0.02
+#: Variables that a listener inherits. Others, such as the database password, are withheld.
 _INHERITED = frozenset(
     {
         *("PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"),
@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 
 class LocalProvider:
-    """VMs on this machine."""
+    """Provides VMs on this machine."""
 
     name = "local"
 
@@ -66,47 +66,46 @@ class LocalProvider:
         self._now = (clock or SystemClock()).now
         self._sleep = sleep
         self._watchers: dict[str, asyncio.Task[None]] = {}
-        self._over: set[str] = set()  # ended ones stay on disk for ever, and need no second look
+        self._ended: set[str] = set()  # their folders are never deleted, and need not be read again
 
     def billing(self, gpu: str) -> Billing:
         """Return a price of zero; in a rehearsal, the cloud's price of this GPU type."""
-        return Billing(
-            rate_usd_per_h=self._settings.gpu_rate_usd_per_h(gpu) if self._settings.rehearse else Decimal(0)
-        )
+        rate = self._settings.gpu_rate_usd_per_h(gpu) if self._settings.rehearse else Decimal(0)
+        return Billing(rate_usd_per_h=rate)
 
     def typical_boot_s(self, gpu: str) -> float:  # noqa: ARG002 - all GPU types start alike
-        """Return a process's start time; in a rehearsal, the cloud's boot time."""
+        """Return the start time of a process; in a rehearsal, the cloud's boot time."""
         return self._settings.rehearse_boot_s if self._settings.rehearse else 1.0
 
     def slots(self, gpu: str) -> int:  # noqa: ARG002 - all GPU types are alike
-        """Return one: attempts on this machine would disturb each other's timing."""
+        """Return one: attempts on the same machine would disturb each other's timing."""
         return 1
 
     async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
-        """Start a VM, or go on with the one of this id."""
-        record = self._living(vm_id) if self._look(vm_id) else self._ask(vm_id, gpu)
-        while record.boots:
+        """Start a VM, or resume waiting for the VM with this id."""
+        record = self._require_alive(vm_id) if self._current(vm_id) else self._create(vm_id, gpu)
+        while record.is_waiting:
             yield record.lease()
-            await self._until(record.changes_at)
-            record = self._living(vm_id)
+            await self._sleep_until(record.changes_at)
+            record = self._require_alive(vm_id)
         if record.process is None:
             record = self._start(record, token)
         if record.phase is Phase.STARTING:
             yield record.lease()
-            address = await self._announced(vm_id)
-            await self._until(record.changes_at)
-            ready = replace(self._living(vm_id), phase=Phase.READY, address=address)
+            address = await self._wait_for_address(vm_id)
+            await self._sleep_until(record.changes_at)
+            ready = replace(self._require_alive(vm_id), phase=Phase.READY, address=address)
             record = self._folder(vm_id).save(ready)
         yield record.lease()
 
     async def release(self, vm_id: str) -> Lease:
-        """Stop the VM's processes, all of them."""
-        record = self._look(vm_id)
+        """End all processes of the VM."""
+        record = self._current(vm_id)
         if record is None:
             return Lease(
-                vm_id=vm_id, phase=Phase.ENDED, ended_at=self._now(), detail="There never was such a VM."
+                vm_id=vm_id, phase=Phase.ENDED, ended_at=self._now(), detail="This VM never existed."
             )
-        if record.is_over:
+        if record.has_ended:
             return record.lease()
         record = self._folder(vm_id).save(replace(record, detail=RELEASED))
         if record.process is not None:
@@ -114,34 +113,34 @@ class LocalProvider:
         return self._finish(vm_id, self._now()).lease()
 
     async def describe(self, vm_id: str) -> Lease | None:
-        """The VM as it is now."""
-        record = self._look(vm_id)
+        """Return the VM's current lease, or None."""
+        record = self._current(vm_id)
         return record.lease() if record else None
 
     async def leases(self) -> list[Lease]:
-        """Every VM that is there or on its way."""
-        known = [path.name for path in self._vms.iterdir()] if self._vms.is_dir() else []
-        found = [self._look(vm_id) for vm_id in sorted(known) if vm_id not in self._over]
-        return [record.lease() for record in found if record and not record.is_over]
+        """Return the VMs that have not ended."""
+        names = [path.name for path in self._vms.iterdir()] if self._vms.is_dir() else []
+        records = [self._current(vm_id) for vm_id in sorted(names) if vm_id not in self._ended]
+        return [record.lease() for record in records if record and not record.has_ended]
 
     async def close(self) -> None:
-        """Look after the VMs no more; they live on."""
+        """Stop watching the VMs, which keep running."""
         watchers = [*self._watchers.values()]
         for watcher in watchers:
             watcher.cancel()
         await asyncio.gather(*watchers, return_exceptions=True)
 
-    def _ask(self, vm_id: str, gpu: str) -> LocalVMRecord:
+    def _create(self, vm_id: str, gpu: str) -> LocalVMRecord:
         now = self._now()
         boot_s = self._settings.rehearse_boot_s if self._settings.rehearse else 0.0
-        asked = LocalVMRecord(vm_id=vm_id, gpu=gpu, phase=Phase.QUEUED, asked_at=now, boot_s=boot_s)
-        return self._folder(vm_id).save(asked.at(now))
+        record = LocalVMRecord(vm_id=vm_id, gpu=gpu, phase=Phase.QUEUED, asked_at=now, boot_s=boot_s)
+        return self._folder(vm_id).save(record.at(now))
 
     def _start(self, record: LocalVMRecord, token: str) -> LocalVMRecord:
         folder = self._folder(record.vm_id)
-        dead_man = f"{self._settings.dead_man_s:g}"
+        watchdog = f"{self._settings.dead_man_s:g}"
         process = processes.spawn(
-            [*self._listener, "--port", "0", "--announce", str(folder.announced), "--dead-man", dead_man],
+            [*self._listener, "--port", "0", "--announce", str(folder.announcement), "--dead-man", watchdog],
             environ=self._environ(token),
             log=folder.log,
         )
@@ -150,62 +149,62 @@ class LocalProvider:
         return folder.save(replace(record, process=process))
 
     def _environ(self, token: str) -> dict[str, str]:
-        """The judge's settings as they are here, whichever file they came from, and the VM's own token."""
+        """Return the listener's environment: inherited variables, the judge's settings and the VM's token."""
         inherited = {name: value for name, value in os.environ.items() if name in _INHERITED}
         return {**inherited, **self._settings.judge_environ(), "WARMFRONT_LISTENER_TOKEN": token}
 
-    async def _announced(self, vm_id: str) -> str:
-        """The address that the listener writes down once it listens."""
+    async def _wait_for_address(self, vm_id: str) -> str:
+        """Wait until the listener announces its address, and return it."""
         folder = self._folder(vm_id)
         try:
             async with asyncio.timeout(self._settings.provision_timeout_s):
                 while (address := folder.address()) is None:
-                    self._living(vm_id)
-                    await asyncio.sleep(_LOOK_S)
+                    self._require_alive(vm_id)
+                    await asyncio.sleep(_POLL_S)
         except TimeoutError:
-            raise ProviderError(f"VM {vm_id} was started and does not listen.") from None
+            raise ProviderError(f"The listener of VM {vm_id} started, but does not listen.") from None
         return address
 
-    async def _until(self, moment: float) -> None:
+    async def _sleep_until(self, moment: float) -> None:
         delay_s = moment - self._now()
         if delay_s > 0:
             await self._sleep(delay_s)
 
-    def _living(self, vm_id: str) -> LocalVMRecord:
-        record = self._look(vm_id)
+    def _require_alive(self, vm_id: str) -> LocalVMRecord:
+        record = self._current(vm_id)
         if record is None:
-            raise ProviderError(f"The folder of VM {vm_id} is gone.")
-        if record.is_over:
+            raise ProviderError(f"The folder of VM {vm_id} does not exist.")
+        if record.has_ended:
             raise ProviderError(f"VM {vm_id} has ended: {record.detail}.")
         return record
 
-    def _look(self, vm_id: str) -> LocalVMRecord | None:
-        """The record, brought up to what is true now."""
+    def _current(self, vm_id: str) -> LocalVMRecord | None:
+        """Return the VM's record, updated to the current state of its boot and its process."""
         folder = self._folder(vm_id)
-        written = folder.load()
-        if written is None or written.is_over:
-            return written
-        record = written.at(self._now())
+        stored = folder.load()
+        if stored is None or stored.has_ended:
+            return stored
+        record = stored.at(self._now())
         if record.process is None and record.phase is Phase.STARTING:
-            # We may have been killed between starting it and writing that down.
-            record = replace(record, process=processes.find(str(folder.announced)))
-        if record != written:
+            # The service may have been killed between starting the process and storing its pid.
+            record = replace(record, process=processes.find(str(folder.announcement)))
+        if record != stored:
             folder.save(record)
         if record.process is None:
             return record
         if not processes.is_alive(record.process):
             watched = vm_id in self._watchers
-            return self._finish(vm_id, self._now() if watched else folder.last_sign_of_life())
-        folder.seen_alive(self._now())
+            return self._finish(vm_id, self._now() if watched else folder.last_alive_at())
+        folder.note_alive(self._now())
         self._watch(vm_id, record.process)
         return record
 
     def _watch(self, vm_id: str, process: processes.Process) -> None:
-        """Have its end noticed when it comes, so that it is billed until then and not until someone looks."""
+        """Watch the process, so that the VM is billed until it ends, not until the next check."""
         if vm_id not in self._watchers:
-            self._watchers[vm_id] = asyncio.create_task(self._see_out(vm_id, process))
+            self._watchers[vm_id] = asyncio.create_task(self._finish_after(vm_id, process))
 
-    async def _see_out(self, vm_id: str, process: processes.Process) -> None:
+    async def _finish_after(self, vm_id: str, process: processes.Process) -> None:
         try:
             await processes.wait(process)
             self._finish(vm_id, self._now())
@@ -213,18 +212,18 @@ class LocalProvider:
             del self._watchers[vm_id]
 
     def _finish(self, vm_id: str, ended_at: float) -> LocalVMRecord:
-        """Write down that it ended; whoever says so first is believed."""
+        """Record the VM's end; if its end is recorded already, keep that."""
         folder = self._folder(vm_id)
         record = folder.load()
         if record is None:
-            raise ProviderError(f"The folder of VM {vm_id} is gone.")
-        if record.is_over:
+            raise ProviderError(f"The folder of VM {vm_id} does not exist.")
+        if record.has_ended:
             return record
         how = processes.reap(record.process) if record.process else ""
-        detail = record.detail or f"its listener ended by itself ({how}): {folder.last_words() or 'no words'}"
+        detail = record.detail or f"its listener exited ({how}): {folder.last_log_line() or 'no output'}"
         if record.detail != RELEASED:
             _log.warning("VM %s ended: %s", vm_id, detail)
-        self._over.add(vm_id)
+        self._ended.add(vm_id)
         billed_until = max(record.started_at or 0.0, min(ended_at, self._now()))
         return folder.save(replace(record, phase=Phase.ENDED, ended_at=billed_until, detail=detail))
 

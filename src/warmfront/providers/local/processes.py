@@ -1,7 +1,6 @@
-"""Processes that outlive us: started in a session of their own, found again, waited for and ended.
+"""Processes that outlive this one: start them in their own session, find them again, wait for and end them.
 
-A pid is given anew when its process is gone, so nothing here trusts one without the time of birth beside it.
-What the processes are for is their owner's business.
+The kernel reuses pids, so a process is always identified by its pid and its start time.
 """
 
 from __future__ import annotations
@@ -20,21 +19,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _PROC = Path("/proc")
-#: Killing takes no time but where the kernel itself hangs.
-_KILL_S = 30.0
+#: A killed process ends at once unless it hangs in the kernel.
+_KILL_TIMEOUT_S = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Process:
-    """One process for ever: no later one is taken for it."""
+    """The identity of one process; a later process with the same pid does not match it."""
 
     pid: int
-    born: str  #: which boot of the machine, and how many clock ticks after it
+    born: str  #: id of the machine's boot, and the clock ticks from then to the process's start
 
 
 def spawn(argv: Sequence[str], *, environ: Mapping[str, str], log: Path) -> Process:
-    """Start it in a session of its own; what it prints is added to `log`."""
-    appending = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    """Start a process in its own session, with its output appended to `log`.
+
+    Raises:
+        ProviderError: It cannot be started.
+    """
+    append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     try:
         pid = os.posix_spawn(
             argv[0],
@@ -42,64 +45,67 @@ def spawn(argv: Sequence[str], *, environ: Mapping[str, str], log: Path) -> Proc
             environ,
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                (os.POSIX_SPAWN_OPEN, 1, str(log), appending, 0o600),
+                (os.POSIX_SPAWN_OPEN, 1, str(log), append, 0o600),
                 (os.POSIX_SPAWN_DUP2, 1, 2),
             ],
             setsid=True,
         )
     except OSError as error:
-        raise ProviderError(f"{argv[0]} cannot be started: {error.strerror}.") from error
-    born = _born(pid)
-    if born is None:  # nobody but us can reap it
-        raise ProviderError(f"{argv[0]} was started and is not to be found in {_PROC}.")
+        raise ProviderError(f"Cannot start {argv[0]}: {error.strerror}.") from error
+    born = _birth(pid)
+    if born is None:  # cannot happen: only this process can reap its child
+        raise ProviderError(f"{argv[0]} was started, but is not in {_PROC}.")
     return Process(pid=pid, born=born)
 
 
 def find(argument: str) -> Process | None:
-    """The process that has this word among its arguments."""
+    """Return a process that has this argument, or None."""
     wanted = argument.encode()
     for folder in _PROC.iterdir():
         if not folder.name.isdecimal():
             continue
-        with suppress(OSError):  # it ended while we looked
-            born = _born(int(folder.name))
+        with suppress(OSError):  # the process ended meanwhile
+            born = _birth(int(folder.name))
             if born and wanted in (folder / "cmdline").read_bytes().split(b"\0"):
                 return Process(pid=int(folder.name), born=born)
     return None
 
 
 def is_alive(process: Process) -> bool:
-    """Whether it still runs; one that ended and was not reaped does not."""
-    return _born(process.pid) == process.born and _state(process.pid) not in {"Z", "X"}
+    """Return whether the process runs; a zombie does not."""
+    return _birth(process.pid) == process.born and _state(process.pid) not in {"Z", "X"}
 
 
 async def wait(process: Process) -> None:
-    """Return when it has ended, at once if it has already. It need not be our child."""
-    with _handle(process) as handle:
-        if handle is not None:
-            await _exit(handle)
+    """Wait until the process has ended. It need not be a child of this process."""
+    with _open_pidfd(process) as pidfd:
+        if pidfd is not None:
+            await _wait_for_exit(pidfd)
 
 
 async def end(process: Process, *, grace_s: float) -> None:
-    """Ask it to end, and make it after a while; returns when it is gone. `reap` it afterwards."""
-    with _handle(process) as handle:
-        if handle is None:
+    """Terminate the process, kill its group after `grace_s`, and return when it has ended.
+
+    `reap` the process afterwards.
+
+    Raises:
+        ProviderError: It did not end although it was killed.
+    """
+    with _open_pidfd(process) as pidfd:
+        if pidfd is None:
             return
-        signal.pidfd_send_signal(handle, signal.SIGTERM)
-        if await _exits_within(handle, grace_s):
+        signal.pidfd_send_signal(pidfd, signal.SIGTERM)
+        if await _exits_within(pidfd, grace_s):
             return
         _kill_group(process)
-        if not await _exits_within(handle, _KILL_S):
-            raise ProviderError(f"Process {process.pid} was killed and did not end in {_KILL_S:g} s.")
+        if not await _exits_within(pidfd, _KILL_TIMEOUT_S):
+            raise ProviderError(f"Process {process.pid} was killed and did not end in {_KILL_TIMEOUT_S:g} s.")
 
 
 def reap(process: Process) -> str:
-    """Clear away one that has ended: what is left of its group, and its entry if it was our child.
-
-    Says how it ended, as far as that can be known.
-    """
-    if _born(process.pid) != process.born:
-        return "cleared away by another"
+    """Kill the rest of an ended process's group, reap it if it was our child, and return how it ended."""
+    if _birth(process.pid) != process.born:
+        return "reaped by another process"
     _kill_group(process)
     try:
         _, status = os.waitpid(process.pid, os.WNOHANG)
@@ -110,61 +116,61 @@ def reap(process: Process) -> str:
 
 
 def _kill_group(process: Process) -> None:
-    """It leads its group, which keeps its number for as long as anyone is in it."""
+    """Kill the group that the process leads. The group's id is not reused while it has a member."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
 
 
 @contextmanager
-def _handle(process: Process) -> Iterator[int | None]:
-    """A descriptor that means this process whatever becomes of its pid; None if it is gone."""
+def _open_pidfd(process: Process) -> Iterator[int | None]:
+    """Open a pidfd, which refers to this process even if its pid is reused; None if it has ended."""
     try:
-        handle = os.pidfd_open(process.pid)
+        pidfd = os.pidfd_open(process.pid)
     except ProcessLookupError:
         yield None
         return
     try:
-        # Looked at after it was opened: what has the pid now is what the descriptor means.
-        yield handle if is_alive(process) else None
+        # Checked after opening: the pidfd refers to the process that has the pid at this moment.
+        yield pidfd if is_alive(process) else None
     finally:
-        os.close(handle)
+        os.close(pidfd)
 
 
-async def _exits_within(handle: int, limit_s: float) -> bool:
+async def _exits_within(pidfd: int, limit_s: float) -> bool:
     try:
         async with asyncio.timeout(limit_s):
-            await _exit(handle)
+            await _wait_for_exit(pidfd)
     except TimeoutError:
         return False
     return True
 
 
-async def _exit(handle: int) -> None:
-    """A pidfd becomes readable when its process ends."""
+async def _wait_for_exit(pidfd: int) -> None:
+    """Wait until the pidfd is readable, which it is when its process has ended."""
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
-    loop.add_reader(handle, ended.set)
+    loop.add_reader(pidfd, ended.set)
     try:
         await ended.wait()
     finally:
-        loop.remove_reader(handle)
+        loop.remove_reader(pidfd)
 
 
 def _state(pid: int) -> str:
-    fields = _stat(pid)
+    fields = _stat_fields(pid)
     return fields[0] if fields else "X"
 
 
-def _born(pid: int) -> str | None:
-    fields = _stat(pid)
+def _birth(pid: int) -> str | None:
+    fields = _stat_fields(pid)
     if fields is None:
         return None
     boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
     return f"{boot}/{fields[19]}"
 
 
-def _stat(pid: int) -> list[str] | None:
-    """The fields of /proc/PID/stat from the third on: the second, the name, may have spaces in it."""
+def _stat_fields(pid: int) -> list[str] | None:
+    """Return the fields of /proc/PID/stat after the second one, the name, which may contain spaces."""
     try:
         text = (_PROC / str(pid) / "stat").read_text()
     except (FileNotFoundError, ProcessLookupError):

@@ -1,7 +1,7 @@
-"""What the local provider knows of a VM, in a folder of its own: the stand-in for a cloud's account.
+"""A local VM's folder: its lease record, its listener's log and the announced address.
 
-It outlives the service, so that a lease is found again with the times that it is billed by. Each change is
-seen whole or not at all.
+The folders play the part of a cloud's account: they outlive the service, so that a lease is found again with
+its billed interval. Each update of a record is atomic.
 """
 
 from __future__ import annotations
@@ -18,58 +18,59 @@ from warmfront.providers.local.processes import Process
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: How a cloud's boot divides: a machine is found, boots, pulls the image, starts the listener.
+#: Shares of a rehearsed boot: find a machine, boot it, pull the image, start the listener.
 _SHARES = {Phase.QUEUED: 0.1, Phase.BOOTING: 0.3, Phase.PULLING: 0.5, Phase.STARTING: 0.1}
-_ORDER = tuple(_SHARES)
+_BOOT_PHASES = tuple(_SHARES)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LocalVMRecord:
-    """One VM, as it is written down."""
+    """One VM, as stored in its folder."""
 
     vm_id: str
     gpu: str
     phase: Phase
-    asked_at: float
-    boot_s: float  #: how long the boot is drawn out; 0: as fast as it can be
-    started_at: float | None = None  #: from when it is billed: when its machine boots
+    asked_at: float  #: when it was requested
+    boot_s: float  #: duration of the boot in a rehearsal; 0: as fast as possible
+    started_at: float | None = None  #: start of the billed interval: the beginning of BOOTING
     ended_at: float | None = None
     address: str | None = None
     process: Process | None = None
     detail: str = ""
 
     @property
-    def is_over(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether its end is confirmed."""
         return self.phase is Phase.ENDED
 
     @property
-    def boots(self) -> bool:
-        """Whether it is in one of the phases that only time ends."""
-        return self.phase in _ORDER[:-1]
+    def is_waiting(self) -> bool:
+        """Whether it is in a phase that ends by itself after a time."""
+        return self.phase in _BOOT_PHASES[:-1]
 
     def begin_of(self, phase: Phase) -> float:
-        """When this phase begins: READY at the earliest when the boot has taken its time."""
+        """Return when this phase begins; for READY, the earliest time."""
         shares = list(_SHARES.values())
-        before = shares[: _ORDER.index(phase)] if phase in _ORDER else shares
+        before = shares[: _BOOT_PHASES.index(phase)] if phase in _BOOT_PHASES else shares
         return self.asked_at + self.boot_s * sum(before)
 
     def at(self, now: float) -> LocalVMRecord:
-        """The record as of `now`: a boot goes on whether or not anyone looks."""
-        if self.phase not in _ORDER:
+        """Return the record as of `now`: a boot continues even while no service runs."""
+        if self.phase not in _BOOT_PHASES:
             return self
-        phase = [each for each in _ORDER if self.begin_of(each) <= now or each is Phase.QUEUED][-1]
+        begun = [phase for phase in _BOOT_PHASES if self.begin_of(phase) <= now]
+        phase = begun[-1] if begun else Phase.QUEUED
         started_at = None if phase is Phase.QUEUED else self.begin_of(Phase.BOOTING)
         return replace(self, phase=phase, started_at=started_at)
 
     @property
     def changes_at(self) -> float:
-        """When the present phase of a boot is over."""
-        following = (*_ORDER, Phase.READY)[_ORDER.index(self.phase) + 1]
+        """When the current phase of the boot ends."""
+        following = (*_BOOT_PHASES, Phase.READY)[_BOOT_PHASES.index(self.phase) + 1]
         return self.begin_of(following)
 
     def lease(self) -> Lease:
-        """What the rest of the program is told."""
+        """Return the lease that the provider reports."""
         return Lease(
             vm_id=self.vm_id,
             phase=self.phase,
@@ -82,18 +83,18 @@ class LocalVMRecord:
 
 
 class VMFolder:
-    """The place of one VM: its record, its listener's log, and the address that the listener announced."""
+    """The folder of one VM."""
 
     def __init__(self, vms: Path, vm_id: str) -> None:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}", vm_id):
-            raise ValueError(f"{vm_id!r} is no id of a VM")
+            raise ValueError(f"{vm_id!r} is not a valid VM id")
         self._path = vms / vm_id
         self.log = self._path / "listener.log"
-        self.announced = self._path / "listener.json"
+        self.announcement = self._path / "listener.json"
         self._record = self._path / "lease.json"
 
     def load(self) -> LocalVMRecord | None:
-        """The record, or None if there is none."""
+        """Read the record; None if there is none."""
         try:
             data: dict[str, Any] = json.loads(self._record.read_text())
         except FileNotFoundError:
@@ -104,7 +105,7 @@ class VMFolder:
         )
 
     def save(self, record: LocalVMRecord) -> LocalVMRecord:
-        """Write it down."""
+        """Replace the record atomically and return it."""
         self._path.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = self._record.with_suffix(".new")
         draft.write_text(json.dumps(asdict(record), indent=1))
@@ -112,22 +113,23 @@ class VMFolder:
         return record
 
     def address(self) -> str | None:
-        """Where the listener said that it listens; None until it does."""
+        """Return the address that the listener announced; None until it listens."""
         try:
-            return str(json.loads(self.announced.read_text())["address"])
+            return str(json.loads(self.announcement.read_text())["address"])
         except FileNotFoundError:
             return None
 
-    def seen_alive(self, now: float) -> None:
-        """Note that the VM was there at this time: should it be gone the next time, it was until now."""
+    def note_alive(self, now: float) -> None:
+        """Record that the VM was alive at this time, in case it has ended at the next check."""
         os.utime(self._record, (now, now))
 
-    def last_sign_of_life(self) -> float:
-        """When the VM last wrote anything, or was last seen."""
-        return max(path.stat().st_mtime for path in (self._record, self.log, self.announced) if path.exists())
+    def last_alive_at(self) -> float:
+        """Return when the VM last wrote a file or was last seen alive."""
+        files = (self._record, self.log, self.announcement)
+        return max(path.stat().st_mtime for path in files if path.exists())
 
-    def last_words(self) -> str:
-        """The last line of the log, shortened."""
+    def last_log_line(self) -> str:
+        """Return the last line of the listener's log, shortened."""
         try:
             lines = self.log.read_text(errors="replace").split("\n")
         except FileNotFoundError:

@@ -283,7 +283,7 @@ async def test_what_was_never_leased_is_unknown(make: Callable[..., LocalProvide
     assert await provider.describe("vm-9") is None
     assert (await provider.release("vm-9")).phase is Phase.ENDED
     assert await provider.leases() == []
-    with pytest.raises(ValueError, match="no id"):
+    with pytest.raises(ValueError, match="not a valid VM id"):
         await provider.describe("../secret")
 
 
@@ -367,7 +367,7 @@ async def test_a_vm_that_nobody_owns_ends_itself(configured: Settings) -> None:
         ended = await provider.describe("vm-1")
         assert ended
         assert ended.phase is Phase.ENDED
-        assert "by itself" in ended.detail
+        assert "its listener exited" in ended.detail
     finally:
         await provider.release("vm-1")
         await provider.close()

@@ -1,4 +1,4 @@
-"""What we hand to dstack, what `deploy/` holds of it, and what a bad setting gets instead."""
+"""The configurations for dstack, the files in `deploy/`, and the errors for invalid settings."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ FILES = {"fleet": "fleet.dstack.yml", "worker": "worker.dstack.yml", "direct": "
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_the_files_to_deploy_are_what_warmfront_generates(kind: str) -> None:
-    """Each file is the text that `warmfront fleet config` prints with the defaults, below one comment."""
+def test_deploy_files_match_the_generated_configurations(kind: str) -> None:
+    """Each file contains what `warmfront fleet config` prints with default settings, below one comment."""
     comment, text = (DEPLOY / FILES[kind]).read_text().split("\n", 1)
     assert comment.startswith("# `warmfront fleet config ")
-    assert text == to_yaml(configuration.of_kind(kind, OURS))
+    assert text == to_yaml(configuration.example_configuration(kind, OURS))
 
 
 @pytest.mark.parametrize("path", sorted(DEPLOY.rglob("*.dstack.yml")), ids=lambda path: path.name)
-def test_dstack_itself_takes_each_file(path: Path) -> None:
-    """Its own models parse them, and refuse what they do not know."""
-    read = yaml.safe_load(path.read_text())
-    assert parse_apply_configuration(read).type == read["type"]
+def test_dstack_accepts_each_file(path: Path) -> None:
+    """The file is valid according to dstack's own models, which reject unknown fields."""
+    content = yaml.safe_load(path.read_text())
+    assert parse_apply_configuration(content).type == content["type"]
     with pytest.raises(Exception, match="extra"):
-        parse_apply_configuration({**read, "no_such_field": 1})
+        parse_apply_configuration({**content, "no_such_field": 1})
 
 
-def test_a_fleet_scales_from_zero_and_is_never_one_of_hosts() -> None:
-    """`nodes: 0..N`, an end to idleness, a price, and no `ssh_config`."""
+def test_fleet_scales_from_zero_and_has_no_ssh_hosts() -> None:
+    """The fleet has `nodes: 0..N`, an idle duration, a maximum price and no `ssh_config`."""
     wanted = replace(OURS, fleet_max_nodes=3, fleet_idle_s=90, backend="hotaisle")
     parsed = parse_apply_configuration(configuration.fleet_configuration(wanted))
     assert (parsed.nodes.min, parsed.nodes.target, parsed.nodes.max) == (0, 0, 3)
@@ -55,49 +55,83 @@ def test_a_fleet_scales_from_zero_and_is_never_one_of_hosts() -> None:
     assert parsed.ssh_config is None
 
 
-def test_a_worker_has_an_end_a_price_and_no_secret_but_its_token() -> None:
-    """Whatever the service knows stays with the service."""
+def test_worker_has_limits_and_no_secret_but_its_token() -> None:
+    """The worker has a maximum duration and price, and gets no secret of the service and no local path."""
     secret = replace(
         OURS,
-        dstack_token="dstack-secret",  # noqa: S106 - to be looked for
+        dstack_token="dstack-secret",  # noqa: S106 - not a real secret
         devcloud_api_key="cloud-secret",
         database_url="postgresql://me:db-secret@db/x",
     )
-    task = configuration.worker_task(secret, vm_id="vm_0123456789abcdef01234567", token="vm-token")  # noqa: S106
+    task = configuration.worker_task(
+        secret,
+        vm_id="vm_0123456789abcdef01234567",
+        gpu="MI300X",
+        token="vm-token",  # noqa: S106 - not a real secret
+    )
     parsed = parse_apply_configuration(task)
     assert (parsed.max_duration, parsed.max_price, parsed.idle_duration) == (86400, 1.99, 0)
-    assert task["env"]["WARMFRONT_LISTENER_TOKEN"] == "vm-token"  # noqa: S105 - as above
+    assert task["env"]["WARMFRONT_LISTENER_TOKEN"] == "vm-token"  # noqa: S105 - not a real secret
     assert "secret" not in str(task)
     assert not [value for value in task["env"].values() if value.startswith(("/", "~"))]
     assert configuration.id_of(parsed.name) == "vm_0123456789abcdef01234567"
-    assert configuration.id_of("someone-elses") is None
+    assert configuration.id_of("another-run") is None
 
 
-def test_what_a_judge_on_a_vm_reads_is_what_is_set_here() -> None:
-    """The limits travel in the task's environment, and read back as they were."""
+def test_judge_settings_survive_the_environment() -> None:
+    """Settings loaded from the task's environment equal the settings that it was made from."""
     ours = replace(OURS, memory_bytes=3 << 30, cpus=1.5, task_timeout_s=90.0)
-    read = settings.load(configuration.judge_environ(ours), env_file=None)
-    assert read == ours
+    loaded = settings.load(configuration.judge_environ(ours), env_file=None)
+    assert loaded == ours
 
 
-def test_a_run_for_one_submission_reuses_a_warm_vm() -> None:
-    """`reuse-or-create`, an idle duration that keeps the VM, and the attempt's own time limit."""
-    task = configuration.submission_task(OURS, name="wf-sub-1", commands=["true"], ports=[8000])
+def test_attempt_reuses_a_warm_vm() -> None:
+    """The run has `reuse-or-create`, the fleet's idle duration and the attempt's time limit."""
+    task = configuration.attempt_task(OURS, name="wf-att-1", gpu="MI300X", commands=["true"], ports=[8000])
     parsed = parse_apply_configuration(task)
     assert parsed.creation_policy.value == "reuse-or-create"
     assert (parsed.idle_duration, parsed.max_duration) == (600, 600)
     assert [port.container_port for port in parsed.ports] == [8000]
 
 
-def test_the_server_gets_a_backend_only_with_a_key() -> None:
-    """With the key, the `config.yml` of a dstack server; without, what is missing."""
-    made = configuration.server_configuration(replace(OURS, devcloud_api_key="dop_v1_x"))
-    backend = made["projects"][0]["backends"][0]
+@pytest.mark.parametrize(("gpu", "memory_gb", "price"), [("MI300X", 192, 1.99), ("MI325X", 256, 2.25)])
+def test_task_requests_the_gpu_of_the_vm(gpu: str, memory_gb: int, price: float) -> None:
+    """GPU name, memory and maximum price are those of the requested GPU type."""
+    ours = replace(OURS, gpu_type="MI300X,MI325X")
+    for task in (
+        configuration.worker_task(ours, vm_id="vm_1", gpu=gpu, token=""),
+        configuration.attempt_task(ours, name="wf-att-1", gpu=gpu, commands=["true"]),
+    ):
+        parsed = parse_apply_configuration(task)
+        assert (parsed.resources.gpu.name, parsed.max_price) == ([gpu], price)
+        assert (parsed.resources.gpu.memory.min, parsed.resources.gpu.memory.max) == (memory_gb, memory_gb)
+
+
+def test_fleet_with_two_gpu_types() -> None:
+    """A fleet for two GPU types accepts both, up to the higher price."""
+    parsed = parse_apply_configuration(
+        configuration.fleet_configuration(settings.load({"AMD_GPU_TYPE": "MI300X, MI325X"}, env_file=None))
+    )
+    gpu = parsed.resources.gpu
+    assert (gpu.name, gpu.memory.min, gpu.memory.max) == (["MI300X", "MI325X"], 192, 256)
+    assert parsed.max_price == 2.25
+
+
+def test_gpu_type_without_a_rate_is_rejected() -> None:
+    """Without a rate there is no price limit and no ledger."""
+    with pytest.raises(BadSetting, match="no hourly rate for the GPU type 'MI999X'"):
+        configuration.fleet_configuration(replace(OURS, gpu_type="MI999X"))
+
+
+def test_server_configuration_requires_an_api_key() -> None:
+    """With the key, the result is a `config.yml`; without it, the error names the variable."""
+    config = configuration.server_configuration(replace(OURS, devcloud_api_key="dop_v1_x"))
+    backend = config["projects"][0]["backends"][0]
     assert (backend["type"], backend["creds"]["api_key"]) == ("amddevcloud", "dop_v1_x")
     with pytest.raises(BadSetting, match="DSTACK_AMDDEVCLOUD_API_KEY is not set"):
         configuration.server_configuration(OURS)
-    with pytest.raises(UsageError, match="no configuration 'x'"):
-        configuration.of_kind("x", OURS)
+    with pytest.raises(UsageError, match="Unknown configuration 'x'"):
+        configuration.example_configuration("x", OURS)
 
 
 @pytest.mark.parametrize(
@@ -123,8 +157,8 @@ def test_the_server_gets_a_backend_only_with_a_key() -> None:
         ("DSTACK_SERVER_URL", "sky.dstack.ai"),
     ],
 )
-def test_bad_values_are_refused_by_name(variable: str, value: str) -> None:
-    """Before anything is sent, with the variable, the value, and what is allowed."""
+def test_error_for_an_invalid_value_names_the_variable(variable: str, value: str) -> None:
+    """The error has the variable, the value and what is allowed, before anything is sent."""
     with pytest.raises(BadSetting) as raised:
         settings.load({variable: value}, env_file=None)
     assert variable in raised.value.message
@@ -133,44 +167,44 @@ def test_bad_values_are_refused_by_name(variable: str, value: str) -> None:
 
 
 @pytest.mark.parametrize("rate", ["0", "101"])
-def test_an_absurd_price_is_refused(rate: str) -> None:
-    """Free VMs and VMs at a hundred dollars an hour are slips of the keyboard."""
+def test_implausible_rate_is_rejected(rate: str) -> None:
+    """A rate of zero, or above a hundred dollars per hour, is a typing error."""
     with pytest.raises(BadSetting, match=f"AMD_MI300X_HOURLY_RATE is '{rate}'"):
         configuration.fleet_configuration(replace(OURS, rate_usd_per_h=Decimal(rate)))
 
 
-def test_an_option_is_named_as_it_was_typed() -> None:
-    """A bad option says its own name, not that of the variable."""
+def test_error_for_an_invalid_option_names_the_option() -> None:
+    """The error names the option, not the variable."""
     with pytest.raises(BadSetting, match="--nodes is '99'"):
         settings.with_options(OURS, {"fleet_max_nodes": ("--nodes", "99")})
     assert settings.with_options(OURS, {"fleet_idle_s": ("--idle-duration", "2h")}).fleet_idle_s == 7200
 
 
-def test_two_names_of_one_variable_may_not_disagree() -> None:
-    """`DSTACK_BACKEND` is `AMD_BACKEND`; with two values, nobody knows which is meant."""
+def test_conflicting_aliases_are_rejected() -> None:
+    """`DSTACK_BACKEND` is an alias of `AMD_BACKEND`; two different values are an error."""
     assert settings.load({"DSTACK_BACKEND": "hotaisle"}, env_file=None).backend == "hotaisle"
     with pytest.raises(BadSetting, match="they mean the same"):
         settings.load({"DSTACK_BACKEND": "hotaisle", "AMD_BACKEND": "amddevcloud"}, env_file=None)
 
 
-def test_variables_of_ssh_fleets_get_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    """They do nothing, and whoever left them in `.env` is told so."""
+def test_variables_of_ssh_fleets_cause_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    """Variables without effect are ignored with a warning each, unless they are empty."""
     left = {
         "AMD_DEVCLOUD_HOSTS": "10.0.0.1",
         "AMD_DEVCLOUD_SSH_USER": "root",
         "AMD_DEVCLOUD_SSH_KEY_PATH": "",
     }
     assert settings.load(left, env_file=None) == OURS
-    told = [record.getMessage() for record in caplog.records]
-    assert len(told) == 2
-    assert all(re.match(r"AMD_DEVCLOUD_\w+ does nothing", text) for text in told)
+    warnings = [record.getMessage() for record in caplog.records]
+    assert len(warnings) == 2
+    assert all(re.match(r"AMD_DEVCLOUD_\w+ does nothing", text) for text in warnings)
 
 
 @pytest.mark.parametrize(("version", "message"), [(None, "not installed"), ("0.18.2", "0.18.2 is too old")])
-def test_dstack_must_be_there_and_new_enough(
+def test_dstack_must_be_installed_and_recent(
     monkeypatch: pytest.MonkeyPatch, version: str | None, message: str
 ) -> None:
-    """Without it, or with an old one, the message has the line that installs it."""
+    """If dstack is missing or too old, the hint has the command that installs it."""
 
     def installed(_: str) -> str:
         if version is None:
@@ -183,8 +217,8 @@ def test_dstack_must_be_there_and_new_enough(
     assert raised.value.hint == "pip install 'warmfront[dstack]'"
 
 
-def test_no_git_is_needed(tmp_path: Path) -> None:
-    """Where there is no git, as in a slim image, dstack's client ends at its import; with us it goes on."""
+def test_git_is_not_required(tmp_path: Path) -> None:
+    """Without git, as in a slim image, importing dstack's client fails; our command works."""
     done = subprocess.run(
         [sys.executable, "-m", "warmfront", "fleet", "list"],
         env={
@@ -200,24 +234,24 @@ def test_no_git_is_needed(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stdout) == (3, "")
-    assert "No dstack server answers" in done.stderr
+    assert "No dstack server responds" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_server_must_be_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Half a configuration says which half is missing; dstack's own file fills in the rest."""
+def test_incomplete_server_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The error names the missing variable; dstack's own configuration file provides missing values."""
     monkeypatch.setenv("HOME", str(tmp_path))
     half = replace(OURS, dstack_url="http://127.0.0.1:9", dstack_token="t")  # noqa: S106 - no secret
     with pytest.raises(BadSetting, match="DSTACK_PROJECT is not set"):
         server_session.open_session(half)
     known = {"name": "mine", "url": "http://127.0.0.1:9", "token": "stored", "default": True}
     (tmp_path / ".dstack" / "config.yml").write_text(yaml.safe_dump({"projects": [known]}))
-    session = server_session._configured(OURS)
+    session = server_session._configured_session(OURS)
     assert (session.url, session.project, session.token) == ("http://127.0.0.1:9", "mine", "stored")
 
 
-def test_a_vm_is_prepared_once(tmp_path: Path) -> None:
-    """Where ROCm is, it comes to the shared folder, first in PATH; the worker's image is the boxes' too."""
+def test_prepare_script_is_idempotent(tmp_path: Path) -> None:
+    """ROCm is copied to the shared folder once and is first in PATH; boxes use the worker's image."""
     rocm, shared, programs = tmp_path / "rocm", tmp_path / "shared", tmp_path / "bin"
     for folder in (rocm / "bin", shared, programs):
         folder.mkdir(parents=True)
@@ -237,13 +271,13 @@ def test_a_vm_is_prepared_once(tmp_path: Path) -> None:
         path, rest = done.stdout.splitlines()
         assert path.startswith(f"{shared}/rocm/bin:")
         assert rest == f"worker:1 {shared}/boxes"
-    assert [found.name for found in shared.iterdir()] == ["rocm"]
+    assert [path.name for path in shared.iterdir()] == ["rocm"]
     assert (shared / "rocm" / "bin" / "hipcc").read_text() == "the compiler"
 
 
 @pytest.mark.parametrize("path", sorted(DEPLOY.rglob("Dockerfile")), ids=lambda path: path.parent.name)
-def test_each_dockerfile_is_pinned_and_copies_what_there_is(path: Path) -> None:
-    """No `latest`, no image without a tag, no file that is not in the repository or is kept from Docker."""
+def test_dockerfile_is_pinned_and_copies_existing_files(path: Path) -> None:
+    """Images have a tag other than `latest`; copied files exist and are not excluded by .dockerignore."""
     text = path.read_text().replace("\\\n", " ")
     images = re.findall(r"^FROM (\S+)", text, re.MULTILINE)
     assert images
@@ -251,12 +285,12 @@ def test_each_dockerfile_is_pinned_and_copies_what_there_is(path: Path) -> None:
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE)
     sources = [source for line in copied for source in line.split()]
     assert not [source for source in sources if not (ROOT / source).exists()]
-    sent = re.findall(r"^!(\S+)", (ROOT / ".dockerignore").read_text(), re.MULTILINE)
-    assert set(sources) <= set(sent)
+    included = re.findall(r"^!(\S+)", (ROOT / ".dockerignore").read_text(), re.MULTILINE)
+    assert set(sources) <= set(included)
 
 
-def test_the_compose_file_and_the_unit_set_variables_that_there_are() -> None:
-    """What they set is a setting of ours, with a value that is allowed; the ports are on loopback."""
+def test_compose_file_and_systemd_unit_set_known_variables() -> None:
+    """The variables are known settings with valid values, and published ports are on loopback."""
     ours = {settings._VARIABLES[field.name][0] for field in fields(settings.Settings)}
     service = _compose()["services"]["service"]
     assert set(service["environment"]) <= ours
@@ -272,12 +306,12 @@ def test_the_compose_file_and_the_unit_set_variables_that_there_are() -> None:
     assert settings.load(dict(variables), env_file=None).provider == "dstack"
 
 
-def test_the_server_of_the_compose_file_is_the_one_that_is_tested() -> None:
-    """Its version is that of dstack's client here."""
+def test_compose_file_uses_the_tested_dstack_version() -> None:
+    """The server's version equals that of the installed client."""
     image = _compose()["services"]["dstack"]["image"]
     assert image == f"dstackai/dstack:{importlib.metadata.version('dstack')}"
 
 
 def _compose() -> dict[str, Any]:
-    read: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
-    return read
+    content: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    return content

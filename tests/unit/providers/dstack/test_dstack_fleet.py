@@ -1,4 +1,4 @@
-"""What the fleet's commands make of a server that fails in silence, and of offers that nobody can have."""
+"""Fleet set-up against a server that fails silently, and with offers that are not available."""
 
 from __future__ import annotations
 
@@ -50,82 +50,82 @@ OFFER = Offer(
 
 
 class Server:
-    """A client of a server that does as it is told here; it keeps what was applied only if it is honest."""
+    """A client of a fake server that accepts every fleet, and then has the fleet given here."""
 
     project = "main"
 
-    def __init__(self, *, honest: DstackFleet | None, availability: str = "available") -> None:
-        self.kept = honest
+    def __init__(self, *, actual: DstackFleet | None, availability: str = "available") -> None:
+        self.actual = actual
         self.applied = 0
         self.offers = (replace(OFFER, availability=availability),)
 
     async def backends(self) -> list[str]:
-        """It has the one."""
+        """Return one backend."""
         return ["amddevcloud"]
 
     async def plan_fleet(self, configuration: dict[str, Any]) -> FleetPlan:
-        """Always the same plan, for a fleet that is not there yet."""
+        """Return the same plan for every configuration: a fleet that does not exist yet."""
         del configuration
         return FleetPlan(
             offers=self.offers, total_offers=1, max_price_usd_per_h=None, current=None, model="plan"
         )
 
     async def apply_fleet(self, plan: FleetPlan) -> DstackFleet:
-        """It says yes to everything."""
+        """Accept the plan."""
         assert plan.model == "plan"
         self.applied += 1
         return GOOD
 
     async def fleet(self, name: str) -> DstackFleet | None:
-        """What it really has."""
+        """Return the fleet that the server actually has."""
         assert name == OURS.fleet_name
-        return self.kept
+        return self.actual
 
 
 def create(server: Any) -> DstackFleet:
-    """Propose and create, as the command does."""
+    """Propose and create the fleet, as the command does."""
 
-    async def work() -> DstackFleet:
+    async def propose_and_create() -> DstackFleet:
         return await fleet_setup.create(server, await fleet_setup.propose(server, OURS), OURS)
 
-    return asyncio.run(work())
+    return asyncio.run(propose_and_create())
 
 
 @pytest.mark.parametrize(
-    ("kept", "message"),
+    ("actual", "message"),
     [
         (None, "has no fleet"),
         (replace(GOOD, status="failed", status_message="no quota"), r"is failed \(no quota\)"),
         (replace(GOOD, max_nodes=7), "nodes is 0..7, not 0..1"),
         (replace(GOOD, idle_s=None), "idle_duration is dstack's default of 3d, not 10m"),
-        (replace(GOOD, min_nodes=None, max_nodes=None), "nodes is hosts by SSH"),
+        (replace(GOOD, min_nodes=None, max_nodes=None), "nodes is SSH hosts"),
         (replace(GOOD, max_price_usd_per_h=None), r"max_price is none, not \$1.99"),
     ],
 )
-def test_a_silent_failure_is_an_error(kept: DstackFleet | None, message: str) -> None:
-    """A server that says yes and has no such fleet, or another, is found out by reading back."""
-    server = Server(honest=kept)
+def test_silent_failure_is_an_error(actual: DstackFleet | None, message: str) -> None:
+    """Reading back detects a server that reports success but has no such fleet, or a different one."""
+    server = Server(actual=actual)
     with pytest.raises(FleetFailed, match=message) as raised:
         create(server)
     assert server.applied == 1
     assert "server's log" in (raised.value.hint or "")
 
 
-def test_a_fleet_that_is_as_asked_is_returned() -> None:
-    """Reading back finds it, and nothing to say about it."""
-    assert create(Server(honest=GOOD)) == GOOD
+def test_matching_fleet_is_returned() -> None:
+    """A fleet that matches the settings is read back."""
+    assert create(Server(actual=GOOD)) == GOOD
 
 
-def test_someone_changed_the_fleet_between_plan_and_apply() -> None:
-    """What dstack refuses then is told with what to do: plan again."""
+def test_fleet_changed_between_plan_and_apply() -> None:
+    """If dstack rejects an outdated plan, the hint is to run the command again."""
 
-    class Late(Server):
+    class RejectingServer(Server):
         async def apply_fleet(self, plan: FleetPlan) -> DstackFleet:
             del plan
             raise DstackRefused("dstack: Failed to apply plan. Resource has been changed.")
 
     with pytest.raises(DstackRefused, match="has been changed") as raised:
-        create(Late(honest=None))
+        create(RejectingServer(actual=None))
     assert "warmfront fleet create" in (raised.value.hint or "")
 
 
@@ -133,29 +133,29 @@ def test_someone_changed_the_fleet_between_plan_and_apply() -> None:
     ("availability", "expected"),
     [("not_available", NoCapacity), ("no_quota", NoQuota), ("no_balance", NoCredits), ("busy", NoCapacity)],
 )
-def test_offers_that_nobody_can_have(availability: str, expected: type[WarmfrontError]) -> None:
-    """No capacity, no quota, no credits: `verify` fails with each, and says what to do."""
+def test_unavailable_offers(availability: str, expected: type[WarmfrontError]) -> None:
+    """`verify` fails with the reason, and a hint, if no offer is available."""
     with pytest.raises(expected) as raised:
-        asyncio.run(fleet_setup.verify(Server(honest=GOOD, availability=availability), OURS))  # type: ignore[arg-type]  # as good as a client here
+        asyncio.run(fleet_setup.verify(Server(actual=GOOD, availability=availability), OURS))  # type: ignore[arg-type]  # implements what is called
     assert raised.value.hint
 
 
 @pytest.mark.parametrize("availability", ["available", "unknown", "idle", "of_a_later_dstack"])
-def test_offers_that_can_be_had(availability: str) -> None:
-    """Nothing stands in the way."""
-    server: Any = Server(honest=GOOD, availability=availability)
+def test_available_offers(availability: str) -> None:
+    """`verify` succeeds, also with an availability that dstack may add later."""
+    server: Any = Server(actual=GOOD, availability=availability)
     assert asyncio.run(fleet_setup.verify(server, OURS))[0] == GOOD
 
 
-def test_a_backend_that_the_project_lacks() -> None:
-    """It is named, with those that there are."""
-    server: Any = Server(honest=None)
+def test_missing_backend() -> None:
+    """The error names the missing backend and the existing ones."""
+    server: Any = Server(actual=None)
     with pytest.raises(NoBackend, match="no backend 'hotaisle'; it has amddevcloud"):
         asyncio.run(fleet_setup.propose(server, replace(OURS, backend="hotaisle")))
 
 
-def test_what_dstack_does_not_change_is_told_apart() -> None:
-    """The idle duration of a fleet stays; its nodes do not."""
+def test_differences_that_dstack_cannot_change() -> None:
+    """The idle duration of an existing fleet cannot be changed; its nodes can."""
     found = fleet_setup.differences(replace(GOOD, idle_s=300, max_nodes=2), OURS)
     assert {(difference.field, difference.can_change) for difference in found} == {
         ("nodes", True),
@@ -166,8 +166,8 @@ def test_what_dstack_does_not_change_is_told_apart() -> None:
     assert error.message == "Fleet f exists and cannot be updated: idle_duration is 5m, not 10m."
 
 
-def test_the_worst_case_is_every_node_all_day() -> None:
-    """3 x $1.99 x 24 h."""
-    server: Any = Server(honest=None)
+def test_worst_case_is_all_nodes_all_day() -> None:
+    """Three nodes cost 3 x $1.99 x 24 h."""
+    server: Any = Server(actual=None)
     proposal = asyncio.run(fleet_setup.propose(server, replace(OURS, fleet_max_nodes=3)))
     assert proposal.worst_case_usd_per_day == Decimal("143.28")

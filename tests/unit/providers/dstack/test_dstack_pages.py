@@ -1,4 +1,4 @@
-"""The pages on costs and on trouble say what the code does."""
+"""The pages on costs and on troubleshooting agree with the code."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ OURS = settings.load({}, env_file=None)
 BOOT_S, WORK_S, DAY_S = 300, 30, 8 * 3600
 
 
-def test_the_page_of_costs_is_arithmetic() -> None:
-    """Each row of a day's tasks comes out again from the rate, the idle timeout and two assumptions."""
+def test_costs_per_day_on_the_costs_page() -> None:
+    """Each row follows from the rate, the idle timeout and two assumptions."""
     text = (DOCS / "costs.md").read_text()
     assert f"boot of {BOOT_S} s" in text
     assert f"{WORK_S} s of\nwork a task" in text
@@ -36,8 +36,8 @@ def test_the_page_of_costs_is_arithmetic() -> None:
         assert (f"{tasks} x {each_s} s" if gap_s > idle_s else f"{spread_s} s") in row[1]
 
 
-def test_the_page_of_costs_has_the_prices_of_one_task() -> None:
-    """A cold one with its idle tail, the tail, a warm one, and what is reserved for a VM."""
+def test_costs_per_task_on_the_costs_page() -> None:
+    """A cold task with its idle time, the idle time alone, a warm task, and a VM's reservation."""
     text = (DOCS / "costs.md").read_text()
     idle_s = int(OURS.idle_timeout_s)
     for seconds in (BOOT_S + WORK_S + idle_s, idle_s, WORK_S):
@@ -49,15 +49,15 @@ def test_the_page_of_costs_has_the_prices_of_one_task() -> None:
     assert f"10 x {BOOT_S + WORK_S + 60} s, ${_usd(10 * (BOOT_S + WORK_S + 60)):.2f} a day" in text
 
 
-def test_the_page_of_trouble_has_every_error_of_dstacks() -> None:
-    """Whoever looks up a code finds its cause and its fix; no code is made up."""
+def test_troubleshooting_page_has_every_dstack_error() -> None:
+    """Every error code has a row, and every row is a known code."""
     rows = set(re.findall(r"^\| `([A-Z_]+)` \|", (DOCS / "troubleshooting.md").read_text(), re.MULTILINE))
-    known = {found.code: found for found in vars(errors).values() if hasattr(found, "code")}
+    known = {error.code: error for error in vars(errors).values() if hasattr(error, "code")}
     kinds = (errors.FleetFailed, errors.FleetNotFound, errors.FleetDiffers, errors.NotConfirmed)
     wanted = {
         code
-        for code, found in known.items()
-        if issubclass(found, kinds) or found.__name__.startswith("Dstack")
+        for code, error in known.items()
+        if issubclass(error, kinds) or error.__name__.startswith("Dstack")
     }
     assert len(wanted) > 11
     assert wanted <= rows

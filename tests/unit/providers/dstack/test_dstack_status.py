@@ -1,4 +1,4 @@
-"""The table from dstack's statuses and reasons to ours is total, and says what each means."""
+"""The tables from dstack's statuses and reasons to our outcomes are complete and correct."""
 
 from __future__ import annotations
 
@@ -51,24 +51,24 @@ FLEET = DstackFleet(
         (InstanceAvailability, run_outcome.AVAILABILITIES),
     ],
 )
-def test_every_value_of_dstacks_enums_is_in_its_table(enum: Any, table: dict[str, object]) -> None:
-    """A value that dstack adds or drops is a failing test, not a surprise at night."""
+def test_tables_cover_dstacks_enums(enum: Any, table: dict[str, object]) -> None:
+    """Every value of each enum is in its table, and no other."""
     assert {member.value for member in enum} == set(table)
 
 
-def test_what_dstack_calls_finished_is_final_and_nothing_else() -> None:
-    """Whatever the job and its reason say, a finished run is final, and one that goes on is not."""
+def test_only_finished_runs_are_final() -> None:
+    """The outcome is final exactly if dstack calls the run finished, whatever its job's status and reason."""
     reasons = [None, *(reason.value for reason in JobTerminationReason)]
     for run in RunStatus:
         for job in JobStatus:
             for reason in reasons:
                 for exit_status in (None, 0, 3):
-                    found = outcome(run.value, job.value, reason, exit_status)
-                    assert found.is_final == run.is_finished(), (run, job, reason, exit_status)
+                    result = outcome(run.value, job.value, reason, exit_status)
+                    assert result.is_final == run.is_finished(), (run, job, reason, exit_status)
 
 
 def test_only_done_is_success() -> None:
-    """No other status, whatever its job or reason, is taken for success."""
+    """No other run status results in success, whatever its job's status and reason."""
     reasons = [None, *(reason.value for reason in JobTerminationReason)]
     for run in set(RunStatus) - {RunStatus.DONE}:
         for job in JobStatus:
@@ -101,18 +101,18 @@ def test_only_done_is_success() -> None:
         ("submitted", None, None, None, RunOutcome.QUEUED),
     ],
 )
-def test_each_way_that_a_run_goes(
+def test_outcome_of_observed_runs(
     run: str, job: str | None, reason: str | None, exit_status: int | None, expected: RunOutcome
 ) -> None:
-    """What was seen on a real server has the outcome that it should."""
+    """Combinations that were observed on a real server have the right outcome."""
     assert outcome(run, job, reason, exit_status) is expected
 
 
-def test_what_is_tried_again_is_not_the_kernels_fault() -> None:
-    """A lost VM is tried again; an exit code, a time-out and a stop are not."""
-    again = {found for found in RunOutcome if found.is_infrastructure}
-    assert {RunOutcome.LOST, RunOutcome.NO_CAPACITY, RunOutcome.FLEET_FULL, RunOutcome.BOOT_FAILED} <= again
-    assert not again & {
+def test_only_infrastructure_failures_are_retried() -> None:
+    """A lost VM is retried; an exit status, a timeout and a stop are not."""
+    retried = {member for member in RunOutcome if member.is_infrastructure}
+    assert {RunOutcome.LOST, RunOutcome.NO_CAPACITY, RunOutcome.FLEET_FULL, RunOutcome.BOOT_FAILED} <= retried
+    assert not retried & {
         RunOutcome.DONE,
         RunOutcome.EXITED,
         RunOutcome.TIMED_OUT,
@@ -121,13 +121,13 @@ def test_what_is_tried_again_is_not_the_kernels_fault() -> None:
     }
 
 
-def test_no_capacity_is_told_apart_by_the_fleet_itself() -> None:
-    """No fleet, a full fleet, no offer and a full cloud have one reason in dstack, and four here."""
-    nothing = FleetPlan(offers=(), total_offers=0, max_price_usd_per_h=None, current=FLEET, model=None)
+def test_cause_of_no_capacity() -> None:
+    """One reason in dstack has four causes; the fleet and its plan distinguish them."""
+    no_offers = FleetPlan(offers=(), total_offers=0, max_price_usd_per_h=None, current=FLEET, model=None)
     assert why_no_capacity(None) is RunOutcome.NO_FLEET
     assert why_no_capacity(_fleet(status="terminating")) is RunOutcome.NO_FLEET
     assert why_no_capacity(_fleet(max_nodes=0)) is RunOutcome.FLEET_FULL
-    assert why_no_capacity(FLEET, nothing) is RunOutcome.NO_OFFERS
+    assert why_no_capacity(FLEET, no_offers) is RunOutcome.NO_OFFERS
     assert why_no_capacity(FLEET) is RunOutcome.NO_CAPACITY
 
 

@@ -1,4 +1,4 @@
-"""A dstack server that forgets a stop, as the real one may when it is at work on the run just then."""
+"""Stop requests are repeated: dstack can lose one while it processes the run."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ OURS = settings.load({}, env_file=None)
 VM = VMInstance(id="vm_1", provider="dstack", gpu="MI300X", state=VMState.BUSY, created_at=0.0)
 
 
-class Forgetful:
-    """A client of a server with one run, which goes on after the first stop and ends after the second."""
+class ForgetfulClient:
+    """A client of a fake server with one run, which ignores the first stop and ends after the second."""
 
     project = "main"
 
@@ -39,57 +39,57 @@ class Forgetful:
         )
 
     async def stop(self, name: str) -> None:
-        """It is asked to."""
+        """Count the stop requests."""
         assert name == self._run.name
         self.stops += 1
 
     async def run(self, name: str) -> DstackRun:
-        """As it is."""
+        """Return the run."""
         assert name == self._run.name
         if self.stops < 2:
             return self._run
         return replace(self._run, status="terminated", termination_reason="stopped_by_user")
 
     async def runs(self, prefix: str) -> list[DstackRun]:
-        """Those that go on."""
+        """Return the active runs."""
         assert self._run.name.startswith(prefix)
         return [self._run] if self.stops < 2 else []
 
     async def fleet(self, name: str) -> DstackFleet | None:
-        """It is gone when it was deleted."""
+        """Return None: the fleet has been deleted."""
         assert name == OURS.fleet_name
         return None
 
     async def delete_fleet(self, name: str) -> None:
-        """No run is on it any more."""
+        """Check that the run has ended."""
         assert name == OURS.fleet_name
         assert self.stops == 2
 
     async def assignments(self, **_: Any) -> list[Any]:
-        """It has no VM."""
+        """Return no assignments: the run has no VM."""
         return []
 
     async def detach(self, name: str) -> None:
-        """There is no tunnel."""
+        """Do nothing: there is no tunnel."""
 
 
-def test_a_vm_is_released_though_a_stop_was_forgotten() -> None:
-    """The provider looks, and asks again."""
-    client = Forgetful("vm_1")
-    asyncio.run(DstackProvider(OURS, client).release("vm_1"))  # type: ignore[arg-type]  # all that it asks
+def test_release_repeats_a_lost_stop() -> None:
+    """The provider repeats the stop until the run has ended."""
+    client = ForgetfulClient("vm_1")
+    asyncio.run(DstackProvider(OURS, client).release("vm_1"))  # type: ignore[arg-type]  # implements what is called
     assert client.stops == 2
 
 
-def test_an_attempt_is_cancelled_though_a_stop_was_forgotten() -> None:
-    """So does direct mode."""
-    client = Forgetful("att_1")
-    listeners = DirectListeners(client=client, settings=OURS, key_of=str)  # type: ignore[arg-type]  # as above
+def test_cancel_repeats_a_lost_stop() -> None:
+    """Direct mode repeats the stop until the attempt's run has ended."""
+    client = ForgetfulClient("att_1")
+    listeners = DirectListeners(client=client, settings=OURS, key_of=str)  # type: ignore[arg-type]  # implements what is called
     asyncio.run(listeners.cancel(VM, "att_1"))
     assert client.stops == 2
 
 
-def test_a_fleet_is_deleted_though_a_stop_was_forgotten() -> None:
-    """So does `warmfront fleet delete`."""
-    client = Forgetful("vm_1")
-    asyncio.run(fleet_setup.delete(client, OURS.fleet_name, within_s=60.0))  # type: ignore[arg-type]  # as above
+def test_fleet_delete_repeats_a_lost_stop() -> None:
+    """`warmfront fleet delete` repeats the stop until the run has ended."""
+    client = ForgetfulClient("vm_1")
+    asyncio.run(fleet_setup.delete(client, OURS.fleet_name, within_s=60.0))  # type: ignore[arg-type]  # implements what is called
     assert client.stops == 2
