@@ -1,6 +1,6 @@
-"""Where untrusted code is compiled and run: bubblewrap or Docker, one use each.
+"""Sandboxes for untrusted code: bubblewrap or Docker. Each box is used once.
 
-Nothing slow is imported before a sandbox is opened: the command line passes through here.
+Slow modules are imported only when a sandbox is opened, because the command line imports this package.
 """
 
 from __future__ import annotations
@@ -27,19 +27,31 @@ class SandboxAvailability:
     name: str
     works: bool
     detail: str  #: how it isolates, or why it does not work
-    fix: str | None = None  #: the line to run
+    fix: str | None = None  #: the command that would make it work
 
 
 def open_sandbox(
     name: str | None = None, *, base: Path | None = None, image: str | None = None, url: str | None = None
 ) -> Sandbox:
-    """The sandbox of that name, or the first that works here. None means that nothing untrusted is run.
+    """Open a sandbox.
 
-    `base` is where the boxes' folders live. `image` and `url` are Docker's: the image that boxes see,
-    by default this host's own system, and where the daemon listens.
+    Args:
+        name: `bubblewrap`, `docker` or `none (trusted)`; None for the first of bubblewrap and Docker that
+            works.
+        base: directory for the folders of boxes; by default shared memory, or the temporary directory.
+        image: Docker only: the image that boxes see; by default the system of this host, read-only.
+        url: Docker only: address of the daemon; by default DOCKER_HOST.
+
+    Raises:
+        NoSandbox: the sandbox does not work on this machine, or there is no sandbox of that name.
+
+    Example:
+        >>> with open_sandbox("bubblewrap").take(template) as box:
+        ...     box.go()
+        ...     print(box.wait().output)
     """
     if name == TRUSTED:
-        from warmfront.sandbox.trusted_process import TrustedSandbox  # noqa: PLC0415  as the module says
+        from warmfront.sandbox.trusted_process import TrustedSandbox  # noqa: PLC0415 - see the module docstring
 
         return TrustedSandbox(base=base)
     if name == BUBBLEWRAP:
@@ -47,19 +59,19 @@ def open_sandbox(
     if name == DOCKER:
         return _open_docker(base, image, url)
     if name is not None:
-        raise NoSandbox(f"There is no sandbox {name!r}.", hint=f"{BUBBLEWRAP} or {DOCKER}")
+        raise NoSandbox(f"Unknown sandbox: {name!r}.", hint=f"Use {BUBBLEWRAP} or {DOCKER}.")
     try:
         return _open_bubblewrap(base)
     except NoSandbox as bubblewrap:
         try:
             return _open_docker(base, image, url)
         except NoSandbox as docker:
-            message = f"No sandbox works here. {bubblewrap.message} {docker.message}"
+            message = f"No sandbox works on this machine. {bubblewrap.message} {docker.message}"
             raise NoSandbox(message, hint=bubblewrap.hint) from docker
 
 
 def available(*, image: str | None = None, url: str | None = None) -> list[SandboxAvailability]:
-    """What each sandbox says of this machine."""
+    """Return whether each sandbox works on this machine."""
     return [_try(BUBBLEWRAP), _try(DOCKER, image=image, url=url)]
 
 
@@ -75,15 +87,15 @@ def _try(name: str, *, image: str | None = None, url: str | None = None) -> Sand
 
 
 def _open_bubblewrap(base: Path | None) -> Sandbox:
-    from warmfront.sandbox import bwrap_command  # noqa: PLC0415  as the module says
+    from warmfront.sandbox import bwrap_command  # noqa: PLC0415 - see the module docstring
 
-    bwrap_command.begin_probe()  # while the rest is loaded
-    from warmfront.sandbox.bubblewrap import Bubblewrap  # noqa: PLC0415  as the module says
+    bwrap_command.start_probe()  # runs while the rest is imported
+    from warmfront.sandbox.bubblewrap import Bubblewrap  # noqa: PLC0415 - see the module docstring
 
     return Bubblewrap(base=base)
 
 
 def _open_docker(base: Path | None, image: str | None, url: str | None) -> Sandbox:
-    from warmfront.sandbox.docker import Docker  # noqa: PLC0415  as the module says
+    from warmfront.sandbox.docker import Docker  # noqa: PLC0415 - see the module docstring
 
     return Docker(base=base, image=image, url=url)

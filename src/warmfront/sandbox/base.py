@@ -1,9 +1,9 @@
-"""What a sandbox is: a box that is made ahead of time, used once and destroyed.
+"""The interface of sandboxes. A box is made ahead of time, used once and destroyed.
 
-A box is described by a `Template`. Its `folder` on the host appears inside as `/box`, read-only but for
-the files that the template names in `outputs`, and the program starts there. Two FIFOs in it, `commands`
-and `answers`, are the private channel: the program inside opens `commands` first and blocks there, so
-that a box can be started long before its job is known. This module knows no particular sandbox.
+A box is described by a `Template`. Its `folder` on the host is mounted inside as `/box`, read-only except for
+the files that the template lists in `outputs`, and is the working directory of the program. Two FIFOs in it,
+`commands` and `answers`, are the private channel: the program reads `commands` first and blocks, so that a
+box can be started long before its job is known. This module is independent of the implementations.
 """
 
 from __future__ import annotations
@@ -16,40 +16,40 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-#: Where the box's folder is seen by the program inside.
+#: The path of the box's folder inside the box.
 BOX = "/box"
-#: A writable place of the box's own. Programs find it by TMPDIR, for without isolation it is elsewhere.
-SCRATCH = "/tmp"  # noqa: S108 - the box's
+#: A writable directory inside the box. Programs use TMPDIR, because it is elsewhere without isolation.
+SCRATCH = "/tmp"  # noqa: S108 - inside the box
 
 
 class ExitReason(StrEnum):
     """Why a box ended."""
 
-    EXITED = "exited"  #: by itself, with an exit code
-    SIGNALED = "signaled"  #: by a signal that no limit of ours explains
-    TIMED_OUT = "timed_out"  #: the wall clock ran out
-    MEMORY = "memory"  #: it asked for more memory than allowed
-    OUTPUT = "output"  #: it printed more than allowed
-    DESTROYED = "destroyed"  #: we ended it
+    EXITED = "exited"  #: the program exited with a code
+    SIGNALED = "signaled"  #: by a signal, and no limit explains it
+    TIMED_OUT = "timed_out"  #: the wall clock limit was reached
+    MEMORY = "memory"  #: the memory limit was exceeded
+    OUTPUT = "output"  #: the output limit was exceeded
+    DESTROYED = "destroyed"  #: `destroy` was called
 
 
 @dataclass(frozen=True, kw_only=True)
 class SandboxLimits:
-    """What a box may use. Every box has all of them."""
+    """Resource limits. Every box has all of them."""
 
     memory_bytes: int  #: resident memory of all its processes
-    cpus: float  #: CPU seconds a second
+    cpus: float  #: CPU seconds per second
     pids: int  #: processes and threads
-    file_bytes: int  #: size of any one file that it writes
-    open_files: int  #: open file descriptors of one process
-    output_bytes: int  #: what it may print, stdout and stderr together
+    file_bytes: int  #: size of each file that it writes
+    open_files: int  #: open file descriptors per process
+    output_bytes: int  #: stdout and stderr together
     tmp_bytes: int  #: size of its /tmp
     wall_s: float  #: seconds from `go` to its end
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mount:
-    """A path of the host that the box sees read-only."""
+    """A host path that is mounted read-only in the box."""
 
     host: Path
     inside: str
@@ -57,16 +57,16 @@ class Mount:
 
 @dataclass(frozen=True, kw_only=True)
 class Template:
-    """What all boxes of one kind share: everything that is known before the job is."""
+    """The description of a kind of box: everything that is known before the job is."""
 
-    name: str  #: `compile` or `run`
+    name: str  #: such as `compile` or `run`
     argv: tuple[str, ...]
     mounts: tuple[Mount, ...]
     limits: SandboxLimits
     env: Mapping[str, str] = field(default_factory=dict)
     outputs: tuple[str, ...] = ()  #: files in the folder that the program may write
     devices: tuple[str, ...] = ()  #: such as /dev/kfd
-    may_fork: bool = False  #: a compiler needs it, a kernel does not
+    may_fork: bool = False  #: compilers must fork, kernels need not
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,34 +77,65 @@ class BoxExit:
     code: int | None = None  #: with EXITED
     signal: int | None = None  #: with SIGNALED
     output: bytes = b""  #: stdout and stderr together, at most `output_bytes`
-    peak_memory_bytes: int | None = None  #: where the kernel tells
-    refused_pids: int | None = None  #: forks and threads beyond `pids`, where the kernel tells
+    peak_memory_bytes: int | None = None  #: None if the kernel does not report it
+    refused_pids: int | None = None  #: refused forks and threads; None if the kernel does not report it
     enforced_by: str = ""  #: such as `bubblewrap, cgroup v1`
 
 
 class Box(Protocol):
-    """One sandbox, good for one job. Leaving its `with` block destroys it, whatever happened."""
+    """One sandboxed program, for one job. Leaving the `with` block destroys it.
 
-    #: The folder on the host that is `/box` inside. Put the job's files here before `go`.
+    Example:
+        >>> with sandbox.take(template) as box:
+        ...     (box.folder / "input").write_bytes(data)
+        ...     box.go()
+        ...     box.send(b"command")
+        ...     answer = box.receive(16, timeout_s=1.0)
+        ...     end = box.wait()
+    """
+
+    #: The folder on the host that is `/box` inside. Put the files of the job here before `go`.
     folder: Path
 
     def go(self) -> None:
-        """Start the program if it was not started ahead of time; the wall clock starts now."""
+        """Start the wall clock, and the program if it was not started ahead of time.
+
+        Raises:
+            SandboxFailed: the program could not be started.
+        """
 
     def send(self, data: bytes) -> None:
-        """Write to the program's `commands`. A program that is gone is noticed by `receive`."""
+        """Write to the program's `commands`. If the program has ended, the next `receive` shows it."""
 
     def receive(self, size: int, timeout_s: float | None = None) -> bytes:
-        """Read exactly `size` bytes of `answers`; fewer mean that the program ended or ran out of time.
+        """Read exactly `size` bytes from `answers`.
 
-        `TimeoutError` after `timeout_s`, if that comes before the wall clock runs out.
+        Args:
+            size: number of bytes to read.
+            timeout_s: time limit of this call; None for the wall clock limit alone.
+
+        Returns:
+            `size` bytes; fewer if the program ended, closed its end or reached its wall clock limit.
+
+        Raises:
+            TimeoutError: `timeout_s` elapsed and the program is still running.
         """
 
     def wait(self, timeout_s: float | None = None) -> BoxExit:
-        """Wait for the end, at most `timeout_s` or until the wall clock runs out, and say how it ended."""
+        """Wait until the program ends, and kill it at the time limit.
+
+        Args:
+            timeout_s: time limit of this call; the wall clock limit of the box applies as well.
+
+        Returns:
+            How the program ended.
+
+        Raises:
+            SandboxFailed: the sandbox failed, not the program.
+        """
 
     def destroy(self) -> None:
-        """End every process inside and remove the folder. Safe to call twice, from any thread."""
+        """Kill every process inside and remove the folder. Idempotent; callable from any thread."""
 
     def __enter__(self) -> Self: ...
 
@@ -112,16 +143,33 @@ class Box(Protocol):
 
 
 class Sandbox(Protocol):
-    """Makes boxes."""
+    """Makes boxes. `warmfront.sandbox.open_sandbox` returns one.
+
+    Example:
+        >>> sandbox = open_sandbox()
+        >>> sandbox.prepare(template)  # optional: starts a box in the background
+        >>> box = sandbox.take(template)
+        >>> sandbox.close()
+    """
 
     name: str  #: `bubblewrap`, `docker` or `none (trusted)`
-    detail: str  #: how it isolates on this machine, for people
+    detail: str  #: how it isolates on this machine, for display
 
     def prepare(self, template: Template) -> None:
-        """Make one box of this template ready in the background, so that `take` need not wait."""
+        """Start one box of this template in the background, so that `take` does not have to wait.
+
+        Raises:
+            SandboxFailed: the sandbox is closed.
+        """
 
     def take(self, template: Template) -> Box:
-        """A box of this template, never used before."""
+        """Return an unused box of this template: a prepared one, or a new one.
+
+        The caller owns the box and must `destroy` it.
+
+        Raises:
+            SandboxFailed: the sandbox is closed, or the box could not be made.
+        """
 
     def close(self) -> None:
-        """Destroy every box that was made and not taken."""
+        """Destroy every box that was prepared and not taken."""

@@ -1,6 +1,6 @@
-"""What every box does the same way: its folder, its channel, its wall clock, and ending exactly once.
+"""The common part of all boxes: the folder, the channel, the wall clock, and ending exactly once.
 
-How a program is started, ended and accounted for is left to the three hooks of a subclass.
+Subclasses implement how a program is started, killed and accounted for.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ChannelBox(ABC):
-    """A box on a folder of the host. Subclasses start, kill and bury the program."""
+    """A box with a folder on the host and a FIFO channel. Subclasses start, kill and reap the program."""
 
     def __init__(self, template: Template, folder: Path) -> None:
         self.template = template
@@ -36,23 +36,23 @@ class ChannelBox(ABC):
         self._cause: ExitReason | None = None
         self._exit: BoxExit | None = None
         self._output: OutputReader
-        self._failure: str | None = None  # set by a subclass if it was the sandbox that broke
+        self._failure: str | None = None  # set by a subclass if the sandbox failed, not the program
         self._is_started = False
         self._starting = threading.Lock()
         self._ending = threading.Lock()
-        # One of each may be under way at a time; destroy waits for them before it closes what they use.
+        # At most one of each call runs at a time. `destroy` waits for them before it closes what they use.
         self._sending = threading.Lock()
         self._receiving = threading.Lock()
         self._waiting = threading.Lock()
 
     def go(self) -> None:
-        """Start the program if it was not started ahead of time; the wall clock starts now."""
-        self._open_files_to_program()
+        """Start the wall clock, and the program if it was not started ahead of time."""
+        self._make_files_readable()
         self.start()
         self._deadline = time.monotonic() + self.template.limits.wall_s
 
     def start(self) -> None:
-        """Start the program, once. It blocks on `commands` until it is sent one."""
+        """Start the program, once. It blocks on `commands` until the first command is sent."""
         with self._starting:
             if not self._is_started and self._cause is None:
                 try:
@@ -66,31 +66,31 @@ class ChannelBox(ABC):
         return self._is_started and self._exit is None and not wait_readable(self._ended_fd(), deadline=0)
 
     def send(self, data: bytes) -> None:
-        """Write to the program's `commands`. A program that is gone is noticed by `receive`."""
+        """Write to the program's `commands`. If the program has ended, the next `receive` shows it."""
         with self._sending:
             if self._channel and self._is_started:
-                self._channel.send(data, ended_fd=self._ended_fd(), deadline=self._until())
+                self._channel.send(data, ended_fd=self._ended_fd(), deadline=self._wall_deadline())
 
     def receive(self, size: int, timeout_s: float | None = None) -> bytes:
-        """Read exactly `size` bytes of `answers`; fewer mean that the program ended or ran out of time.
+        """Read exactly `size` bytes from `answers`; fewer if the program ended or is out of time.
 
-        `TimeoutError` after `timeout_s`, if that comes before the wall clock runs out.
+        Raises `TimeoutError` after `timeout_s` if the program is still running.
         """
         with self._receiving:
             if not (self._channel and self._is_started):
                 return b""
-            deadline = self._within(timeout_s)
+            deadline = self._deadline_within(timeout_s)
             data = self._channel.receive(size, ended_fd=self._ended_fd(), deadline=deadline)
-            is_late = len(data) < size and deadline < self._until() and time.monotonic() >= deadline
+            is_late = len(data) < size and deadline < self._wall_deadline() and time.monotonic() >= deadline
             if is_late and self.is_alive():
                 raise TimeoutError
             return data
 
     def wait(self, timeout_s: float | None = None) -> BoxExit:
-        """Wait for the end, at most `timeout_s` or until the wall clock runs out, and say how it ended."""
+        """Wait until the program ends, and kill it at the time limit; return how it ended."""
         with self._waiting:
             if self._exit is None and self._is_started:
-                if not wait_readable(self._ended_fd(), deadline=self._within(timeout_s)):
+                if not wait_readable(self._ended_fd(), deadline=self._deadline_within(timeout_s)):
                     self.end(ExitReason.TIMED_OUT)
                 self._finish()
             if self._failure and self._cause is None:
@@ -98,14 +98,14 @@ class ChannelBox(ABC):
         return self._exit or BoxExit(reason=self._cause or ExitReason.DESTROYED)
 
     def end(self, cause: ExitReason) -> None:
-        """Kill everything inside. The first cause is the one that counts."""
+        """Kill everything inside. The first cause is reported."""
         self._cause = self._cause or cause
-        with self._ending:  # what `_kill` uses is closed after the end
+        with self._ending:  # `_finish` closes what `_kill` uses
             if self._is_started and self._exit is None:
                 self._kill()
 
     def destroy(self) -> None:
-        """End every process inside and remove the folder. Safe to call twice, from any thread."""
+        """Kill every process inside and remove the folder. Idempotent; callable from any thread."""
         with self._starting:
             self.end(ExitReason.DESTROYED)
         with self._waiting, self._sending, self._receiving:
@@ -127,34 +127,38 @@ class ChannelBox(ABC):
     def _finish(self) -> None:
         with self._ending:
             if self._exit is None:
-                found = self._bury()
+                end = self._reap()
                 if self._output.is_flood:
                     self._cause = self._cause or ExitReason.OUTPUT
-                self._exit = self._explain(found)
+                self._exit = self._with_cause(end)
 
     def _read_output(self, chunks: Iterable[bytes]) -> None:
-        """For `_start`: keep what the program prints, and kill it if that is too much."""
+        """Collect the output of the program, and kill it at the output limit. Called by `_start`."""
         limit_bytes = self.template.limits.output_bytes
         self._output = OutputReader(chunks, limit_bytes=limit_bytes, on_flood=self._kill)
 
-    def _explain(self, found: BoxExit) -> BoxExit:
-        """Put our own reason for the end in place of the signal that it took."""
+    def _with_cause(self, end: BoxExit) -> BoxExit:
+        """Replace the signal that killed the program by our reason for sending it."""
         if self._cause is None or (
-            found.reason is ExitReason.MEMORY and self._cause is not ExitReason.DESTROYED
+            end.reason is ExitReason.MEMORY and self._cause is not ExitReason.DESTROYED
         ):
-            return found
-        return replace(found, reason=self._cause, code=None, signal=None)
+            return end
+        return replace(end, reason=self._cause, code=None, signal=None)
 
-    def _until(self) -> float:
+    def _wall_deadline(self) -> float:
         if self._deadline is None:
-            raise RuntimeError("the box has no wall clock yet: go() comes first")
+            raise RuntimeError("the wall clock has not been started: call go() first")
         return self._deadline
 
-    def _within(self, timeout_s: float | None) -> float:
-        return self._until() if timeout_s is None else min(self._until(), time.monotonic() + timeout_s)
+    def _deadline_within(self, timeout_s: float | None) -> float:
+        return (
+            self._wall_deadline()
+            if timeout_s is None
+            else min(self._wall_deadline(), time.monotonic() + timeout_s)
+        )
 
-    def _open_files_to_program(self) -> None:
-        """Let the program read the job's files whatever the umask was; others cannot reach the folder."""
+    def _make_files_readable(self) -> None:
+        """Make the files of the job readable for the program; other users cannot reach the folder."""
         for path in self.folder.rglob("*"):
             if path.is_symlink():
                 continue
@@ -165,20 +169,20 @@ class ChannelBox(ABC):
 
     @abstractmethod
     def _start(self) -> None:
-        """Start the program under every limit of the template."""
+        """Start the program with all limits of the template."""
 
     @abstractmethod
     def _ended_fd(self) -> int:
-        """A descriptor that is readable once the program is gone."""
+        """Return a descriptor that becomes readable when the program has ended."""
 
     @abstractmethod
     def _kill(self) -> None:
-        """Kill every process inside, at once. May be called more than once, and from any thread."""
+        """Kill every process inside immediately. May be called repeatedly and from any thread."""
 
     @abstractmethod
-    def _bury(self) -> BoxExit:
-        """See to it that nothing is left running, and say how it ended. Called once, after the end."""
+    def _reap(self) -> BoxExit:
+        """Kill what is left, reap it and return how the program ended. Called once, after the end."""
 
     @abstractmethod
     def _release(self) -> None:
-        """Close what `_start` opened. Called once, when nobody uses the box any more."""
+        """Close what `_start` opened. Called once, after the last use of the box."""

@@ -1,7 +1,7 @@
-"""Where boxes live on the host: one directory for each sandbox, one folder in it for each box.
+"""The folders of boxes on the host: one directory per sandbox, with one folder per box.
 
-A lock held for the sandbox's life tells a living owner from a dead one, so that what a killed process
-left behind is found and removed by the next. Nothing here knows what runs in a box.
+Each sandbox holds a file lock for its lifetime. A directory whose lock is free was left behind by a killed
+process, and the next sandbox removes it.
 """
 
 from __future__ import annotations
@@ -13,49 +13,49 @@ import shutil
 import tempfile
 from pathlib import Path
 
-#: Who the program is on the host when we are root: nobody.
+#: The uid and gid of user `nobody`, as which programs run on the host if we are root.
 NOBODY = 65534
 
 PREFIX = "warmfront-"
 LOCK = "lock"
 
-SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  it is the tmpfs that we want; names in it are random
-#: Below this, a tmpfs is the small one of a container, and one job could fill it.
-ENOUGH_BYTES = 1 << 30
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - names in it are random
+#: Minimum free space: the small tmpfs of a container could be filled by one job.
+MIN_FREE_BYTES = 1 << 30
 
 
 class BoxFolders:
-    """The folders of one sandbox. `owner` names this sandbox wherever it leaves a trace."""
+    """The folders of one sandbox. `owner` identifies this sandbox in folders, cgroups and containers."""
 
     def __init__(self, kind: str, base: Path | None = None) -> None:
         self.base = base or default_base()
         self._kind = f"{PREFIX}{kind}-"
         self.owner = f"{self._kind}{os.urandom(8).hex()}"
         self._root = self.base / self.owner
-        self._lock = self._take_possession()
+        self._lock = self._create_locked_root()
 
     def make(self) -> Path:
-        """An empty folder for a new box."""
+        """Create an empty folder for a new box."""
         folder = self._root / os.urandom(4).hex()
         folder.mkdir()
-        # Others are kept out one level up; the program inside may have any uid.
+        # The parent directory keeps other users out; the program inside may have any uid.
         folder.chmod(0o755)
         return folder
 
     def close(self) -> None:
-        """Remove every folder that is left, and let go of the lock."""
+        """Remove all folders and release the lock."""
         shutil.rmtree(self._root, ignore_errors=True)
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
 
     def dead_owners(self) -> list[str]:
-        """Sandboxes of this kind under the same base whose process is gone."""
-        found = (path.parent.name for path in self.base.glob(f"{self._kind}*/{LOCK}"))
-        return [owner for owner in found if owner != self.owner and self.is_dead(owner)]
+        """Return the owners of this kind, under the same base, whose process has ended."""
+        owners = (path.parent.name for path in self.base.glob(f"{self._kind}*/{LOCK}"))
+        return [owner for owner in owners if owner != self.owner and self.is_dead(owner)]
 
     def is_dead(self, owner: str) -> bool:
-        """Whether nobody holds that owner's lock."""
+        """Whether that owner's lock is free."""
         try:
             lock = os.open(self.base / owner / LOCK, os.O_RDONLY)
         except FileNotFoundError:
@@ -70,12 +70,12 @@ class BoxFolders:
             os.close(lock)
         return True
 
-    def bury(self, owner: str) -> None:
-        """Remove the folders of a dead owner."""
+    def remove_owner(self, owner: str) -> None:
+        """Remove the folders of an owner whose process has ended."""
         shutil.rmtree(self.base / owner, ignore_errors=True)
 
-    def _take_possession(self) -> int:
-        # The lock is held before the directory gets its name, so nobody ever sees it without one.
+    def _create_locked_root(self) -> int:
+        # Take the lock before the directory gets its final name, so that it is never visible without a lock.
         unnamed = Path(tempfile.mkdtemp(prefix=".warmfront-", dir=self.base))
         lock = os.open(unnamed / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -87,22 +87,22 @@ class BoxFolders:
 
 
 def default_base() -> Path:
-    """Shared memory where there is enough of it, for no disk is as fast, else the temp directory."""
+    """Return shared memory if it is large enough, because it is fastest, else the temporary directory."""
     with contextlib.suppress(OSError):
         space = os.statvfs(SHARED_MEMORY)
         writable = os.access(SHARED_MEMORY, os.W_OK | os.X_OK)
-        if writable and is_tmpfs(SHARED_MEMORY) and space.f_bavail * space.f_frsize >= ENOUGH_BYTES:
+        if writable and is_tmpfs(SHARED_MEMORY) and space.f_bavail * space.f_frsize >= MIN_FREE_BYTES:
             return SHARED_MEMORY
     return Path(tempfile.gettempdir())
 
 
 def is_tmpfs(path: Path) -> bool:
-    """Whether a tmpfs is mounted right there."""
+    """Whether a tmpfs is mounted at this path."""
     mounts = Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()
     return any(fields[1:3] == [str(path), "tmpfs"] for fields in map(str.split, mounts))
 
 
-def is_open_to_all(path: Path) -> bool:
+def is_world_readable(path: Path) -> bool:
     """Whether every user of the host can reach and read this path."""
     path = path.resolve()
     if any(not parent.stat().st_mode & 0o001 for parent in path.parents):

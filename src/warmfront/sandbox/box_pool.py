@@ -1,6 +1,6 @@
-"""Boxes made ahead of time: each used once, none left when the sandbox is closed.
+"""Keep prepared boxes until they are taken. Each is used once, and none is left when the sandbox is closed.
 
-What a box is made of is left to the sandbox; this module only keeps them until they are taken.
+Subclasses make the boxes; this module only stores them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PooledSandbox(ABC):
-    """A sandbox that keeps boxes ready. Subclasses make them."""
+    """A sandbox that prepares boxes in the background. Subclasses make them."""
 
     name: str
     detail: str
@@ -32,16 +32,16 @@ class PooledSandbox(ABC):
         self._background = ThreadPoolExecutor(max_workers=1, thread_name_prefix="warmfront-prepare")
 
     def prepare(self, template: Template) -> None:
-        """Make one box of this template ready in the background, so that `take` need not wait."""
+        """Start one box of this template in the background, so that `take` does not have to wait."""
         with self._lock:
-            self._refuse_if_closed()
+            self._require_open()
             self._ready.append((template, self._background.submit(self._make_started, template)))
 
     def take(self, template: Template) -> ChannelBox:
-        """A box of this template, never used before."""
+        """Return an unused box of this template: a prepared one, or a new one."""
         while (made := self._pop(template)) is not None:
             if made.exception() is not None:
-                continue  # making one now either works or says why not
+                continue  # try again below: it succeeds or raises the reason
             box = made.result()
             if box.is_alive():
                 return box
@@ -49,7 +49,7 @@ class PooledSandbox(ABC):
         return self._make(template)
 
     def close(self) -> None:
-        """Destroy every box that was made and not taken."""
+        """Destroy every box that was prepared and not taken."""
         with self._lock:
             self._is_closed = True
             ready, self._ready = self._ready, []
@@ -67,14 +67,14 @@ class PooledSandbox(ABC):
 
     def _pop(self, template: Template) -> Future[ChannelBox] | None:
         with self._lock:
-            self._refuse_if_closed()
-            for index, (of, made) in enumerate(self._ready):
-                if of == template:
+            self._require_open()
+            for index, (made_for, made) in enumerate(self._ready):
+                if made_for == template:
                     del self._ready[index]
                     return made
         return None
 
-    def _refuse_if_closed(self) -> None:
+    def _require_open(self) -> None:
         if self._is_closed:
             raise SandboxFailed("The sandbox is closed.")
 
@@ -89,4 +89,4 @@ class PooledSandbox(ABC):
 
     @abstractmethod
     def _make(self, template: Template) -> ChannelBox:
-        """A box that is not started yet."""
+        """Make a box without starting it."""

@@ -1,7 +1,7 @@
-"""Boxes by bubblewrap: namespaces, a read-only root, no capabilities, a seccomp filter, a cgroup.
+"""Boxes with bubblewrap: namespaces, a read-only root, no capabilities, a seccomp filter, a cgroup.
 
-The program is nobody even when we are root. Where we may have no cgroup of our own, rlimits stand in
-for its limits on memory and processes, and the result says so.
+The program runs as user `nobody` even if we are root. If we cannot create cgroups, rlimits limit memory and
+processes instead, and `BoxExit.enforced_by` says so.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from warmfront.errors import NoSandbox
 from warmfront.sandbox import bwrap_command, seccomp
 from warmfront.sandbox.base import BoxExit, ExitReason, Template
-from warmfront.sandbox.box_folders import BoxFolders, is_open_to_all
+from warmfront.sandbox.box_folders import BoxFolders, is_world_readable
 from warmfront.sandbox.box_pool import PooledSandbox
 from warmfront.sandbox.cgroup import CgroupHierarchy, ControlGroup, find_hierarchy
 from warmfront.sandbox.fifo_channel import wait_readable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 INSTALL_HINT = "apt-get install bubblewrap"
 
-#: What programs and compilers say when the limit on address space stops them. A cgroup needs no guessing.
+#: Messages of programs and compilers that ran out of address space. Used only without a cgroup.
 OUT_OF_MEMORY = re.compile(
     rb"bad_alloc|MemoryError|out of memory|[Cc]annot allocate memory|virtual memory exhausted"
 )
@@ -41,11 +41,11 @@ class Bubblewrap(PooledSandbox):
     name = "bubblewrap"
 
     def __init__(self, *, base: Path | None = None, use_cgroup: bool = True) -> None:
-        found = bwrap_command.probe()
-        if not found.wrappers:
-            raise NoSandbox(f"bubblewrap does not work here: {found.detail}", hint=INSTALL_HINT)
+        probe = bwrap_command.probe()
+        if not probe.modes:
+            raise NoSandbox(f"bubblewrap does not work on this machine: {probe.detail}", hint=INSTALL_HINT)
         super().__init__(BoxFolders(self.name, base))
-        self._wrappers = found.wrappers
+        self._modes = probe.modes
         self._spawner = Spawner()
         self._hierarchy = find_hierarchy() if use_cgroup else None
         limits = f"cgroup {self._hierarchy.version}" if self._hierarchy else "rlimits"
@@ -53,45 +53,45 @@ class Bubblewrap(PooledSandbox):
         self._remove_leftovers()
 
     def close(self) -> None:
-        """Destroy every box that was made and not taken. A box in use dies with its sandbox."""
+        """Destroy every box that was prepared and not taken. Boxes in use are killed too."""
         super().close()
         self._spawner.close()
 
     def _make(self, template: Template) -> BubblewrapBox:
-        wrapper = self._wrapper(template)
-        return BubblewrapBox(template, self.folders.make(), self._spawner, wrapper, self._hierarchy)
+        mode = self._mode(template)
+        return BubblewrapBox(template, self.folders.make(), self._spawner, mode, self._hierarchy)
 
-    def _wrapper(self, template: Template) -> bwrap_command.BwrapMode:
-        """The best that works; bubblewrap without privilege must reach what it mounts."""
+    def _mode(self, template: Template) -> bwrap_command.BwrapMode:
+        """Return the best mode that works. Unprivileged bubblewrap must be able to reach what it mounts."""
         paths = [self.folders.base, *(mount.host for mount in template.mounts)]
-        if len(self._wrappers) > 1 and not all(map(is_open_to_all, paths)):
-            return self._wrappers[1]
-        return self._wrappers[0]
+        if len(self._modes) > 1 and not all(map(is_world_readable, paths)):
+            return self._modes[1]
+        return self._modes[0]
 
     def _remove_leftovers(self) -> None:
         for owner in self.folders.dead_owners():
             if self._hierarchy:
                 for name in self._hierarchy.names(f"{owner}-"):
                     self._hierarchy.existing(name).remove()
-            self.folders.bury(owner)
+            self.folders.remove_owner(owner)
 
 
 class BubblewrapBox(ProcessBox):
-    """One run of bwrap_command."""
+    """One bwrap process."""
 
     def __init__(
         self,
         template: Template,
         folder: Path,
         spawner: Spawner,
-        wrapper: bwrap_command.BwrapMode,
+        mode: bwrap_command.BwrapMode,
         hierarchy: CgroupHierarchy | None,
     ) -> None:
         super().__init__(template, folder, spawner)
-        self._wrapper = wrapper
+        self._mode = mode
         self._hierarchy = hierarchy
         self._group: ControlGroup | None = None
-        self._init_fd = -1  # the box's process 1: once it is gone, so is every other
+        self._init_fd = -1  # the box's process 1: when it ends, the kernel kills all others
         self._status_fd = -1
         self._status = b""
 
@@ -107,23 +107,25 @@ class BubblewrapBox(ProcessBox):
         finally:
             os.close(status_fd)
             os.close(seccomp_fd)
-        self._meet_init()
+        self._open_init()
 
     def _command(self, status_fd: int, seccomp_fd: int) -> list[str]:
         template = self.template
-        argv = list(template.argv) if self._group else bwrap_command.rlimited(template.argv, template.limits)
+        argv = (
+            list(template.argv) if self._group else bwrap_command.prlimit_argv(template.argv, template.limits)
+        )
         fds = {"status_fd": status_fd, "seccomp_fd": seccomp_fd}
-        command = bwrap_command.wrapped(argv, template, self.folder, self._wrapper, **fds)
-        return launcher(command, template.limits, self._group.entrances if self._group else ())
+        command = bwrap_command.bwrap_argv(argv, template, self.folder, self._mode, **fds)
+        return launcher(command, template.limits, self._group.join_files if self._group else ())
 
-    def _meet_init(self) -> None:
-        """Wait for bubblewrap to say which process is the box's first."""
+    def _open_init(self) -> None:
+        """Wait until bubblewrap reports the pid of the box's first process."""
         deadline = time.monotonic() + GRACE_S
         while b"\n" not in self._status and wait_readable(self._status_fd, deadline=deadline):
             if not self._read_status():
-                break  # bubblewrap is gone: `_account` will say why
+                break  # bubblewrap has ended: `_account` reports why
         if (pid := self._reported("child-pid")) is not None:
-            with contextlib.suppress(ProcessLookupError):  # so quick that it is gone already
+            with contextlib.suppress(ProcessLookupError):  # it has already ended
                 self._init_fd = os.pidfd_open(pid)
 
     def _read_status(self) -> bool:
@@ -134,7 +136,7 @@ class BubblewrapBox(ProcessBox):
         return False
 
     def _reported(self, key: str) -> int | None:
-        """What bubblewrap says of itself: one JSON object a line."""
+        """Return a value from bubblewrap's status: one JSON object per line."""
         reports = (json.loads(line) for line in self._status.splitlines())
         return next((int(report[key]) for report in reports if key in report), None)
 
@@ -153,31 +155,31 @@ class BubblewrapBox(ProcessBox):
         while self._read_status():
             pass
         code = self._reported("exit-code")
-        found = replace(exit_of_status(returncode if code is None else code), output=output)
-        found = self._with_usage(found) if self._group else self._with_guess(found)
-        if code is None and found.reason is not ExitReason.MEMORY:
-            # bubblewrap reports an exit code for every program that it came to start.
+        end = replace(exit_of_status(returncode if code is None else code), output=output)
+        end = self._with_usage(end) if self._group else self._with_guessed_reason(end)
+        if code is None and end.reason is not ExitReason.MEMORY:
+            # bubblewrap reports an exit code for every program that it started.
             self._failure = (
                 f"bubblewrap could not start the program: {output.decode(errors='replace').strip()}"
             )
-        return found
+        return end
 
-    def _with_usage(self, found: BoxExit) -> BoxExit:
-        assert self._group is not None  # noqa: S101  for mypy: the caller looked
+    def _with_usage(self, end: BoxExit) -> BoxExit:
+        assert self._group is not None  # noqa: S101 - for mypy: the caller checked
         return replace(
-            found,
-            reason=ExitReason.MEMORY if self._group.oom_kills() else found.reason,
+            end,
+            reason=ExitReason.MEMORY if self._group.oom_kills() else end.reason,
             peak_memory_bytes=self._group.peak_memory_bytes(),
             refused_pids=self._group.refused_pids(),
             enforced_by=f"bubblewrap, cgroup {self._group.version}",
         )
 
-    def _with_guess(self, found: BoxExit) -> BoxExit:
-        """Under rlimits an allocation fails in the program, and only its last words tell."""
-        has_failed = found.code != 0
-        is_memory = has_failed and OUT_OF_MEMORY.search(found.output)
-        reason = ExitReason.MEMORY if is_memory else found.reason
-        return replace(found, reason=reason, enforced_by="bubblewrap, rlimits")
+    def _with_guessed_reason(self, end: BoxExit) -> BoxExit:
+        """With rlimits, an allocation fails inside the program, and only its output shows it."""
+        has_failed = end.code != 0
+        is_memory = has_failed and OUT_OF_MEMORY.search(end.output)
+        reason = ExitReason.MEMORY if is_memory else end.reason
+        return replace(end, reason=reason, enforced_by="bubblewrap, rlimits")
 
     def _release(self) -> None:
         super()._release()

@@ -1,6 +1,6 @@
-"""The command line of bubblewrap: what is seen inside a box, and how its program becomes nobody.
+"""The command line of bubblewrap: what is visible in a box, and how its program becomes user `nobody`.
 
-Nothing is run here but the probe that finds out which way works on this machine.
+Only the probe, which finds out which mode works on this machine, runs anything.
 """
 
 from __future__ import annotations
@@ -22,55 +22,55 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-#: For programs that share memory by name, as ROCm's runtime does. A little is enough.
+#: Size of /dev/shm, for programs that use named shared memory, such as ROCm's runtime.
 SHARED_MEMORY_BYTES = 16 << 20
 
 PROBE_TIMEOUT_S = 10
 
-COUNTS_PROCESSES_BY_NAMESPACE = (5, 14)  #: the first kernel that does
+COUNTS_PROCESSES_BY_NAMESPACE = (5, 14)  #: first Linux version that does
 
 
 @dataclass(frozen=True, kw_only=True)
 class BwrapMode:
-    """One way for a program to be nobody inside."""
+    """One way to run a program as user `nobody` inside the box."""
 
-    before: tuple[str, ...] = ()  #: in front of bwrap
+    before: tuple[str, ...] = ()  #: command before bwrap
     options: tuple[str, ...]
-    inside: tuple[str, ...] = ()  #: in front of the program
+    inside: tuple[str, ...] = ()  #: command before the program
 
 
 @dataclass(frozen=True, kw_only=True)
 class BwrapProbe:
-    """Which ways work on this machine, the best first, and if none does, why."""
+    """The modes that work on this machine, best first; and why the others do not."""
 
-    wrappers: tuple[BwrapMode, ...]
+    modes: tuple[BwrapMode, ...]
     detail: str
 
 
 @functools.cache
-def begin_probe() -> tuple[tuple[BwrapMode, subprocess.Popen[bytes] | OSError], ...]:
-    """Start to try each way, once in the life of this process; whoever has something else to do may."""
+def start_probe() -> tuple[tuple[BwrapMode, subprocess.Popen[bytes] | OSError], ...]:
+    """Start a process that tries each mode, once per process. `probe` waits for the results."""
     if shutil.which("bwrap") is None:
         return ()
     candidates = [_unprivileged(), _privileged()] if os.geteuid() == 0 else [_unprivileged()]
-    return tuple((wrapper, _try(wrapper)) for wrapper in candidates)
+    return tuple((mode, _try(mode)) for mode in candidates)
 
 
 @functools.cache
 def probe() -> BwrapProbe:
-    """What became of it."""
-    if not begin_probe():
-        return BwrapProbe(wrappers=(), detail="bubblewrap is not installed.")
-    failures = {wrapper: _failure(trial) for wrapper, trial in begin_probe()}
-    working = tuple(wrapper for wrapper, failure in failures.items() if failure is None)
-    return BwrapProbe(wrappers=working, detail="; ".join(failure for failure in failures.values() if failure))
+    """Return which modes work."""
+    if not start_probe():
+        return BwrapProbe(modes=(), detail="bubblewrap is not installed.")
+    failures = {mode: _failure(attempt) for mode, attempt in start_probe()}
+    working = tuple(mode for mode, failure in failures.items() if failure is None)
+    return BwrapProbe(modes=working, detail="; ".join(failure for failure in failures.values() if failure))
 
 
-def rlimited(argv: Iterable[str], limits: SandboxLimits) -> list[str]:
-    """`argv` under the limits that stand in for a cgroup.
+def prlimit_argv(argv: Iterable[str], limits: SandboxLimits) -> list[str]:
+    """Return `argv` with the rlimits that replace a cgroup.
 
-    They are set inside the box: there the kernel counts the processes of its user namespace alone. An
-    old one would count all that the user runs, and stop the box before it begins.
+    They are set inside the box, where newer kernels count only the processes of its user namespace. An older
+    kernel counts all processes of the user, so the limit on processes is left out there.
     """
     options = [f"--as={limits.memory_bytes}"]
     if _kernel() >= COUNTS_PROCESSES_BY_NAMESPACE:
@@ -78,18 +78,18 @@ def rlimited(argv: Iterable[str], limits: SandboxLimits) -> list[str]:
     return [_tool("prlimit"), *options, "--", *argv]
 
 
-def wrapped(
+def bwrap_argv(
     argv: Iterable[str],
     template: Template,
     folder: Path,
-    wrapper: BwrapMode,
+    mode: BwrapMode,
     *,
     status_fd: int,
     seccomp_fd: int,
 ) -> list[str]:
-    """Run bubblewrap around `argv`."""
+    """Return the bubblewrap command that runs `argv`."""
     options = ["--json-status-fd", str(status_fd), "--seccomp", str(seccomp_fd)]
-    options += [*_isolation(wrapper), *_system(), *_scratch(template.limits)]
+    options += [*_isolation(mode), *_system(), *_scratch(template.limits)]
     for mount in template.mounts:
         options += [*_parents(mount.inside), "--ro-bind", str(mount.host), mount.inside]
     for device in template.devices:
@@ -97,16 +97,16 @@ def wrapped(
     options += ["--ro-bind", str(folder), BOX]
     for name in template.outputs:
         options += ["--bind", str(folder / name), f"{BOX}/{name}"]
-    # bubblewrap's own root and /dev are writable to whoever is inside until they are closed.
+    # bubblewrap's root and /dev are writable inside the box until they are remounted.
     options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOX, "--clearenv"]
     for name, value in template.env.items():
         options += ["--setenv", name, value]
-    return [*wrapper.before, _tool("bwrap"), *options, "--", *wrapper.inside, *argv]
+    return [*mode.before, _tool("bwrap"), *options, "--", *mode.inside, *argv]
 
 
-def _isolation(wrapper: BwrapMode) -> list[str]:
+def _isolation(mode: BwrapMode) -> list[str]:
     namespaces = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
-    return [*namespaces, "--hostname", "box", "--die-with-parent", "--new-session", *wrapper.options]
+    return [*namespaces, "--hostname", "box", "--die-with-parent", "--new-session", *mode.options]
 
 
 def _system() -> list[str]:
@@ -120,7 +120,7 @@ def _system() -> list[str]:
 
 
 def _parents(path: str) -> list[str]:
-    """Directories on the way to a mount, open to nobody too: bubblewrap's own are its user's alone."""
+    """Create the parent directories of a mount, accessible to `nobody`: bubblewrap's own would not be."""
     options = []
     for parent in reversed(PurePosixPath(path).parents[:-1]):
         options += ["--perms", "0755", "--dir", str(parent)]
@@ -128,21 +128,21 @@ def _parents(path: str) -> list[str]:
 
 
 def _scratch(limits: SandboxLimits) -> list[str]:
-    """The kernel's own file systems, and where the program may write."""
-    tmp = ["--size", str(limits.tmp_bytes), "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108  that of the box
-    shared = ["--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]  # noqa: S108  as above
+    """Return the options for /proc, /dev and the writable file systems."""
+    tmp = ["--size", str(limits.tmp_bytes), "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108 - inside the box
+    shared = ["--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]  # noqa: S108 - inside the box
     return ["--proc", "/proc", "--dev", "/dev", *shared, *tmp]
 
 
 def _unprivileged() -> BwrapMode:
-    """Run it in a user namespace, with no privilege of its own: the better way, where it is allowed."""
+    """Return the preferred mode: a user namespace, without any privilege."""
     ids = ("--uid", str(NOBODY), "--gid", str(NOBODY))
     before = _become_nobody() if os.geteuid() == 0 else ()
     return BwrapMode(before=before, options=("--unshare-user", *ids, "--cap-drop", "ALL"))
 
 
 def _privileged() -> BwrapMode:
-    """Root makes the namespaces, and the program drops to nobody inside them."""
+    """Return the mode for root: root creates the namespaces, and the program becomes `nobody` inside."""
     kept = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
     options = ["--cap-drop", "ALL"]
     for capability in kept:
@@ -155,19 +155,19 @@ def _become_nobody() -> tuple[str, ...]:
     return (_tool("setpriv"), *ids, "--clear-groups", "--inh-caps=-all")
 
 
-def _try(wrapper: BwrapMode) -> subprocess.Popen[bytes] | OSError:
-    """A program that does nothing, wrapped so; or why it could not be started."""
+def _try(mode: BwrapMode) -> subprocess.Popen[bytes] | OSError:
+    """Start `true` in this mode; return the process, or why it could not be started."""
     command = [
-        *wrapper.before,
+        *mode.before,
         _tool("bwrap"),
-        *_isolation(wrapper),
+        *_isolation(mode),
         *_system(),
         "--proc",
         "/proc",
         "--dev",
         "/dev",
     ]
-    command += ["--", *wrapper.inside, _tool("true")]
+    command += ["--", *mode.inside, _tool("true")]
     quiet = subprocess.DEVNULL
     try:
         return subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=subprocess.PIPE)
@@ -175,17 +175,17 @@ def _try(wrapper: BwrapMode) -> subprocess.Popen[bytes] | OSError:
         return error
 
 
-def _failure(trial: subprocess.Popen[bytes] | OSError) -> str | None:
-    """Why a program cannot be wrapped so, or None if it can."""
-    if isinstance(trial, OSError):
-        return str(trial)
+def _failure(attempt: subprocess.Popen[bytes] | OSError) -> str | None:
+    """Return why a mode does not work, or None if it does."""
+    if isinstance(attempt, OSError):
+        return str(attempt)
     try:
-        said = trial.communicate(timeout=PROBE_TIMEOUT_S)[1]
+        stderr = attempt.communicate(timeout=PROBE_TIMEOUT_S)[1]
     except subprocess.TimeoutExpired as error:
-        trial.kill()
-        trial.communicate()
+        attempt.kill()
+        attempt.communicate()
         return str(error)
-    return None if trial.returncode == 0 else said.decode(errors="replace").strip()
+    return None if attempt.returncode == 0 else stderr.decode(errors="replace").strip()
 
 
 def _kernel() -> tuple[int, ...]:

@@ -1,6 +1,6 @@
-"""One control group for each box, version 1 or 2: limits, what was used, and an end for everything in it.
+"""One control group (cgroup) per box, version 1 or 2: set limits, read usage, and kill everything in it.
 
-Where this process may not make control groups there are none, and the caller must do with rlimits.
+If this process cannot create control groups, `find_hierarchy` returns None and the caller uses rlimits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CPU_PERIOD_US = 100_000
 
-#: Tries to remove a group whose last processes are still on their way out, a millisecond apart.
+#: How often to try to remove a group whose last processes are still ending; the tries are 1 ms apart.
 REMOVAL_TRIES = 2000
 
 
@@ -31,18 +31,18 @@ class ControlGroup(ABC):
     """The control group of one box."""
 
     version: str  #: `v1` or `v2`
-    entrance: str  #: the file that a process writes `0` into to join
+    join_file: str  #: the file to which a process writes `0` to join
 
     def __init__(self, directories: Mapping[str, Path]) -> None:
         self._directories = directories
 
     @property
-    def entrances(self) -> tuple[Path, ...]:
-        """Files that a process writes `0` into to join the group."""
-        return tuple(directory / self.entrance for directory in self._unique())
+    def join_files(self) -> tuple[Path, ...]:
+        """Files to which a process writes `0` to join the group."""
+        return tuple(directory / self.join_file for directory in self._unique())
 
     def remove(self) -> None:
-        """Kill everything that is left inside, then remove the group."""
+        """Kill everything inside and remove the group."""
         for _ in range(REMOVAL_TRIES):
             if self._try_to_remove():
                 return
@@ -51,7 +51,7 @@ class ControlGroup(ABC):
 
     @contextlib.contextmanager
     def removed_on_failure(self) -> Iterator[None]:
-        """A limit that is refused must not leave half a group behind."""
+        """Remove the group if the kernel rejects one of its limits."""
         try:
             yield
         except OSError:
@@ -64,14 +64,14 @@ class ControlGroup(ABC):
 
     @abstractmethod
     def oom_kills(self) -> int:
-        """How many processes the kernel killed because the group was out of memory."""
+        """Return how many processes the kernel killed because the group was out of memory."""
 
     @abstractmethod
     def peak_memory_bytes(self) -> int | None:
-        """The most memory that the group held at once, where the kernel tells."""
+        """Return the peak memory usage, if the kernel reports it."""
 
     def refused_pids(self) -> int:
-        """How many forks and threads were refused."""
+        """Return how many forks and threads the limit prevented."""
         return _field(self._directories["pids"] / "pids.events", "max")
 
     def _unique(self) -> list[Path]:
@@ -92,24 +92,24 @@ class ControlGroupV1(ControlGroup):
     """A directory in each of three hierarchies."""
 
     version = "v1"
-    # A thread that moves itself alone takes no lock of the whole machine, which cgroup.procs waits for: 8 ms.
-    entrance = "tasks"
+    # `tasks` moves a single thread; `cgroup.procs` takes a machine-wide lock, which costs 8 ms.
+    join_file = "tasks"
 
     def kill(self) -> None:
-        """Forbid new processes, then kill those that there are."""
+        """Set the process limit to 0, then kill every process."""
         pids = self._directories["pids"]
-        with contextlib.suppress(OSError):  # the group is gone, and with it every process
+        with contextlib.suppress(OSError):  # the group is gone, and so are its processes
             _write(pids / "pids.max", 0)
             for pid in (pids / "cgroup.procs").read_text(encoding="ascii").split():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(int(pid), signal.SIGKILL)
 
     def oom_kills(self) -> int:
-        """How many processes the kernel killed because the group was out of memory."""
+        """Return how many processes the kernel killed because the group was out of memory."""
         return _field(self._directories["memory"] / "memory.oom_control", "oom_kill")
 
     def peak_memory_bytes(self) -> int | None:
-        """The most memory that the group held at once, where the kernel tells."""
+        """Return the peak memory usage, if the kernel reports it."""
         return _number(self._directories["memory"] / "memory.max_usage_in_bytes")
 
 
@@ -117,10 +117,10 @@ class ControlGroupV2(ControlGroup):
     """One directory in the unified hierarchy."""
 
     version = "v2"
-    entrance = "cgroup.procs"
+    join_file = "cgroup.procs"
 
     def kill(self) -> None:
-        """Kill every process inside: at once where the kernel can (5.14), else one by one."""
+        """Kill every process inside: with cgroup.kill if the kernel has it (5.14), else one by one."""
         directory = self._directories["pids"]
         if (directory / "cgroup.kill").exists():
             _write(directory / "cgroup.kill", 1)
@@ -128,38 +128,38 @@ class ControlGroupV2(ControlGroup):
             ControlGroupV1(self._directories).kill()
 
     def oom_kills(self) -> int:
-        """How many processes the kernel killed because the group was out of memory."""
+        """Return how many processes the kernel killed because the group was out of memory."""
         return _field(self._directories["memory"] / "memory.events", "oom_kill")
 
     def peak_memory_bytes(self) -> int | None:
-        """The most memory that the group held at once, where the kernel tells (5.19)."""
+        """Return the peak memory usage, if the kernel reports it (5.19)."""
         return _number(self._directories["memory"] / "memory.peak")
 
 
 class CgroupHierarchy(Protocol):
-    """Where groups can be made."""
+    """A place where control groups can be created."""
 
     version: str
 
     def make(self, name: str, limits: SandboxLimits) -> ControlGroup:
-        """A new, empty group under these limits."""
+        """Create an empty group with these limits."""
 
     def names(self, prefix: str) -> list[str]:
-        """Groups that exist and begin with `prefix`."""
+        """Return the names of existing groups that begin with `prefix`."""
 
     def existing(self, name: str) -> ControlGroup:
-        """A group that another process made."""
+        """Return a group that already exists."""
 
 
 @dataclass(frozen=True)
 class CgroupHierarchyV1:
-    """Version 1: the directory of each controller under which we may make our own."""
+    """Version 1: for each controller, the directory in which we can create groups."""
 
     parents: Mapping[str, Path]
     version = "v1"
 
     def make(self, name: str, limits: SandboxLimits) -> ControlGroup:
-        """A new, empty group under these limits."""
+        """Create an empty group with these limits."""
         group = self.existing(name)
         with group.removed_on_failure():
             self._make(name, limits)
@@ -178,23 +178,23 @@ class CgroupHierarchyV1:
         _write(cpu / "cpu.cfs_quota_us", round(limits.cpus * CPU_PERIOD_US))
 
     def names(self, prefix: str) -> list[str]:
-        """Groups that exist and begin with `prefix`."""
+        """Return the names of existing groups that begin with `prefix`."""
         return sorted({path.name for parent in self.parents.values() for path in parent.glob(f"{prefix}*")})
 
     def existing(self, name: str) -> ControlGroup:
-        """A group that another process made."""
+        """Return a group that already exists."""
         return ControlGroupV1({controller: parent / name for controller, parent in self.parents.items()})
 
 
 @dataclass(frozen=True)
 class CgroupHierarchyV2:
-    """Version 2: a directory that hands its controllers down and that we may write in."""
+    """Version 2: a writable directory that delegates its controllers."""
 
     parent: Path
     version = "v2"
 
     def make(self, name: str, limits: SandboxLimits) -> ControlGroup:
-        """A new, empty group under these limits."""
+        """Create an empty group with these limits."""
         group = self.existing(name)
         with group.removed_on_failure():
             self._make(self.parent / name, limits)
@@ -210,16 +210,16 @@ class CgroupHierarchyV2:
             _write(directory / "cpu.max", f"{round(limits.cpus * CPU_PERIOD_US)} {CPU_PERIOD_US}")
 
     def names(self, prefix: str) -> list[str]:
-        """Groups that exist and begin with `prefix`."""
+        """Return the names of existing groups that begin with `prefix`."""
         return sorted(path.name for path in self.parent.glob(f"{prefix}*"))
 
     def existing(self, name: str) -> ControlGroup:
-        """A group that another process made."""
+        """Return a group that already exists."""
         return ControlGroupV2(dict.fromkeys(("memory", "pids", "cpu"), self.parent / name))
 
 
 def find_hierarchy(proc: Path = Path("/proc/self")) -> CgroupHierarchy | None:
-    """Where this process may make control groups with limits, if anywhere."""
+    """Return where this process can create control groups with limits, or None."""
     own = _own_groups(proc / "cgroup")
     mounts = list(_cgroup_mounts(proc / "mountinfo"))
     parents: dict[str, Path] = {
@@ -229,7 +229,7 @@ def find_hierarchy(proc: Path = Path("/proc/self")) -> CgroupHierarchy | None:
         if controller in mount.controllers
     }
     if len(parents) == 3:
-        return CgroupHierarchyV1(parents) if all(map(_can_make_groups, parents.values())) else None
+        return CgroupHierarchyV1(parents) if all(map(_can_create_groups, parents.values())) else None
     for mount in mounts:
         if mount.is_unified and (parent := _nearest_delegated(mount.locate(own.get("", "/")), mount.point)):
             return CgroupHierarchyV2(parent)
@@ -238,7 +238,7 @@ def find_hierarchy(proc: Path = Path("/proc/self")) -> CgroupHierarchy | None:
 
 @dataclass(frozen=True)
 class _Mount:
-    """Where a hierarchy is mounted, and which of its directories is seen there."""
+    """A mount point of a hierarchy, and which of its directories is mounted there."""
 
     point: Path
     root: str
@@ -246,16 +246,16 @@ class _Mount:
     controllers: frozenset[str]
 
     def locate(self, group: str) -> Path:
-        """The directory of a group; in a container, whose view begins lower, the mount point itself."""
+        """Return the directory of a group, or the mount point if it is not visible in this container."""
         with contextlib.suppress(ValueError):
-            found = self.point / Path(group).relative_to(self.root)
-            if found.is_dir():
-                return found
+            directory = self.point / Path(group).relative_to(self.root)
+            if directory.is_dir():
+                return directory
         return self.point
 
 
 def _own_groups(path: Path) -> dict[str, str]:
-    """Controller to our group's path; the unified hierarchy has the empty name."""
+    """Return controller → path of our group; the unified hierarchy has an empty name."""
     groups = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         _, controllers, group = line.split(":", 2)
@@ -273,27 +273,27 @@ def _cgroup_mounts(path: Path) -> Iterator[_Mount]:
 
 
 def _nearest_delegated(own: Path, top: Path) -> Path | None:
-    """Our group or the nearest above it that hands memory and pids down to groups that we may make.
+    """Return the nearest group, from ours upward, that delegates memory and pids and lets us create groups.
 
-    Our own rarely does: in version 2 a group that has processes hands nothing down.
+    Rarely our own group: in version 2, a group with processes cannot delegate controllers.
     """
     for candidate in (own, *own.parents):
-        handed_down = _words(candidate / "cgroup.subtree_control")
-        if {"memory", "pids"} <= handed_down and _can_make_groups(candidate):
+        delegated = _words(candidate / "cgroup.subtree_control")
+        if {"memory", "pids"} <= delegated and _can_create_groups(candidate):
             return candidate
         if candidate == top:
             break
     return None
 
 
-def _can_make_groups(parent: Path) -> bool:
+def _can_create_groups(parent: Path) -> bool:
     probe = parent / f"{PREFIX}probe-{os.getpid()}-{time.monotonic_ns()}"
     try:
         probe.mkdir()
         probe.rmdir()
     except OSError:
         return False
-    # A process enters from outside only if it may also write where it comes from.
+    # A process can join a group only if it can also write to the group that it leaves.
     return os.access(parent / "cgroup.procs", os.W_OK)
 
 
@@ -316,7 +316,7 @@ def _number(path: Path) -> int | None:
 
 
 def _field(path: Path, name: str) -> int:
-    """A number in a file of `name value` lines, 0 where it is not told."""
+    """Return a number from a file of `name value` lines; 0 if it is missing."""
     with contextlib.suppress(OSError):
         for line in path.read_text(encoding="ascii").splitlines():
             key, _, value = line.partition(" ")

@@ -1,7 +1,7 @@
-"""Boxes by Docker: one container each, made and started ahead of time, used once and removed.
+"""Boxes with Docker: one container per box, started ahead of time, used once and removed.
 
-The daemon may be on the other side of a container's wall, so all that is shared with it are paths. The
-SDK is an extra and slow to import: it is loaded when a sandbox is opened, never before.
+The daemon may run outside the container that we run in, so it shares nothing with us but paths. The SDK is an
+optional dependency and slow to import: it is loaded only when a sandbox is opened.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ SDK_HINT = "pip install 'warmfront[docker]'"
 DAEMON_HINT = "start the Docker daemon, or set DOCKER_HOST to where it listens"
 
 API_VERSION = "1.41"
-#: Each box that runs holds two, one to watch it and one for its output.
+#: Each running box uses two: one to wait for its end and one for its output.
 MAX_CONNECTIONS = 128
 DEFAULT_URL = "unix:///var/run/docker.sock"
 
-#: Labels of every container of ours: whose it is, and under which base that owner's lock is.
+#: Labels of our containers: the owner, and the base directory of the owner's lock.
 OWNER_LABEL = "warmfront"
 BASE_LABEL = "warmfront.base"
 
@@ -54,7 +54,7 @@ SHARED_MEMORY_BYTES = 16 << 20
 class Docker(PooledSandbox):
     """Makes boxes with the Docker daemon.
 
-    With no image given, boxes see the system of this host read-only, as they do in bubblewrap.
+    Without an image, boxes see the system of this host read-only, as with bubblewrap.
     """
 
     name = "docker"
@@ -74,7 +74,7 @@ class Docker(PooledSandbox):
             raise
 
     def close(self) -> None:
-        """Destroy every box that was made and not taken."""
+        """Destroy every box that was prepared and not taken."""
         super().close()
         self._api.close()
 
@@ -82,7 +82,7 @@ class Docker(PooledSandbox):
         return DockerBox(template, self.folders.make(), self._api, self._container)
 
     def _container(self, template: Template, folder: Path) -> dict[str, Any]:
-        """What the daemon is asked to create."""
+        """Return the arguments for creating the container."""
         return {
             "image": self._image,
             "entrypoint": list(template.argv),
@@ -91,7 +91,7 @@ class Docker(PooledSandbox):
             "hostname": "box",
             "user": f"{NOBODY}:{NOBODY}",
             "labels": {OWNER_LABEL: self.folders.owner, BASE_LABEL: str(self.folders.base)},
-            "healthcheck": {"test": ["NONE"]},  # an image's own would be a second program in the box
+            "healthcheck": {"test": ["NONE"]},  # an image's health check would be a second program in the box
             "host_config": self._host_config(template, folder),
         }
 
@@ -100,7 +100,7 @@ class Docker(PooledSandbox):
         profile = seccomp.docker_profile(may_fork=template.may_fork)
         config: dict[str, Any] = self._api.create_host_config(
             mounts=self._mounts(template, folder),
-            tmpfs={"/tmp": f"rw,exec,nosuid,nodev,mode=1777,size={limits.tmp_bytes}"},  # noqa: S108  the box's own
+            tmpfs={"/tmp": f"rw,exec,nosuid,nodev,mode=1777,size={limits.tmp_bytes}"},  # noqa: S108 - inside the box
             devices=[f"{device}:{device}:rwm" for device in template.devices],
             network_mode="none",
             ipc_mode="private",
@@ -129,15 +129,15 @@ class Docker(PooledSandbox):
         ]
 
     def _ensure_image(self, image: str | None) -> str:
-        import docker  # noqa: PLC0415  an extra, and slow
+        import docker  # noqa: PLC0415 - optional and slow
 
         name = image or _bare_image_name(find_host_system())
         try:
             self._api.inspect_image(name)
         except docker.errors.ImageNotFound as error:
             if image:
-                raise NoSandbox(f"Docker has no image {image}.", hint=f"docker pull {image}") from error
-            self._api.import_image_from_data(_links_alone(find_host_system()), *name.split(":"))
+                raise NoSandbox(f"Docker image not end: {image}.", hint=f"docker pull {image}") from error
+            self._api.import_image_from_data(_links_archive(find_host_system()), *name.split(":"))
         return name
 
     def _remove_leftovers(self) -> None:
@@ -147,36 +147,36 @@ class Docker(PooledSandbox):
             if owner != self.folders.owner and self.folders.is_dead(owner):
                 _remove(self._api, container["Id"])
         for owner in self.folders.dead_owners():
-            self.folders.bury(owner)
+            self.folders.remove_owner(owner)
 
 
 class DockerBox(ChannelBox):
     """One container."""
 
-    def __init__(self, template: Template, folder: Path, api: Any, describe: Describe) -> None:  # noqa: ANN401  the SDK has no types
+    def __init__(self, template: Template, folder: Path, api: Any, describe: Describe) -> None:  # noqa: ANN401 - the SDK has no types
         super().__init__(template, folder)
         self._api = api
         self._describe = describe
         self._id = ""
         self._ended = os.eventfd(0)
-        self._attachment: DockerOutputStream | None = None
+        self._output_stream: DockerOutputStream | None = None
         self._waiter: threading.Thread
 
     def _start(self) -> None:
         try:
             self._id = self._api.create_container(**self._describe(self.template, self.folder))["Id"]
-            # Attached before it starts, so that not a byte is missed: there is no log to read it from later.
-            self._attachment = DockerOutputStream(self._api, self._id)
+            # Attach before the start, so that no output is missed: there is no log to read it from later.
+            self._output_stream = DockerOutputStream(self._api, self._id)
             self._api.start(self._id)
         except _sdk_errors() as error:
             self._remove_container()
             raise SandboxFailed(f"Docker could not start the program: {error}") from error
         self._waiter = threading.Thread(target=self._watch, name="warmfront-docker", daemon=True)
         self._waiter.start()
-        self._read_output(self._attachment.chunks())
+        self._read_output(self._output_stream.chunks())
 
     def _watch(self) -> None:
-        """Tell everyone who waits that the container is gone, or that its daemon is."""
+        """Signal `_ended` when the container has ended, or the connection to its daemon is lost."""
         with contextlib.suppress(*_sdk_errors()):
             self._api.wait(self._id, timeout=None)
         os.eventfd_write(self._ended, 1)
@@ -185,68 +185,68 @@ class DockerBox(ChannelBox):
         return self._ended
 
     def _kill(self) -> None:
-        with contextlib.suppress(*_sdk_errors()):  # it has ended by itself
+        with contextlib.suppress(*_sdk_errors()):  # it has already ended
             self._api.kill(self._id)
 
-    def _bury(self) -> BoxExit:
-        # The container's first process has taken all others with it: the pid namespace is its own.
+    def _reap(self) -> BoxExit:
+        # When the container's first process ends, the kernel kills all others in its pid namespace.
         wait_readable(self._ended, deadline=time.monotonic() + GRACE_S)
         self._waiter.join(GRACE_S)
         try:
             state = self._api.inspect_container(self._id)["State"]
         except _sdk_errors() as error:
-            self._failure = f"The Docker daemon went away: {error}"
+            self._failure = f"The connection to the Docker daemon was lost: {error}"
             return BoxExit(reason=ExitReason.DESTROYED, enforced_by=Docker.name)
         output = self._output.finish(GRACE_S)
-        found = replace(exit_of_status(state["ExitCode"]), output=output, enforced_by=Docker.name)
-        return replace(found, reason=ExitReason.MEMORY) if state["OOMKilled"] else found
+        end = replace(exit_of_status(state["ExitCode"]), output=output, enforced_by=Docker.name)
+        return replace(end, reason=ExitReason.MEMORY) if state["OOMKilled"] else end
 
     def _release(self) -> None:
         if self._is_started:
             self._remove_container()
             self._waiter.join(GRACE_S)
             if self._waiter.is_alive():
-                return  # it will write there yet
+                return  # it will still write to `_ended`
         os.close(self._ended)
 
     def _remove_container(self) -> None:
         _remove(self._api, self._id)
-        if self._attachment:
-            self._attachment.close()
+        if self._output_stream:
+            self._output_stream.close()
 
 
-def connect(url: str | None = None) -> Any:  # noqa: ANN401  the SDK has no types
-    """The daemon's API; `url` or DOCKER_HOST says where, else where it usually is."""
+def connect(url: str | None = None) -> Any:  # noqa: ANN401 - the SDK has no types
+    """Return a client of the daemon at `url`, else DOCKER_HOST, else the default address."""
     if importlib.util.find_spec("docker") is None:
         raise NoSandbox("The Docker SDK for Python is not installed.", hint=SDK_HINT)
-    _refuse_if_nobody_listens(url or os.environ.get("DOCKER_HOST", DEFAULT_URL))
-    import docker  # noqa: PLC0415  an extra, and slow
+    _require_daemon(url or os.environ.get("DOCKER_HOST", DEFAULT_URL))
+    import docker  # noqa: PLC0415 - optional and slow
 
     try:
-        # Knowing the version, the SDK need not ask for it; every daemon since 2020 speaks this one.
+        # With a fixed version the SDK need not ask for it; every daemon since 2020 supports this one.
         settings = {"base_url": url} if url else docker.utils.kwargs_from_env()
         client = docker.APIClient(**settings, version=API_VERSION, max_pool_size=MAX_CONNECTIONS)
         client.ping()
     except _sdk_errors() as error:
-        raise NoSandbox(f"Docker does not answer: {error}", hint=DAEMON_HINT) from error
+        raise NoSandbox(f"The Docker daemon is not reachable: {error}", hint=DAEMON_HINT) from error
     return client
 
 
-def _refuse_if_nobody_listens(url: str) -> None:
-    """Find out without loading the SDK, which also leaks a socket each time that nobody answers."""
+def _require_daemon(url: str) -> None:
+    """Raise `NoSandbox` without loading the SDK, which also leaks a socket per failed connection."""
     if url.startswith("unix://"):
-        with socket.socket(socket.AF_UNIX) as trial:
+        with socket.socket(socket.AF_UNIX) as probe:
             try:
-                trial.connect(url.removeprefix("unix://"))
+                probe.connect(url.removeprefix("unix://"))
             except OSError as error:
                 raise NoSandbox(
-                    f"Docker does not answer at {url}: {error.strerror}", hint=DAEMON_HINT
+                    f"The Docker daemon is not reachable at {url}: {error.strerror}", hint=DAEMON_HINT
                 ) from error
 
 
 def _sdk_errors() -> tuple[type[Exception], ...]:
-    import docker  # noqa: PLC0415  an extra, and slow
-    import requests  # noqa: PLC0415  what the SDK speaks through
+    import docker  # noqa: PLC0415 - optional and slow
+    import requests  # noqa: PLC0415 - the SDK's HTTP library
 
     return (docker.errors.DockerException, requests.RequestException, OSError)
 
@@ -256,7 +256,7 @@ def _ulimits(template: Template) -> list[dict[str, Any]]:
     return [{"Name": name, "Soft": value, "Hard": value} for name, value in limits.items()]
 
 
-def _remove(api: Any, container: str) -> None:  # noqa: ANN401  the SDK has no types
+def _remove(api: Any, container: str) -> None:  # noqa: ANN401 - the SDK has no types
     if container:
         with contextlib.suppress(*_sdk_errors()):
             api.remove_container(container, force=True, v=True)
@@ -267,8 +267,8 @@ def _bare_image_name(system: HostSystem) -> str:
     return f"warmfront-bare:{digest[:12]}"
 
 
-def _links_alone(system: HostSystem) -> bytes:
-    """A root file system of nothing but the links that a host has in its own: /bin to usr/bin, say."""
+def _links_archive(system: HostSystem) -> bytes:
+    """Return a root file system with only the symbolic links of the host's, such as /bin → usr/bin."""
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w") as archive:
         for path, target in system.links.items():

@@ -1,7 +1,7 @@
 """The private channel between the judge and the program in a box: two FIFOs in the box's folder.
 
-What comes out of it is whatever hostile code chose to write, so nothing here trusts, parses, maps or
-waits for ever.
+Hostile code may write anything to it, so this module does not parse data, does not map it into memory, and
+has a deadline for every wait.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 COMMANDS = "commands"
 ANSWERS = "answers"
 
-#: A larger pipe means fewer switches between judge and program for a large message.
+#: Pipe capacity: a larger pipe means fewer context switches per large message.
 PIPE_BYTES = 1 << 20
 
 
 class FifoChannel:
-    """The judge's end. `ended_fd` becomes readable when the program is gone."""
+    """The judge's end of the channel. `ended_fd` becomes readable when the program has ended."""
 
     def __init__(self, folder: Path) -> None:
         for name in (COMMANDS, ANSWERS):
             os.mkfifo(folder / name)
             (folder / name).chmod(0o666)
-        # Open for both, so that neither side's open waits for the other's.
+        # Opened for reading and writing, so that neither side's open() blocks.
         self._commands = os.open(folder / COMMANDS, os.O_RDWR | os.O_NONBLOCK)
         self._answers = os.open(folder / ANSWERS, os.O_RDONLY | os.O_NONBLOCK)
         for fd in (self._commands, self._answers):
-            with contextlib.suppress(OSError):  # the user's quota of pipe memory is used up: slower, no more
+            with contextlib.suppress(OSError):  # the user's quota of pipe memory is used up: only slower
                 fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
     def send(self, data: bytes, *, ended_fd: int, deadline: float) -> None:
-        """Write all of `data`, unless the program is gone or does not read before the deadline."""
+        """Write all of `data`, unless the program ends or does not read it before the deadline."""
         poller = select.poll()
         poller.register(self._commands, select.POLLOUT)
         poller.register(ended_fd, select.POLLIN)
@@ -52,7 +52,7 @@ class FifoChannel:
                 rest = rest[os.write(self._commands, rest) :]
 
     def receive(self, size: int, *, ended_fd: int, deadline: float) -> bytes:
-        """Read exactly `size` bytes; fewer if the program is gone, closed its end, or is too slow."""
+        """Read exactly `size` bytes; fewer if the program ended, closed its end or missed the deadline."""
         poller = select.poll()
         poller.register(self._answers, select.POLLIN)
         poller.register(ended_fd, select.POLLIN)
@@ -63,22 +63,22 @@ class FifoChannel:
             events = dict(poller.poll(0 if has_ended else _ms_until(deadline)))
             if events.get(self._answers, 0) & select.POLLIN:
                 filled += os.readv(self._answers, [memoryview(data)[filled:]])
-                if time.monotonic() > deadline:  # a byte at a time must not stretch it
+                if time.monotonic() > deadline:  # sending single bytes must not extend the deadline
                     break
             elif ended_fd in events and not has_ended:
-                has_ended = True  # it may have answered between the two looks of that poll: look once more
+                has_ended = True  # it may have answered just before it ended: poll once more
             else:
                 break
         return bytes(memoryview(data)[:filled])
 
     def close(self) -> None:
-        """Close the judge's end. The FIFOs themselves go with the folder."""
+        """Close the judge's end. The FIFOs are removed with the folder."""
         for fd in (self._commands, self._answers):
             os.close(fd)
 
 
 def wait_readable(fd: int, *, deadline: float) -> bool:
-    """Wait for `fd`, at most until the deadline; whether it became readable."""
+    """Wait until `fd` is readable or the deadline has passed; return whether it is readable."""
     poller = select.poll()
     poller.register(fd, select.POLLIN)
     return bool(poller.poll(_ms_until(deadline)))

@@ -1,6 +1,6 @@
-"""What a dynamically linked program needs of the host's own system, and nothing more.
+"""The parts of the host's root directory that a dynamically linked program needs.
 
-No home, no accounts, no configuration but that of the linker and of Debian's alternatives.
+No home directories, no accounts, and no configuration except for the linker and Debian's alternatives.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ DIRECTORIES = ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "etc/alt
 
 @dataclass(frozen=True, kw_only=True)
 class HostSystem:
-    """Parts of the host's root directory, by the path that they have there."""
+    """The directories and symbolic links of the host that a box sees."""
 
     binds: tuple[str, ...]
-    links: dict[str, str]  #: where /bin is usr/bin, as on most systems today
+    links: dict[str, str]  #: path → target, such as /bin → usr/bin
 
 
 def find_host_system(root: Path = Path("/")) -> HostSystem:
-    """What there is on this host."""
+    """Return the parts that exist on this host."""
     paths = [root / name for name in DIRECTORIES]
     return HostSystem(
         binds=tuple(str(path) for path in paths if path.exists() and not path.is_symlink()),

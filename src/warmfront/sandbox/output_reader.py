@@ -1,4 +1,4 @@
-"""What a program prints: read as it comes, kept up to a limit, never parsed."""
+"""Collect the output of a program up to a limit, without parsing it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 class OutputReader:
-    """Reads chunks in a thread of its own until their end, and keeps those within the limit.
+    """Reads chunks in a background thread until the end, and keeps the output up to the limit.
 
-    It goes on reading past the limit, and lets another thread do something about it: some programs
-    cannot be ended while nobody reads what they print.
+    It keeps reading beyond the limit and calls `on_flood` in another thread, because some programs cannot be
+    killed while they block on a full pipe.
     """
 
     def __init__(self, chunks: Iterable[bytes], *, limit_bytes: int, on_flood: Callable[[], None]) -> None:
@@ -26,7 +26,7 @@ class OutputReader:
         self._thread.start()
 
     def finish(self, timeout_s: float) -> bytes:
-        """What was printed. Call it when every process that could print is gone."""
+        """Return the output. Call it after every process that could print has ended."""
         self._thread.join(timeout_s)
         if self._killer:
             self._killer.join(timeout_s)
@@ -34,13 +34,13 @@ class OutputReader:
 
     @property
     def is_flood(self) -> bool:
-        """Whether more was printed than allowed."""
+        """Whether the output exceeded the limit."""
         return self._killer is not None
 
     def _read(self) -> None:
         for chunk in self._chunks:
-            room = self._limit_bytes - len(self._kept)
-            self._kept += chunk[:room]
-            if len(chunk) > room and self._killer is None:
+            remaining = self._limit_bytes - len(self._kept)
+            self._kept += chunk[:remaining]
+            if len(chunk) > remaining and self._killer is None:
                 self._killer = threading.Thread(target=self._on_flood, name="warmfront-flood", daemon=True)
                 self._killer.start()

@@ -1,6 +1,6 @@
-"""A box whose program is a child process of ours: how it is spawned, watched, killed and reaped.
+"""A box whose program is our child process: spawn it, watch it, kill it and reap it.
 
-It knows nothing of isolation: bubblewrap and the trusted process differ in the command that they run.
+This module does not isolate: bubblewrap and the trusted process differ in the command that they run.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-#: Sets the limits that every box has and joins the cgroups, then becomes the command. It takes every
-#: value as an argument: nothing is ever put into the text of a shell.
+#: A shell script that sets the rlimits, joins the cgroups and executes the command. All values are arguments,
+#: so that nothing is interpolated into shell text.
 LAUNCHER = """
 ulimit -c 0 && ulimit -f "$1" && ulimit -n "$2" || exit 1
 shift 2
@@ -34,20 +34,20 @@ exec "$@"
 """
 FILE_BLOCK_BYTES = 512  #: the unit of `ulimit -f`
 
-#: How long the kernel may take to end what was killed. It is instant but for a process in a driver call.
+#: How long killed processes may take to end. It is instant unless a process is in a driver call.
 GRACE_S = 10.0
 
 
-def launcher(command: Iterable[str], limits: SandboxLimits, entrances: Iterable[Path]) -> list[str]:
-    """`command`, started with the rlimits of every box and as a member of its cgroups."""
-    blocks = _at_most(limits.file_bytes, resource.RLIMIT_FSIZE) // FILE_BLOCK_BYTES
-    files = _at_most(limits.open_files, resource.RLIMIT_NOFILE)
-    arguments = [str(blocks), str(files), *map(str, entrances), "--", *command]
+def launcher(command: Iterable[str], limits: SandboxLimits, join_files: Iterable[Path]) -> list[str]:
+    """Return a command that sets the rlimits, joins the cgroups and executes `command`."""
+    blocks = _cap_at_hard_limit(limits.file_bytes, resource.RLIMIT_FSIZE) // FILE_BLOCK_BYTES
+    files = _cap_at_hard_limit(limits.open_files, resource.RLIMIT_NOFILE)
+    arguments = [str(blocks), str(files), *map(str, join_files), "--", *command]
     return ["/bin/sh", "-c", LAUNCHER, "warmfront-launcher", *arguments]
 
 
 def exit_of_status(status: int) -> BoxExit:
-    """An exit as a shell tells it: 128 and more, or less than 0, is a signal."""
+    """Interpret an exit status as a shell does: above 128, or negative, means a signal."""
     number = status - 128 if status > 128 else -status
     if number in signal.valid_signals():
         return BoxExit(reason=ExitReason.SIGNALED, signal=number)
@@ -57,8 +57,8 @@ def exit_of_status(status: int) -> BoxExit:
 class Spawner:
     """Spawns every child from one thread that lives as long as the sandbox.
 
-    A child that asks to die with its parent dies with the *thread* that made it, so a box that was
-    started by a thread of a pool, or by one that ends, would not live to be used.
+    A child with PR_SET_PDEATHSIG is killed when the *thread* that created it ends, so a box that was started
+    by a short-lived thread would be killed before it is used.
     """
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Spawner:
     def spawn(
         self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], pass_fds: Sequence[int]
     ) -> subprocess.Popen[bytes]:
-        """Start `argv` in a session of its own, its stdout and stderr in one pipe, its stdin empty."""
+        """Start `argv` in a new session, with stdout and stderr in one pipe and an empty stdin."""
 
         def popen() -> subprocess.Popen[bytes]:
             return subprocess.Popen(
@@ -84,7 +84,7 @@ class Spawner:
         return self._thread.submit(popen).result()
 
     def close(self) -> None:
-        """End the thread, and with it every child that dies with its parent."""
+        """End the thread; children with PR_SET_PDEATHSIG are killed."""
         self._thread.shutdown()
 
 
@@ -102,10 +102,10 @@ class ProcessBox(ChannelBox):
     ) -> None:
         self._process = self._spawner.spawn(argv, cwd=self.folder, env=env or {}, pass_fds=pass_fds)
         self._process_fd = os.pidfd_open(self._process.pid)
-        self._read_output(self._printed())
+        self._read_output(self._output_chunks())
 
-    def _printed(self) -> Iterator[bytes]:
-        assert self._process.stdout is not None  # noqa: S101  for mypy: it is a pipe
+    def _output_chunks(self) -> Iterator[bytes]:
+        assert self._process.stdout is not None  # noqa: S101 - for mypy: it is a pipe
         fd = self._process.stdout.fileno()
         while chunk := os.read(fd, 1 << 16):
             yield chunk
@@ -117,7 +117,7 @@ class ProcessBox(ChannelBox):
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._process_fd, signal.SIGKILL)
 
-    def _bury(self) -> BoxExit:
+    def _reap(self) -> BoxExit:
         self._kill_rest()
         wait_readable(self._process_fd, deadline=time.monotonic() + GRACE_S)
         returncode = self._process.wait(GRACE_S)
@@ -127,19 +127,19 @@ class ProcessBox(ChannelBox):
     def _release(self) -> None:
         if self._is_started:
             os.close(self._process_fd)
-            assert self._process.stdout is not None  # noqa: S101  for mypy: it is a pipe
+            assert self._process.stdout is not None  # noqa: S101 - for mypy: it is a pipe
             self._process.stdout.close()
 
     @abstractmethod
     def _kill_rest(self) -> None:
-        """Kill what the program left behind, and wait until it is gone."""
+        """Kill the processes that the program left behind, and wait for their end."""
 
     @abstractmethod
     def _account(self, returncode: int, output: bytes) -> BoxExit:
-        """How it ended, now that it has."""
+        """Return how the program ended."""
 
 
-def _at_most(wanted: int, which: int) -> int:
-    """An unprivileged user may lower a hard limit, not raise it."""
+def _cap_at_hard_limit(wanted: int, which: int) -> int:
+    """Cap a limit at the hard limit, which an unprivileged user cannot raise."""
     hard = resource.getrlimit(which)[1]
     return wanted if hard == resource.RLIM_INFINITY or os.geteuid() == 0 else min(wanted, hard)

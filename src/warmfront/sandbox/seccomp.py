@@ -1,7 +1,7 @@
-"""The filter of system calls, written once and rendered twice: as a BPF program and for Docker.
+"""The system call filter, rendered as a BPF program for bubblewrap and as a profile for Docker.
 
-A program that asks for the system calls of another architecture is killed, for the numbers of the
-table would mean something else there.
+A program that uses the system calls of another architecture is killed, because the same numbers mean other
+calls there.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ KILL_PROCESS = 0x8000_0000
 ERRNO = 0x0005_0000
 ALLOW = 0x7FFF_0000
 
-# Instructions of classic BPF that a filter is made of.
+# The instructions of classic BPF that the filter uses.
 LOAD = 0x20  # BPF_LD | BPF_W | BPF_ABS
 AND = 0x54  # BPF_ALU | BPF_AND | BPF_K
 JUMP_IF_EQUAL = 0x15  # BPF_JMP | BPF_JEQ | BPF_K
 JUMP_IF_ANY_BIT = 0x45  # BPF_JMP | BPF_JSET | BPF_K
 RETURN = 0x06  # BPF_RET | BPF_K
 
-# Where things are in struct seccomp_data. Arguments are 8 bytes, the lower half first.
+# Offsets in struct seccomp_data. Arguments have 8 bytes, lower half first.
 NUMBER_AT = 0
 ARCHITECTURE_AT = 4
 ARGUMENTS_AT = 16
 
-#: Set in the number of every x32 call, which comes with the architecture of x86-64.
+#: Set in the number of every x32 call; x32 calls report the architecture x86-64.
 X32_BIT = 0x4000_0000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Architecture:
-    """A machine that the filter can be made for."""
+    """A CPU architecture that the filter supports."""
 
     name: str
     audit: int  #: AUDIT_ARCH_* of linux/audit.h
     docker: str
-    column: int  #: in the table's pairs of numbers
+    column: int  #: index into the pairs of numbers in the table
 
 
 X86_64 = Architecture(name="x86_64", audit=0xC000_003E, docker="SCMP_ARCH_X86_64", column=0)
@@ -53,21 +53,21 @@ AARCH64 = Architecture(name="aarch64", audit=0xC000_00B7, docker="SCMP_ARCH_AARC
 
 
 def host_architecture() -> Architecture:
-    """That of this machine."""
+    """Return the architecture of this machine."""
     for architecture in (X86_64, AARCH64):
         if os.uname().machine == architecture.name:
             return architecture
-    raise NoSandbox(f"There is no seccomp filter for {os.uname().machine}.")
+    raise NoSandbox(f"No seccomp filter for this architecture: {os.uname().machine}.")
 
 
 def denials(*, may_fork: bool) -> tuple[Denial, ...]:
-    """What is denied to a program."""
+    """Return the denied system calls."""
     return ALWAYS if may_fork else ALWAYS + WITHOUT_FORK
 
 
 @functools.cache
 def bpf(architecture: Architecture, *, may_fork: bool) -> bytes:
-    """The filter as the kernel takes it: an array of struct sock_filter."""
+    """Return the filter for the kernel: an array of struct sock_filter."""
     program = _instruction(LOAD, ARCHITECTURE_AT)
     program += _instruction(JUMP_IF_EQUAL, architecture.audit, if_true=1)
     program += _instruction(RETURN, KILL_PROCESS)
@@ -84,7 +84,7 @@ def bpf(architecture: Architecture, *, may_fork: bool) -> bytes:
 
 
 def as_descriptor(*, may_fork: bool) -> int:
-    """The filter for this machine, ready to be read from a descriptor."""
+    """Return a descriptor from which the filter for this machine can be read."""
     descriptor = os.memfd_create("seccomp")
     os.write(descriptor, bpf(host_architecture(), may_fork=may_fork))
     os.lseek(descriptor, 0, os.SEEK_SET)
@@ -92,7 +92,7 @@ def as_descriptor(*, may_fork: bool) -> int:
 
 
 def docker_profile(*, may_fork: bool) -> dict[str, Any]:
-    """The filter as Docker takes it. What is not of this architecture is killed there too."""
+    """Return the filter as a Docker profile, which also kills calls of other architectures."""
     return {
         "defaultAction": "SCMP_ACT_ALLOW",
         "architectures": [host_architecture().docker],
@@ -118,7 +118,7 @@ def _docker_condition(condition: Condition) -> dict[str, Any]:
 
 
 def _deny(number: int, denial: Denial) -> bytes:
-    """Return an error for this call; any other falls through to what follows."""
+    """Return an error for this call; other calls continue with the next rule."""
     body = _instruction(RETURN, ERRNO | denial.errno)
     if denial.when:
         body = _only_if(denial.when, body)
@@ -126,7 +126,7 @@ def _deny(number: int, denial: Denial) -> bytes:
 
 
 def _only_if(condition: Condition, body: bytes) -> bytes:
-    """Run `body` if the condition holds, else put the number back where the next rule looks for it."""
+    """Execute `body` if the condition holds; otherwise reload the call's number for the next rule."""
     test = _instruction(LOAD, ARGUMENTS_AT + 8 * condition.argument)
     test += _instruction(AND, condition.mask)
     test += _instruction(JUMP_IF_EQUAL, condition.value, if_false=_length(body))

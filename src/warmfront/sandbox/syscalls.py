@@ -1,6 +1,6 @@
-"""The system calls that no kernel and no compiler needs, with why each group of them is denied.
+"""The denied system calls, which neither kernels nor compilers need, with the reason per group.
 
-Data alone: `seccomp.py` turns it into a filter. Numbers are those of x86-64 and of aarch64.
+`seccomp.py` turns this table into a filter. The numbers are for x86-64 and aarch64.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ CLONE_THREAD = 0x0001_0000
 #: New mount, cgroup, uts, ipc, user, pid and network namespaces.
 CLONE_NAMESPACES = (0x0002_0000, *(1 << bit for bit in range(25, 31)))
 
-TIOCSTI = 0x5412  #: types a character into a terminal
-TIOCLINUX = 0x541C  #: pastes into a console
+TIOCSTI = 0x5412  #: inserts a character into a terminal's input
+TIOCLINUX = 0x541C  #: pastes into a console's input
 
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """Holds when the argument, masked, is the value."""
+    """True if the masked argument equals the value."""
 
     argument: int
     mask: int
@@ -27,10 +27,12 @@ class Condition:
 
 @dataclass(frozen=True, kw_only=True)
 class Denial:
-    """System calls that fail with `errno`; all of them, or those that meet the condition."""
+    """System calls that fail with `errno`, always or if the condition holds."""
 
     reason: str
-    calls: dict[str, tuple[int, int | None]]  #: number on x86-64, and on aarch64 where it exists
+    calls: dict[
+        str, tuple[int, int | None]
+    ]  #: number on x86-64, and on aarch64 (None if it does not exist there)
     errno: int = errno.EPERM
     when: Condition | None = None
 
@@ -39,7 +41,7 @@ CLONE: dict[str, tuple[int, int | None]] = {"clone": (56, 220)}
 
 ALWAYS = (
     Denial(
-        reason="no network, and no socket to anything else either",
+        reason="no network and no other sockets",
         calls={
             "socket": (41, 198),
             "socketpair": (53, 199),
@@ -62,7 +64,7 @@ ALWAYS = (
         },
     ),
     Denial(
-        reason="looks into, or steals from, another process",
+        reason="reads or controls another process",
         calls={
             "ptrace": (101, 117),
             "process_vm_readv": (310, 270),
@@ -73,7 +75,7 @@ ALWAYS = (
         },
     ),
     Denial(
-        reason="changes what is seen of the file system",
+        reason="changes the view of the file system",
         calls={
             "mount": (165, 40),
             "umount2": (166, 39),
@@ -89,24 +91,28 @@ ALWAYS = (
         },
     ),
     Denial(
-        reason="a new namespace gives new privileges over it",
+        reason="a new namespace gives new privileges in it",
         calls={"unshare": (272, 97), "setns": (308, 268)},
     ),
     *(
-        Denial(reason="as above", calls=CLONE, when=Condition(argument=0, mask=flag, value=flag))
+        Denial(
+            reason="a new namespace gives new privileges in it",
+            calls=CLONE,
+            when=Condition(argument=0, mask=flag, value=flag),
+        )
         for flag in CLONE_NAMESPACES
     ),
     Denial(
-        reason="its flags are in memory, where a filter cannot look; libc falls back to clone",
+        reason="its flags are in memory, which a filter cannot read; libc falls back to clone",
         calls={"clone3": (435, 435)},
         errno=errno.ENOSYS,
     ),
     Denial(
-        reason="keys of the kernel's keyring belong to no namespace",
+        reason="the kernel's keyring is not namespaced",
         calls={"add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219)},
     ),
     Denial(
-        reason="a large and often broken surface of the kernel",
+        reason="a large attack surface of the kernel",
         calls={
             "bpf": (321, 280),
             "perf_event_open": (298, 241),
@@ -117,7 +123,7 @@ ALWAYS = (
         },
     ),
     Denial(
-        reason="for the administrator of the machine",
+        reason="administration of the machine",
         calls={
             "kexec_load": (246, 104),
             "kexec_file_load": (320, 294),
@@ -138,7 +144,7 @@ ALWAYS = (
         },
     ),
     Denial(
-        reason="the clock is what times are measured by",
+        reason="times are measured with this clock",
         calls={
             "settimeofday": (164, 170),
             "clock_settime": (227, 112),
@@ -147,7 +153,7 @@ ALWAYS = (
         },
     ),
     Denial(
-        reason="opens or watches files without walking their path",
+        reason="opens or watches files without resolving a path",
         calls={
             "open_by_handle_at": (304, 265),
             "name_to_handle_at": (303, 264),
@@ -157,7 +163,7 @@ ALWAYS = (
         },
     ),
     Denial(
-        reason="touches hardware, or how the kernel runs this process",
+        reason="accesses hardware, or changes how the kernel executes this process",
         calls={
             "iopl": (172, None),
             "ioperm": (173, None),
@@ -166,7 +172,7 @@ ALWAYS = (
         },
     ),
     Denial(
-        reason="long obsolete",
+        reason="obsolete",
         calls={
             "uselib": (134, None),
             "ustat": (136, None),
@@ -177,7 +183,7 @@ ALWAYS = (
     ),
     *(
         Denial(
-            reason="types into the terminal of whoever started us",
+            reason="inserts input into the terminal that started us",
             calls={"ioctl": (16, 29)},
             when=Condition(argument=1, mask=0xFFFF_FFFF, value=request),
         )
@@ -185,11 +191,11 @@ ALWAYS = (
     ),
 )
 
-#: Beside the above, for a program that has no business to start another. Threads are no processes.
+#: Additional denials for programs that must not start processes. Threads are allowed.
 WITHOUT_FORK = (
-    Denial(reason="a kernel starts no process", calls={"fork": (57, None), "vfork": (58, None)}),
+    Denial(reason="kernels do not start processes", calls={"fork": (57, None), "vfork": (58, None)}),
     Denial(
-        reason="as above; a thread is fine",
+        reason="kernels do not start processes; threads are allowed",
         calls=CLONE,
         when=Condition(argument=0, mask=CLONE_THREAD, value=0),
     ),

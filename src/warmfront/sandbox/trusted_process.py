@@ -1,7 +1,7 @@
-"""No sandbox at all, behind the same interface: for code that the person at the keyboard wrote.
+"""No isolation, behind the same interface: for code that the user wrote and trusts.
 
-It is chosen by name only, never fallen back to. Of the limits it keeps the wall clock, the output, the
-size of files and their number.
+It is used only on explicit request, never as a fallback. It enforces only the limits on wall clock, output,
+file size and open files.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAME = TRUSTED
 
 
 class TrustedSandbox(PooledSandbox):
-    """Runs programs as they are."""
+    """Runs programs without isolation."""
 
     name = NAME
     detail = NAME
@@ -35,10 +35,10 @@ class TrustedSandbox(PooledSandbox):
         super().__init__(BoxFolders("trusted", base))
         self._spawner = Spawner()
         for owner in self.folders.dead_owners():
-            self.folders.bury(owner)
+            self.folders.remove_owner(owner)
 
     def close(self) -> None:
-        """Destroy every box that was made and not taken."""
+        """Destroy every box that was prepared and not taken."""
         super().close()
         self._spawner.close()
 
@@ -47,7 +47,7 @@ class TrustedSandbox(PooledSandbox):
 
 
 class TrustedBox(ProcessBox):
-    """One process, in a session of its own."""
+    """One process in its own session."""
 
     def _start(self) -> None:
         argv = [self._on_host(word) for word in self.template.argv]
@@ -60,10 +60,10 @@ class TrustedBox(ProcessBox):
         self._spawn(launcher(argv, self.template.limits, ()), env=env)
 
     def _on_host(self, text: str) -> str:
-        """With no file system of its own, a program must be told where things really are."""
-        places = {mount.inside: mount.host for mount in self.template.mounts} | {BOX: self.folder}
-        inside = "|".join(re.escape(path) for path in sorted(places, key=len, reverse=True))
-        return re.sub(rf"(?<![\w./])({inside})(?![\w.-])", lambda found: str(places[found[1]]), text)
+        """Replace paths inside the box by host paths, since the program sees the host's file system."""
+        host_paths = {mount.inside: mount.host for mount in self.template.mounts} | {BOX: self.folder}
+        inside = "|".join(re.escape(path) for path in sorted(host_paths, key=len, reverse=True))
+        return re.sub(rf"(?<![\w./])({inside})(?![\w.-])", lambda match: str(host_paths[match[1]]), text)
 
     def _kill(self) -> None:
         with contextlib.suppress(ProcessLookupError):

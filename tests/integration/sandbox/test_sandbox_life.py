@@ -222,7 +222,7 @@ class TestChoice:
 @pytest.fixture
 def no_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without bubblewrap."""
-    nothing = bwrap_command.BwrapProbe(wrappers=(), detail="bubblewrap is not installed.")
+    nothing = bwrap_command.BwrapProbe(modes=(), detail="bubblewrap is not installed.")
     monkeypatch.setattr(bwrap_command, "probe", lambda: nothing)
 
 

@@ -60,7 +60,7 @@ class TestLimits:
         assert (parents["memory"] / "box/memory.limit_in_bytes").read_text() == str(1 << 30)
         assert (parents["pids"] / "box/pids.max").read_text() == "64"
         assert (parents["cpu"] / "box/cpu.cfs_quota_us").read_text() == "150000"
-        assert group.entrances == tuple(parent / "box/tasks" for parent in parents.values())
+        assert group.join_files == tuple(parent / "box/tasks" for parent in parents.values())
 
     def test_a_refused_limit_leaves_no_group(
         self, v2: CgroupHierarchyV2, monkeypatch: pytest.MonkeyPatch
@@ -107,9 +107,9 @@ class TestAccounting:
         group.kill()
         assert (v2.parent / "box" / "pids.max").read_text() == "0"
 
-    def test_entrances(self, v2: CgroupHierarchyV2) -> None:
+    def test_join_files(self, v2: CgroupHierarchyV2) -> None:
         """A process joins a version 2 group by one file."""
-        assert v2.make("box", LIMITS).entrances == (v2.parent / "box" / "cgroup.procs",)
+        assert v2.make("box", LIMITS).join_files == (v2.parent / "box" / "cgroup.procs",)
 
 
 class TestDetection:
