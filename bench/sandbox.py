@@ -1,7 +1,7 @@
-"""From start to exit of a program that does nothing: bare, in bubblewrap and in Docker, cold and made ahead.
+"""Time from start to exit of an empty program: bare, in bubblewrap and in Docker, cold and prepared.
 
-A box made ahead has its program running; what is timed is from taking it to knowing how it ended. Docker
-is measured in a daemon of our own where one can be started.
+In a prepared box the program is already running; the time from taking the box to the end of the program is
+measured. Docker is measured with a private daemon, if one can be started.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LIMITS = SandboxLimits(
     wall_s=60,
 )
 
-#: With an argument it waits for one byte of the judge's, as a program in a box made ahead does.
+#: With an argument it waits for one byte on `commands`, as a program in a prepared box does.
 PROGRAM = """
 #include <fcntl.h>
 #include <unistd.h>
@@ -52,13 +52,13 @@ int main(int count, char **words) {
 
 
 def main() -> None:
-    """Measure all in turns, and print each with its ratio to the bare exec."""
+    """Measure all variants alternately, and print each with its ratio to the bare exec."""
     with contextlib.ExitStack() as stack:
         program = _compile(stack)
         subjects: dict[str, Callable[[], float]] = {BARE: lambda: _bare(program)}
         for sandbox in _sandboxes(stack):
             subjects[sandbox.detail] = lambda sandbox=sandbox: _cold(sandbox, program)  # type: ignore[misc]
-            subjects[f"{sandbox.detail}, made ahead"] = lambda sandbox=sandbox: _ahead(sandbox, program)  # type: ignore[misc]
+            subjects[f"{sandbox.detail}, prepared"] = lambda sandbox=sandbox: _prepared(sandbox, program)  # type: ignore[misc]
         seconds = _medians_s(subjects)
     print_bars(seconds)
     for name, value in seconds.items():
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def _medians_s(subjects: dict[str, Callable[[], float]]) -> dict[str, float]:
-    """Each subject times itself, for what comes before and after a box is not its start."""
+    """Return the median time per variant; each measures itself, to exclude preparation and cleanup."""
     for subject in subjects.values():
         subject()
     times = [[subject() for subject in subjects.values()] for _ in range(ROUNDS)]
@@ -110,10 +110,10 @@ def _cold(sandbox: Sandbox, program: Path) -> float:
     return elapsed
 
 
-def _ahead(sandbox: Sandbox, program: Path) -> float:
+def _prepared(sandbox: Sandbox, program: Path) -> float:
     template = _template(program, "wait")
     sandbox.prepare(template)
-    time.sleep(0.5)  # a box made ahead has had its time
+    time.sleep(0.5)  # let the prepared box finish starting
     start = time.perf_counter()
     with sandbox.take(template) as box:
         box.go()

@@ -1,4 +1,4 @@
-"""What a redteam fixture says of itself: its first comment lines name the verdict it must get."""
+"""Read the attack corpus. The first comment lines of each file state the verdict that it must get."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ ATTACKS = Path(__file__).parents[1] / "corpus" / "attacks"
 
 @dataclass(frozen=True, kw_only=True)
 class Attack:
-    """One kernel, and what must become of it."""
+    """One kernel and the verdict that it must get."""
 
     name: str
     source: str
-    verdicts: frozenset[str]  #: more than one only where a race decides which limit is met first
-    codes: frozenset[str]  #: empty: any
+    verdicts: frozenset[str]  #: more than one only if it is random which limit is reached first
+    codes: frozenset[str]  #: empty: any code
     endpoint: str
-    says: tuple[str, ...]  #: what its author must read in the message
-    never: tuple[str, ...]  #: what must not be anywhere in its events
+    says: tuple[str, ...]  #: texts that must be in the message or hint
+    never: tuple[str, ...]  #: texts that must not be in any event
 
 
 def read(path: Path) -> Attack:
-    """The attack in a file."""
+    """Read one attack."""
     source = path.read_text()
 
     def lines(key: str) -> list[str]:
@@ -41,5 +41,5 @@ def read(path: Path) -> Attack:
 
 
 def all_attacks() -> list[Attack]:
-    """Every attack, by name."""
+    """Return all attacks, sorted by name."""
     return [read(path) for path in sorted(ATTACKS.glob("*.hip"))]

@@ -1,4 +1,4 @@
-"""What the tests of the sandboxes share: every way to make boxes, and the program that they run."""
+"""Fixtures for the tests of sandboxes: every kind of sandbox, and the probe program that runs in them."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ LIMITS = SandboxLimits(
     wall_s=60,
 )
 
-#: `unprivileged` and `privileged`: who runs bubblewrap, nobody or root. `rlimits`: without a cgroup.
+#: `unprivileged`: `nobody` runs bubblewrap; `privileged`: root does; `rlimits`: without a cgroup.
 KINDS = ("bubblewrap-unprivileged", "bubblewrap-privileged", "bubblewrap-rlimits", "docker")
 
 
 @dataclass(frozen=True)
-class Lab:
-    """One sandbox, with a directory of programs to run in it."""
+class SandboxHarness:
+    """One sandbox, and a directory with the program to run in it."""
 
     kind: str
     sandbox: PooledSandbox
@@ -49,15 +49,15 @@ class Lab:
     def probe(
         self, *words: str, may_fork: bool = False, outputs: tuple[str, ...] = (), **limits: float
     ) -> Template:
-        """A template that runs the probe."""
+        """Return a template that runs the probe."""
         return self.template((f"{self.inside}/probe", *words), may_fork=may_fork, outputs=outputs, **limits)
 
     def shell(self, script: str, **limits: float) -> Template:
-        """A template that runs a shell."""
+        """Return a template that runs a shell script."""
         return self.template(("/bin/sh", "-c", script, self.inside), may_fork=True, **limits)
 
     def template(self, argv: tuple[str, ...], **options: Any) -> Template:
-        """A template with these options, and limits other than the usual."""
+        """Return a template with these options; other keywords override the default limits."""
         known = {"may_fork", "outputs", "env"}
         limits = replace(self.limits, **{name: value for name, value in options.items() if name not in known})
         rest = {name: value for name, value in options.items() if name in known}
@@ -66,62 +66,64 @@ class Lab:
 
     @property
     def limits(self) -> SandboxLimits:
-        """The usual ones. Without a cgroup the kernel counts all threads of nobody, also of other tests."""
+        """The default limits; more processes without a cgroup, where threads of other tests count too."""
         return replace(LIMITS, pids=256) if self.kind == "bubblewrap-rlimits" else LIMITS
 
     @property
     def inside(self) -> str:
-        """Where the programs are inside: a name by which every process of this lab is known."""
+        """The directory of the program inside a box; unique, so that it identifies our processes."""
         return f"/programs-{self.sandbox.folders.owner}"
 
     def run(self, template: Template) -> BoxExit:
-        """Run a box to its end."""
+        """Run a box and return how it ended."""
         with self.sandbox.take(template) as box:
             box.go()
             return box.wait()
 
-    def says(self, template: Template) -> list[str]:
-        """The lines that a program printed before it ended well."""
+    def lines(self, template: Template) -> list[str]:
+        """Run a program that must exit with code 0, and return the lines that it printed."""
         done = self.run(template)
         assert done.code == 0, done
         return done.output.decode().splitlines()
 
     def running(self) -> list[int]:
-        """Processes of the host that run the probe."""
+        """Return the host processes that run the probe."""
         return _processes(lambda command: command.startswith(f"{self.inside}/probe"))
 
     def leftovers(self) -> list[str]:
-        """Folders, processes, cgroups and containers of this sandbox that still exist."""
+        """Return the folders, processes, cgroups and containers of this sandbox that still exist."""
         owner = self.sandbox.folders.owner
-        found = [str(path) for path in (self.sandbox.folders.base / owner).glob("*") if path.name != LOCK]
-        found += [f"process {pid}" for pid in _processes(lambda command: self.inside in command)]
+        names = [str(path) for path in (self.sandbox.folders.base / owner).glob("*") if path.name != LOCK]
+        names += [f"process {pid}" for pid in _processes(lambda command: self.inside in command)]
         if hierarchy := find_hierarchy():
-            found += hierarchy.names(owner)
+            names += hierarchy.names(owner)
         if isinstance(self.sandbox, Docker):
-            found += containers_of(self.sandbox._api, owner)
-        return found
+            names += containers_of(self.sandbox._api, owner)
+        return names
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def lab(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """Each way to make boxes."""
-    # Nobody cannot reach pytest's own directories: that is what makes root do the mounts.
+def harness(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SandboxHarness]:
+    """Open each kind of sandbox."""
+    # `nobody` cannot reach pytest's directories, so bubblewrap would have to be privileged for them.
     with tempfile.TemporaryDirectory() as directory:
         programs = Path(directory)
         programs.chmod(0o755)
         compile_probe(programs)
         with _open(request, tmp_path_factory) as sandbox:
-            yield Lab(request.param, sandbox, programs)
+            yield SandboxHarness(request.param, sandbox, programs)
 
 
 @pytest.fixture(autouse=True)
 def nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """After every test a fresh box works, and nothing is left of any other."""
+    """Check after every test that a new box works and that nothing is left of the others."""
     yield
-    if "lab" in request.fixturenames:
-        one = request.getfixturevalue("lab")
-        assert one.run(one.probe("exit", "7")).code == 7
-        assert one.leftovers() == []
+    if "harness" in request.fixturenames:
+        harness = request.getfixturevalue("harness")
+        assert harness.run(harness.probe("exit", "7")).code == 7
+        assert harness.leftovers() == []
 
 
 def _open(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> PooledSandbox:
@@ -135,25 +137,25 @@ def _open(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def compile_probe(directory: Path) -> None:
-    """Build the program that tries things."""
+    """Compile the probe."""
     source = Path(__file__).with_name("probe.c")
     subprocess.run(["gcc", "-O1", "-pthread", source, "-o", directory / "probe"], check=True)
 
 
 def containers_of(api: Any, owner: str) -> list[str]:
-    """Containers of a sandbox, running or not."""
+    """Return the ids of the containers of a sandbox, running or not."""
     filters = {"label": f"{OWNER_LABEL}={owner}"}
     return [container["Id"] for container in api.containers(all=True, filters=filters)]
 
 
 def _processes(matches: Callable[[str], bool]) -> list[int]:
-    """Processes of the whole host with such a command line."""
-    found = []
+    """Return the pids of all host processes whose command line matches."""
+    pids = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
             command = (path / "cmdline").read_text(errors="replace")
         except OSError:
-            continue  # it ended while we looked
+            continue  # it has just ended
         if matches(command):
-            found.append(int(path.name))
-    return found
+            pids.append(int(path.name))
+    return pids

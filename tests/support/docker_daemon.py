@@ -1,6 +1,6 @@
-"""A Docker daemon of our own for the tests: private directories, a private socket, no network.
+"""A private Docker daemon for the tests, with its own directories and socket and without network.
 
-It touches no daemon that the machine may already run, and is ended by its process id.
+It is independent of any other daemon on the machine, and is ended by its process id.
 """
 
 from __future__ import annotations
@@ -29,17 +29,19 @@ STOP_TIMEOUT_S = 20
 
 @pytest.fixture(scope="session")
 def docker_url() -> Iterator[str]:
-    """Where the private daemon listens."""
+    """Return the address of the private daemon."""
     with private_docker() as url:
         yield url
 
 
 @contextlib.contextmanager
 def private_docker() -> Iterator[str]:
-    """Start a daemon, wait until it answers, and end it afterwards."""
+    """Start a daemon, wait until it answers, yield its address, and end it afterwards."""
     if os.geteuid() != 0 or shutil.which("dockerd") is None:
-        raise RuntimeError("these tests start a Docker daemon: as root, with `apt-get install docker.io`")
-    # A socket's path is short, so the directory is not pytest's own.
+        raise RuntimeError(
+            "these tests start a Docker daemon: run as root, after `apt-get install docker.io`"
+        )
+    # The path of a socket is limited to about 100 characters, so pytest's directory is too long.
     with tempfile.TemporaryDirectory(prefix="wf-docker-", ignore_cleanup_errors=True) as directory:
         daemon, url = _start_any(Path(directory))
         try:
@@ -48,7 +50,7 @@ def private_docker() -> Iterator[str]:
             daemon.terminate()
             try:
                 daemon.wait(STOP_TIMEOUT_S)
-            except subprocess.TimeoutExpired:  # it is busy with containers that nobody needs any more
+            except subprocess.TimeoutExpired:  # it is still removing containers
                 os.killpg(daemon.pid, signal.SIGKILL)
                 daemon.wait()
 
@@ -64,12 +66,12 @@ def _start_any(directory: Path) -> tuple[subprocess.Popen[bytes], str]:
         daemon.kill()
         daemon.wait()
         logs.append((home / "log").read_text(encoding="utf-8", errors="replace")[-2000:])
-    raise RuntimeError("dockerd does not start here:\n" + "\n".join(logs))
+    raise RuntimeError("dockerd failed to start:\n" + "\n".join(logs))
 
 
 def _start(home: Path, driver: str) -> tuple[subprocess.Popen[bytes], str]:
     url = f"unix://{home}/socket"
-    # It ends with us, even if we are killed.
+    # The kernel ends the daemon when we end, even if we are killed.
     command = ["setpriv", "--pdeathsig", "TERM", "dockerd"]
     command += ["--iptables=false", "--bridge=none", f"--storage-driver={driver}"]
     command += ["--data-root", str(home / "data"), "--exec-root", str(home / "run")]
@@ -79,7 +81,7 @@ def _start(home: Path, driver: str) -> tuple[subprocess.Popen[bytes], str]:
 
 
 def _answers(daemon: subprocess.Popen[bytes], url: str) -> bool:
-    """Wait until it listens, or is gone, then until it answers."""
+    """Wait until the daemon answers; return False if it ended."""
     for _ in range(START_TIMEOUT_S * 20):
         try:
             connect(url).close()

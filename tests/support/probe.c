@@ -1,4 +1,4 @@
-// What the tests of the sandboxes run inside: each word does one thing that a box must allow or stop.
+// The program that the sandbox tests run in a box: each command does one thing that a box must allow or prevent.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +18,8 @@ static void open_channel(void) {
     answers = open("answers", O_WRONLY);
 }
 
-// Reads one byte of the judge's, and sends it back: from here on the judge knows that we run.
-static void shake_hands(void) {
+// Reads one byte and sends it back, so that the test knows that the program runs.
+static void handshake(void) {
     char byte;
     open_channel();
     if (read(commands, &byte, 1) != 1 || write(answers, &byte, 1) != 1) exit(9);
@@ -32,7 +32,7 @@ static int echo(void) {
     return write(answers, buffer, size) == size ? 0 : 1;
 }
 
-static int answer_for_ever(void) {
+static int answer_endlessly(void) {
     static char zeros[1 << 16];
     open_channel();
     while (write(answers, zeros, sizeof zeros) > 0) {}
@@ -56,14 +56,14 @@ static int hog_in_child(void) {
     return 0;
 }
 
-static int fork_for_ever(void) {
-    shake_hands();
+static int fork_endlessly(void) {
+    handshake();
     for (;;) fork();
     return 1;
 }
 
 static int leave_child(void) {
-    shake_hands();
+    handshake();
     if (fork() == 0) for (;;) pause();
     return 0;
 }
@@ -74,7 +74,7 @@ static int flood(void) {
     for (;;) if (write(1, text, sizeof text) < 0) return 1;
 }
 
-// Prints how many bytes fit in a file, and what stopped them.
+// Prints how many bytes could be written to a file, and the error that stopped it.
 static int fill(const char *path, long size) {
     static char text[1 << 16];
     signal(SIGXFSZ, SIG_IGN);
@@ -108,7 +108,7 @@ static int thread_and_fork(void) {
     return 0;
 }
 
-// Prints the error of each system call named by its number, with every argument 0.
+// Prints the error of each system call, given by number, with all arguments 0.
 static int call(int count, char **numbers) {
     for (int i = 0; i < count; ++i) {
         long result = syscall(atol(numbers[i]), 0, 0, 0, 0, 0, 0);
@@ -125,32 +125,32 @@ static int clone_with(const char *flags) {
 }
 
 int main(int count, char **words) {
-    const char *what = words[1];
+    const char *command = words[1];
     setvbuf(stdout, NULL, _IONBF, 0);
-    if (!strcmp(what, "nothing")) return 0;
-    if (!strcmp(what, "exit")) return atoi(words[2]);
-    if (!strcmp(what, "crash")) return *(volatile int *)NULL;
-    if (!strcmp(what, "echo")) return echo();
-    if (!strcmp(what, "answer-for-ever")) return answer_for_ever();
-    if (!strcmp(what, "hold")) for (shake_hands();;) pause();
-    if (!strcmp(what, "spin")) for (;;) {}
-    if (!strcmp(what, "hog")) return hog();
-    if (!strcmp(what, "hog-in-child")) return hog_in_child();
-    if (!strcmp(what, "fork-for-ever")) return fork_for_ever();
-    if (!strcmp(what, "leave-child")) return leave_child();
-    if (!strcmp(what, "flood")) return flood();
-    if (!strcmp(what, "fill")) return fill(words[2], atol(words[3]));
-    if (!strcmp(what, "open-many")) return open_many();
-    if (!strcmp(what, "thread-and-fork")) return thread_and_fork();
-    if (!strcmp(what, "call")) return call(count - 2, words + 2);
-    if (!strcmp(what, "clone")) return clone_with(words[2]);
+    if (!strcmp(command, "nothing")) return 0;
+    if (!strcmp(command, "exit")) return atoi(words[2]);
+    if (!strcmp(command, "crash")) return *(volatile int *)NULL;
+    if (!strcmp(command, "echo")) return echo();
+    if (!strcmp(command, "answer-endlessly")) return answer_endlessly();
+    if (!strcmp(command, "hold")) for (handshake();;) pause();
+    if (!strcmp(command, "spin")) for (;;) {}
+    if (!strcmp(command, "hog")) return hog();
+    if (!strcmp(command, "hog-in-child")) return hog_in_child();
+    if (!strcmp(command, "fork-endlessly")) return fork_endlessly();
+    if (!strcmp(command, "leave-child")) return leave_child();
+    if (!strcmp(command, "flood")) return flood();
+    if (!strcmp(command, "fill")) return fill(words[2], atol(words[3]));
+    if (!strcmp(command, "open-many")) return open_many();
+    if (!strcmp(command, "thread-and-fork")) return thread_and_fork();
+    if (!strcmp(command, "call")) return call(count - 2, words + 2);
+    if (!strcmp(command, "clone")) return clone_with(words[2]);
 #ifdef __x86_64__
-    if (!strcmp(what, "i386")) {
-        long result = 20;  // getpid, by the numbers of i386
+    if (!strcmp(command, "i386")) {
+        long result = 20;  // getpid on i386
         __asm__ volatile("int $0x80" : "+a"(result)::"memory");
         return 0;
     }
-    if (!strcmp(what, "x32")) return syscall(0x40000000 | SYS_getpid) < 0;
+    if (!strcmp(command, "x32")) return syscall(0x40000000 | SYS_getpid) < 0;
 #endif
     return 99;
 }

@@ -1,4 +1,4 @@
-"""Every known way to break or cheat the judge gets the verdict it must, in bubblewrap and in Docker."""
+"""Every known attack on the judge gets its expected verdict, in bubblewrap and in Docker."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HONEST = read(ATTACKS / "honest.hip")
 
 @pytest.fixture(name="listener")
 def _listener() -> Iterator[socket.socket]:
-    """A listener of our own on loopback, which no sandbox may reach."""
+    """Open a socket on loopback that no sandbox may reach."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0)
         yield server
@@ -33,16 +33,16 @@ def _listener() -> Iterator[socket.socket]:
 
 @pytest.fixture(name="secret")
 def _secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file and a variable of the judge's, which no sandbox may read."""
+    """Create a file and an environment variable that no sandbox may read."""
     path = tmp_path / "secret"
-    path.write_text("the seed of tomorrow")
+    path.write_text("the secret seed")
     path.chmod(0o644)
     monkeypatch.setenv("SECRET_OF_THE_JUDGE", "42")
     return path
 
 
-def judged(judge: Judge, source: str, endpoint: str) -> list[dict[str, Any]]:
-    """All events of a submission for `relu`."""
+def judge_source(judge: Judge, source: str, endpoint: str) -> list[dict[str, Any]]:
+    """Judge a source for `relu` and return all events."""
     submission = JudgeRequest(
         source=source, problem=problems.get("relu"), dtype=Dtype.FLOAT32, endpoint=Endpoint(endpoint)
     )
@@ -50,13 +50,13 @@ def judged(judge: Judge, source: str, endpoint: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("attack", all_attacks(), ids=lambda attack: attack.name)
-def test_an_attack_gets_its_verdict_and_harms_nobody(
+def test_an_attack_gets_its_verdict_and_affects_nothing_else(
     judge: Judge, attack: Attack, listener: socket.socket, secret: Path
 ) -> None:
-    """The verdict, code and message are the expected ones, and the next honest kernel is judged as ever."""
+    """Verdict, code and message are as expected, and an honest kernel is still accepted afterwards."""
     port = listener.getsockname()[1]
     source = attack.source.replace("@PORT@", str(port)).replace("@SECRET@", str(secret))
-    events = judged(judge, source, attack.endpoint)
+    events = judge_source(judge, source, attack.endpoint)
     last, text = events[-1], json.dumps(events, ensure_ascii=False)
     assert last["status"] in attack.verdicts, last
     assert not attack.codes or last["code"] in attack.codes, last
@@ -68,11 +68,11 @@ def test_an_attack_gets_its_verdict_and_harms_nobody(
     assert terminal == [last]
     with pytest.raises(BlockingIOError):
         listener.accept()
-    assert judged(judge, HONEST.source, "checker")[-1]["status"] == "CHECKED"
+    assert judge_source(judge, HONEST.source, "checker")[-1]["status"] == "CHECKED"
 
 
-def test_every_failure_says_what_to_do(judge: Judge) -> None:
-    """A failed submission's last event has a message and a next step."""
-    last = judged(judge, read(ATTACKS / "empty_body.hip").source, "checker")[-1]
+def test_a_failure_has_a_hint(judge: Judge) -> None:
+    """The last event of a failed submission has a message and a hint."""
+    last = judge_source(judge, read(ATTACKS / "empty_body.hip").source, "checker")[-1]
     assert last["message"]
     assert last["hint"]

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.integration.judge.test_attacks import judged as attacked
-from tests.integration.judge.test_solutions import EXAMPLES, PORTED, WRONG, judged, name, read
+from tests.integration.judge.test_attacks import judge_source as attacked
+from tests.integration.judge.test_solutions import EXAMPLES, PORTED, WRONG, judge_source, name, read
 from tests.support.attacks import Attack, all_attacks
 from warmfront import sandbox, settings
 from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
@@ -70,7 +70,7 @@ def without_compilers(*command: str | Path) -> subprocess.CompletedProcess[str]:
 def test_a_solution_gets_the_same_verdict(wheel_judge: Judge, path: Path) -> None:
     """Examples and ported kernels are accepted; each wrong twin gets the verdict that its header names."""
     solution = read(path)
-    events = judged(wheel_judge, solution)
+    events = judge_source(wheel_judge, solution)
     assert events[-1]["status"] == solution.verdict, events[-1]
 
 
