@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.integration.judge.test_attacks import judge_source as attacked
-from tests.integration.judge.test_solutions import EXAMPLES, PORTED, WRONG, judge_source, name, read
+from tests.integration.judge.test_attacks import judge_source
+from tests.integration.judge.test_solutions import EXAMPLES, PORTED, WRONG, judged, name, read
 from tests.support.attacks import Attack, all_attacks
 from warmfront import sandbox, settings
 from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
@@ -70,7 +70,7 @@ def without_compilers(*command: str | Path) -> subprocess.CompletedProcess[str]:
 def test_a_solution_gets_the_same_verdict(wheel_judge: Judge, path: Path) -> None:
     """Examples and ported kernels are accepted; each wrong twin gets the verdict that its header names."""
     solution = read(path)
-    events = judge_source(wheel_judge, solution)
+    events = judged(wheel_judge, solution)
     assert events[-1]["status"] == solution.verdict, events[-1]
 
 
@@ -78,7 +78,7 @@ def test_a_solution_gets_the_same_verdict(wheel_judge: Judge, path: Path) -> Non
 def test_an_attack_gets_the_same_verdict(tight_judge: Judge, attack: Attack) -> None:
     """Hostile and broken sources get the verdict, code and words that they get elsewhere."""
     source = attack.source.replace("@PORT@", "9").replace("@SECRET@", "/etc/shadow")
-    last = attacked(tight_judge, source, attack.endpoint)[-1]
+    last = judge_source(tight_judge, source, attack.endpoint)[-1]
     assert last["status"] in attack.verdicts, last
     assert not attack.codes or last["code"] in attack.codes, last
     for words in attack.says:
@@ -91,7 +91,7 @@ def test_an_exception_is_caught_by_the_worker(tight_judge: Judge) -> None:
     #include <stdexcept>
     extern "C" void solution(const float*, float*, size_t, size_t) { throw std::range_error("too far"); }
     """
-    last = attacked(tight_judge, source, "checker")[-1]
+    last = judge_source(tight_judge, source, "checker")[-1]
     assert last["status"] == "RUNTIME_ERROR"
     assert "too far" in last["message"]
 
