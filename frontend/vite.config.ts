@@ -6,7 +6,7 @@ import react from "@vitejs/plugin-react";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
-/** Placeholder that the service replaces by a new nonce in each response: see src/warmfront/api/site.py. */
+/** Placeholder that the service replaces by a new nonce in each response: see src/warmfront/api/web_page.py. */
 const NONCE = "__CSP_NONCE__";
 const SITE = "../src/warmfront/api/site";
 

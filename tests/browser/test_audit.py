@@ -61,7 +61,7 @@ def _registry(advisories: dict[str, Any] | None) -> Iterator[str]:
     ("advisories", "code", "words"),
     [
         ({"katex": [PROBLEM]}, 1, "Made up for this test"),
-        ({"vite": [PROBLEM]}, 0, "no high or critical problem is known"),  # a build tool, not shipped
+        ({"vite": [PROBLEM]}, 0, "no high or critical vulnerability is known"),  # a build tool, not shipped
         (None, 3, "NOT audited"),
     ],
 )
