@@ -30,11 +30,12 @@ test-slow: ## The proofs that take minutes
 	@PYTHON=$(PYTHON) scripts/setup dstack
 	@$(BIN)/pytest -m slow
 
-check: ## Formatting, lint, types and spelling
+check: ## Formatting, lint, types, imports between layers and spelling
 	@PYTHON=$(PYTHON) scripts/setup dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache --no-logo
 	@$(BIN)/codespell
 	@$(BIN)/python scripts/generate_types.py --check
 	@PYTHON=$(PYTHON) scripts/page check
