@@ -1,4 +1,4 @@
-"""`warmfront xray` as a person meets it: words, JSON, assembly, and exit codes."""
+"""`warmfront xray`: text, JSON, assembly and exit codes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ EXAMPLES = ROOT / "examples"
 def run(
     capsys: pytest.CaptureFixture[str], file: Path, *, problem: str | None = None, **options: Any
 ) -> tuple[int, str, str]:
-    """X-ray a file on the command line: exit code, stdout, stderr."""
+    """X-ray a file on the command line and return exit code, stdout and stderr."""
     chosen = {"arch": "gfx942", "isa": False, "as_json": False, **options}
     code = print_xray(file, problem=problem, **chosen)
     printed = capsys.readouterr()
     return code, printed.out, printed.err
 
 
-def test_in_words(capsys: pytest.CaptureFixture[str]) -> None:
-    """The figures come in words, with the limiting resource named and the next step."""
+def test_text(capsys: pytest.CaptureFixture[str]) -> None:
+    """The text has the figures, the limiting resource and the next step."""
     code, out, err = run(capsys, EXAMPLES / "matmul.hip", problem="matmul")
     words = " ".join(out.split())
     assert (code, err) == (0, "")
@@ -38,17 +38,17 @@ def test_in_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Nothing stands out." in words
 
 
-def test_findings_in_words(capsys: pytest.CaptureFixture[str]) -> None:
-    """A finding names its line, and what to try."""
+def test_findings_in_text(capsys: pytest.CaptureFixture[str]) -> None:
+    """A finding has its line and its advice."""
     code, out, _ = run(capsys, EXAMPLES / "relu.hip")
     words = " ".join(out.split())
     assert code == 0
     assert "line 8: Each lane loads 4 bytes at a time" in words
-    assert "→ Let a thread take 4 neighbours at once" in words
+    assert "→ Let a thread process 4 consecutive elements" in words
 
 
 def test_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    """JSON has the fields that the XRAY event has, and nothing else is printed."""
+    """The JSON has the fields of the XRAY event, and nothing else is printed."""
     code, out, err = run(capsys, EXAMPLES / "matmul.hip", as_json=True, isa=True)
     data = json.loads(out)
     assert (code, err) == (0, "")
@@ -61,7 +61,7 @@ def test_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_assembly_beside_source(capsys: pytest.CaptureFixture[str]) -> None:
-    """With --isa each source line stands beside its instructions."""
+    """With --isa, each source line is next to its instructions."""
     code, out, _ = run(capsys, EXAMPLES / "relu.hip", isa=True)
     (row,) = [
         row for row in out.splitlines() if "global_load_dword " in row or row.endswith("global_load_dword")
@@ -72,7 +72,7 @@ def test_assembly_beside_source(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_compile_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """A file that does not compile for the target shows the line, and the exit code is 1."""
+    """For a file that does not compile, the line is shown and the exit code is 1."""
     file = tmp_path / "broken.hip"
     file.write_text("__global__ void k(float* x) {\n    x[0] = y;\n}\n")
     code, out, _ = run(capsys, file)
@@ -89,14 +89,14 @@ def test_compile_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     [
         ("nowhere.hip", {}, "does not exist"),
         ("", {}, "is a directory"),
-        ("relu.hip", {"arch": "sm_90"}, "does not know 'sm_90'"),
+        ("relu.hip", {"arch": "sm_90"}, "does not support the architecture 'sm_90'"),
         ("relu.hip", {"problem": "no-such-problem"}, "no-such-problem"),
     ],
 )
-def test_bad_calls(
+def test_invalid_calls(
     capsys: pytest.CaptureFixture[str], file: str, options: dict[str, str], words: str
 ) -> None:
-    """A bad call is exit code 2, on stderr for people and as JSON for programs."""
+    """An invalid call has exit code 2, with the error on stderr or as JSON."""
     code, out, err = run(capsys, EXAMPLES / file, **options)
     assert (code, out) == (2, "")
     assert words in err
@@ -106,7 +106,7 @@ def test_bad_calls(
 
 
 def test_empty_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """An empty file is a bad call."""
+    """An empty file is a usage error."""
     file = tmp_path / "empty.hip"
     file.touch()
     code, _, err = run(capsys, file)
@@ -115,7 +115,7 @@ def test_empty_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
 
 
 def test_no_compiler(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the wheel the exit code is 3, and the line to run is named."""
+    """Without the wheel the exit code is 3, and the error has the command to install it."""
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     code, _, err = run(capsys, EXAMPLES / "relu.hip")
     assert code == 3

@@ -38,7 +38,7 @@ def xray_event(
             source, arch=gpu.arch, gpu=gpu, problem=problem, dtype=dtype, sandbox=sandbox, settings=settings
         )
     except WarmfrontError as error:
-        return no_xray_event(f"{error.message} {error.hint or ''}", gpu)
+        return no_xray_event(f"{error.message} {error.hint or ''}".rstrip(), gpu)
     except Exception as error:  # a failed X-ray must not cost the submission its verdict
         log.exception("X-ray failed; continuing without it")
         return no_xray_event(f"The X-ray failed: {type(error).__name__}: {error}", gpu)
