@@ -62,7 +62,7 @@ def trace_lanes(instructions: Sequence[Instruction], block: tuple[int, int, int]
     return LaneTrace(tuple(interpreter.accesses), frozenset(interpreter.divergent))
 
 
-def _thread_numbers(block: tuple[int, int, int] | None) -> LaneValue:
+def _thread_indexes(block: tuple[int, int, int] | None) -> LaneValue:
     """Return the initial value of v0: the x, y and z of the thread, ten bits each."""
     width, height, _ = block or (1024, 1, 1)
     packed = (
@@ -82,7 +82,7 @@ class _Interpreter:
     def __init__(self, block: tuple[int, int, int] | None) -> None:
         self.accesses: list[MemoryAccess] = []
         self.divergent: set[int] = set()
-        self._values: dict[int, LaneValue] = {0: _thread_numbers(block)}
+        self._values: dict[int, LaneValue] = {0: _thread_indexes(block)}
         #: Scalar registers that hold a mask → whether the mask depends on the thread's index.
         self._conditions: dict[str, bool] = {}
 
@@ -92,16 +92,7 @@ class _Interpreter:
         kind = kind_of(instruction.mnemonic, instruction.operands)
         if kind in _ACCESSES:
             self._access(index, kind, operands)
-            if (
-                kind
-                in {
-                    InstructionKind.GLOBAL_LOAD,
-                    InstructionKind.LDS_READ,
-                    InstructionKind.GLOBAL_ATOMIC,
-                    InstructionKind.LDS_ATOMIC,
-                }
-                and operands
-            ):
+            if kind in _WRITING_ACCESSES and operands:
                 self._forget(operands[0])
         elif name.startswith("v_cmp_"):
             self._conditions[operands[0]] = any(self._varies(operand) for operand in operands[1:])
@@ -113,9 +104,8 @@ class _Interpreter:
             self._forget(operands[0])
 
     def _access(self, index: int, kind: InstructionKind, operands: list[str]) -> None:
-        reads = kind in {InstructionKind.GLOBAL_LOAD, InstructionKind.LDS_READ}
-        place = 1 if reads else 0
-        if place < len(operands) and (address := self._value(operands[place])):
+        position = 1 if kind in {InstructionKind.GLOBAL_LOAD, InstructionKind.LDS_READ} else 0
+        if position < len(operands) and (address := self._value(operands[position])):
             self.accesses.append(MemoryAccess(index, address))
 
     def _compute(self, name: str, operands: list[str]) -> None:
@@ -182,6 +172,15 @@ _ACCESSES = frozenset(
         InstructionKind.GLOBAL_ATOMIC,
         InstructionKind.LDS_READ,
         InstructionKind.LDS_WRITE,
+        InstructionKind.LDS_ATOMIC,
+    }
+)
+#: Accesses that can write their first operand, a register.
+_WRITING_ACCESSES = frozenset(
+    {
+        InstructionKind.GLOBAL_LOAD,
+        InstructionKind.LDS_READ,
+        InstructionKind.GLOBAL_ATOMIC,
         InstructionKind.LDS_ATOMIC,
     }
 )

@@ -16,6 +16,7 @@ class ComputeUnit:
     arch: str
     lds_bytes: int
     lds_granule_bytes: int
+    lds_banks: int = 32  #: of 4 bytes
     simds: int = 4
     wave_lanes: int = 64
     most_waves_per_simd: int = 8
@@ -37,12 +38,14 @@ class ComputeUnit:
 # Eight waves per SIMD, allocation in steps of 8 registers, one file for VGPRs and AGPRs, and at most 256 of
 # each: AMD's ISA references for CDNA2, CDNA3 and CDNA4, chapter 3, and LLVM's "User Guide for AMDGPU
 # Backend", which also has the granularity of LDS allocation: 512 bytes, and 1280 bytes on gfx950.
+# LDS banks: "Understanding AMD GPU LDS and Bank Conflicts" in Composable Kernel's documentation, which also
+# lists how many lanes are served together for each width of an access.
 COMPUTE_UNITS = {
     unit.arch: unit
     for unit in (
         ComputeUnit(arch="gfx90a", lds_bytes=64 * 1024, lds_granule_bytes=512),
         ComputeUnit(arch="gfx942", lds_bytes=64 * 1024, lds_granule_bytes=512),
-        ComputeUnit(arch="gfx950", lds_bytes=160 * 1024, lds_granule_bytes=1280),
+        ComputeUnit(arch="gfx950", lds_bytes=160 * 1024, lds_granule_bytes=1280, lds_banks=64),
     )
 }
 

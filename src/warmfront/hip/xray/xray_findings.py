@@ -194,15 +194,12 @@ def _stride(addresses: Sequence[int]) -> int | None:
 
 def _bank_conflicts(kernel: KernelReport, lanes: LaneTrace, unit: ComputeUnit) -> Iterator[XrayFinding]:
     """Find LDS accesses whose lanes use different words of the same bank."""
-    # 32 banks of 4 bytes, and 64 banks on CDNA4: "Understanding AMD GPU LDS and Bank Conflicts" in Composable
-    # Kernel's documentation, which also lists how many lanes are served together for each width.
-    banks = 64 if unit.arch == "gfx950" else 32
     worst: dict[int | None, tuple[int, bool]] = {}
     for access in lanes.accesses:
         instruction = kernel.instructions[access.index]
         if _kind(instruction) not in {InstructionKind.LDS_READ, InstructionKind.LDS_WRITE}:
             continue
-        ways = conflict_ways(access.address.lanes, _single_width(instruction.mnemonic), banks)
+        ways = conflict_ways(access.address.lanes, _single_width(instruction.mnemonic), unit.lds_banks)
         if ways >= _MIN_REPORTED_WAYS and ways > worst.get(instruction.line, (0, False))[0]:
             worst[instruction.line] = (ways, _kind(instruction) is InstructionKind.LDS_READ)
     for line, (ways, reads) in worst.items():
