@@ -1,12 +1,12 @@
-# The commands to know. Each does its own set-up and is quick the second time.
+# The commands to know. Each prepares the checkout first, which is quick the second time.
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo serve page test test-slow check audit format screenshots bench lock clean
+.PHONY: demo serve page test coverage test-slow check audit format screenshots bench lock clean
 
-demo: ## Judge a kernel on this machine, from nothing
+demo: ## Judge a kernel on this machine
 	@PYTHON=$(PYTHON) scripts/setup run
 	@$(BIN)/warmfront run examples/leaky_relu.hip --problem leaky-relu
 
@@ -25,7 +25,11 @@ test: ## All tests but the slow ones
 	@PYTHON=$(PYTHON) scripts/page test
 	@$(BIN)/pytest -n auto -m "not slow"
 
-test-slow: ## The proofs that take minutes
+coverage: ## Coverage of the quick tests; fails below the floor in pyproject.toml
+	@PYTHON=$(PYTHON) scripts/setup dev
+	@$(BIN)/pytest -n auto -m "not slow" --cov --cov-report=term tests/unit tests/simulation $(addprefix tests/integration/,api client store)
+
+test-slow: ## The tests that take minutes
 	@PYTHON=$(PYTHON) scripts/setup dev
 	@PYTHON=$(PYTHON) scripts/setup dstack
 	@$(BIN)/pytest -m slow
@@ -40,19 +44,19 @@ check: ## Formatting, lint, types, imports between layers and spelling
 	@$(BIN)/python scripts/generate_types.py --check
 	@PYTHON=$(PYTHON) scripts/page check
 
-audit: ## Ask for known problems in the packages that the page ships
+audit: ## Look up known vulnerabilities in the npm packages that the page ships
 	@PYTHON=$(PYTHON) scripts/page audit
 
 format: ## Format the code
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-screenshots: ## Pictures of every view of the page, into build/screenshots
+screenshots: ## Save pictures of every view of the page to build/screenshots
 	@PYTHON=$(PYTHON) scripts/setup dev
 	@PYTHON=$(PYTHON) scripts/page build
 	@$(BIN)/python -m tests.browser.screenshots build/screenshots
 
-bench: ## Every figure that the documentation quotes, each measured in one run
+bench: ## Measure every figure that the documentation quotes
 	@PYTHON=$(PYTHON) scripts/setup dev
 	@PYTHON=$(PYTHON) scripts/setup dstack
 	@PYTHON=$(PYTHON) scripts/page build
@@ -64,5 +68,5 @@ lock: ## Update every pinned dependency, with hashes
 	    --no-emit-index-url --no-emit-find-links requirements/$$name.in --output-file requirements/$$name.txt; \
 	done
 
-clean: ## Remove what the commands above made here
-	@rm -rf $(VENV) $(VENV)-dstack $(VENV)-node frontend/node_modules src/warmfront/api/site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean: ## Remove what the commands above created in this checkout
+	@rm -rf $(VENV) $(VENV)-dstack $(VENV)-node frontend/node_modules src/warmfront/api/site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
