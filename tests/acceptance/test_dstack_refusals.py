@@ -1,4 +1,4 @@
-"""What a service on dstack says when it cannot have a VM, and that it leaves none behind."""
+"""Errors of a service that cannot get VMs from dstack; no VM is left behind."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.dstack.harness import open_stack
-from tests.support.dstack_services import User, at_home, serving_dstack
+from tests.support.dstack_services import User, dstack_service, temporary_home
 from tests.support.services import Service
 
 if TYPE_CHECKING:
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from tests.dstack.harness import Stack
 
-#: A real server takes its time.
+#: The real dstack server is slow.
 pytestmark = [pytest.mark.slow, pytest.mark.dstack]
 
 
 @pytest.fixture(scope="module", name="stack")
 def _stack() -> Iterator[Stack]:
-    with at_home() as folder, open_stack(folder) as stack:
+    with temporary_home() as folder, open_stack(folder) as stack:
         yield stack
 
 
@@ -34,44 +34,44 @@ def _stack() -> Iterator[Stack]:
         ({"DSTACK_PROJECT": "nowhere"}, 2, ("'nowhere'", "DSTACK_PROJECT")),
     ],
 )
-def test_a_service_says_why_it_does_not_start(
+def test_start_fails_with_reason_and_hint(
     stack: Stack, tmp_path: Path, environ: dict[str, str], code: int, words: tuple[str, str]
 ) -> None:
-    """A dstack server that is away, or denies us, ends the start with its reason and the next step."""
-    there = {
+    """If the dstack server is unavailable or denies access, the service exits with the reason and a hint."""
+    valid = {
         "WARMFRONT_PROVIDER": "dstack",
         "DSTACK_SERVER_URL": stack.server.url,
         "DSTACK_TOKEN": stack.server.token,
         "DSTACK_PROJECT": stack.server.project,
     }
-    done = Service(tmp_path, **(there | environ)).run("serve")
+    done = Service(tmp_path, **(valid | environ)).run("serve")
     assert done.returncode == code, done.stderr
-    *_, said, step = done.stderr.strip().splitlines()
-    assert words[0] in said
-    assert step.startswith("  → ")
-    assert words[1] in step
+    *_, error, hint = done.stderr.strip().splitlines()
+    assert words[0] in error
+    assert hint.startswith("  → ")
+    assert words[1] in hint
 
 
-def test_a_fleet_that_was_deleted_meanwhile(stack: Stack, tmp_path: Path) -> None:
-    """Who waits is told that there is no such fleet, and what makes it."""
-    with serving_dstack(stack, tmp_path) as service:
+def test_fleet_deleted_while_the_service_runs(stack: Stack, tmp_path: Path) -> None:
+    """The submission's error says that the fleet does not exist, and how to create it."""
+    with dstack_service(stack, tmp_path) as service:
         stack.remove_fleet(service.environment["AMD_FLEET_NAME"])
-        last = User(service, "alice").judged()[-1]
+        last = User(service, "alice").submit_and_wait()[-1]
         assert last["status"] == "ERROR"
         assert "The fleet does not exist: create it with `warmfront fleet create`" in last["message"]
 
 
-def test_an_image_that_cannot_be_pulled(stack: Stack, tmp_path: Path) -> None:
-    """Who waits is told which setting to look at; every VM that was tried is ended, and on the ledger."""
+def test_image_that_cannot_be_pulled(stack: Stack, tmp_path: Path) -> None:
+    """The submission's error names the setting; every VM that was tried has ended and is in the ledger."""
     image = "registry.example/nothing:1"
     stack.cloud.switches.unpullable.add(image)
     before = len(stack.cloud.bill())
-    with serving_dstack(stack, tmp_path, WARMFRONT_WORKER_IMAGE=image) as service:
+    with dstack_service(stack, tmp_path, WARMFRONT_WORKER_IMAGE=image) as service:
         user = User(service, "alice")
-        last = user.judged()[-1]
+        last = user.submit_and_wait()[-1]
         assert last["status"] == "ERROR"
         assert "WARMFRONT_WORKER_IMAGE" in last["message"]
-        tried = user.wait_until_no_vm_is_alive()
+        tried = user.wait_until_all_vms_ended()
         assert {vm["state"] for vm in tried} == {"FAILED"}
         assert len(stack.cloud.bill()) - before == len(tried)
         assert not stack.cloud.droplets

@@ -1,4 +1,4 @@
-"""A real service whose VMs come from a real dstack server, with a simulated cloud behind that."""
+"""A real service that uses a real dstack server with the fake cloud behind it."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from tests.dstack.harness import Stack
 
 ENDLESS = (ROOT / "tests" / "corpus" / "attacks" / "endless_kernel.hip").read_text()
-#: Right, and in every call so slow that its benchmark takes seconds: time enough for things to happen.
-DROWSY = EXAMPLE.replace("#include <hip/hip_runtime.h>", "#include <hip/hip_runtime.h>\n#include <unistd.h>")
-DROWSY = DROWSY.replace("const size_t count = n * m;", "const size_t count = n * m;\n    usleep(150000);")
-#: Ends as little as the endless one, and leaves the processor to others.
-ASLEEP = """\
+#: Correct, but each call is slow, so that its benchmark takes seconds.
+SLOW = EXAMPLE.replace("#include <hip/hip_runtime.h>", "#include <hip/hip_runtime.h>\n#include <unistd.h>")
+SLOW = SLOW.replace("const size_t count = n * m;", "const size_t count = n * m;\n    usleep(150000);")
+#: Never ends, like ENDLESS, but uses no CPU time.
+SLEEPING = """\
 #include <hip/hip_runtime.h>
 #include <unistd.h>
 
 extern "C" void solution(const float* input, float* output, size_t n, size_t m) { pause(); }
 """
-#: For the end of all VMs: dstack, on a busy machine, takes its time with three.
-_PATIENCE_S = 300.0
+#: Limit for the end of all VMs; on a busy machine dstack is slow.
+_TIMEOUT_S = 300.0
 
 
 class User:
-    """Someone with a key."""
+    """A user with an API key."""
 
     def __init__(self, service: Service, name: str) -> None:
         self._url = f"{service.url}/api/amd"
@@ -45,71 +45,71 @@ class User:
         self._headers = {"Authorization": f"Bearer {key}", "Accept": "application/json"}
 
     def submit(self, **fields: Any) -> str:
-        """Submit without waiting; the id."""
+        """Submit without waiting and return the submission's id."""
         body = {
             "solution_code": EXAMPLE,
             "problem": "leaky-relu",
             **fields,
         }
-        answer = self._ask("POST", "/submit", json=body)
-        assert answer.status_code == 202, answer.text
-        return str(answer.json()["id"])
+        response = self._request("POST", "/submit", json=body)
+        assert response.status_code == 202, response.text
+        return str(response.json()["id"])
 
     def follow(self, submission_id: str) -> Iterator[dict[str, Any]]:
-        """The events as they come."""
+        """Yield the submission's events as they arrive."""
         address = f"{self._url}/submissions/{submission_id}/events"
         headers = {**self._headers, "Accept": "text/event-stream"}
-        with httpx.stream("GET", address, headers=headers, timeout=PROMPT_S) as answer:
-            assert answer.status_code == 200
-            for line in answer.iter_lines():
+        with httpx.stream("GET", address, headers=headers, timeout=PROMPT_S) as response:
+            assert response.status_code == 200
+            for line in response.iter_lines():
                 if line.startswith("data:"):
                     yield json.loads(line.removeprefix("data:"))
 
-    def judged(self, **fields: Any) -> list[dict[str, Any]]:
-        """Submit, and wait for the verdict; every event."""
+    def submit_and_wait(self, **fields: Any) -> list[dict[str, Any]]:
+        """Submit, wait for the verdict and return all events."""
         return list(self.follow(self.submit(**fields)))
 
     def cancel(self, submission_id: str) -> dict[str, Any]:
-        """Cancel it; the submission as it is then."""
-        answer = self._ask("POST", f"/submissions/{submission_id}/cancel")
-        assert answer.status_code == 200, answer.text
-        return dict(answer.json())
+        """Cancel a submission and return it."""
+        response = self._request("POST", f"/submissions/{submission_id}/cancel")
+        assert response.status_code == 200, response.text
+        return dict(response.json())
 
     def vms(self) -> list[dict[str, Any]]:
-        """Every VM."""
-        return list(self._ask("GET", "/vms").json()["items"])
+        """Return all VMs."""
+        return list(self._request("GET", "/vms").json()["items"])
 
     def vms_alive(self) -> list[dict[str, Any]]:
-        """Those that are not over."""
+        """Return the VMs that have not ended."""
         return [vm for vm in self.vms() if vm["state"] not in {"TERMINATED", "FAILED"}]
 
     def spent_usd(self) -> Decimal:
-        """What the ledger says."""
-        return Decimal(str(self._ask("GET", "/costs").json()["total_usd"]))
+        """Return the total of the ledger."""
+        return Decimal(str(self._request("GET", "/costs").json()["total_usd"]))
 
-    def wait_until_no_vm_is_alive(self) -> list[dict[str, Any]]:
-        """Wait until all VMs are over; the VMs."""
-        deadline = time.monotonic() + _PATIENCE_S
+    def wait_until_all_vms_ended(self) -> list[dict[str, Any]]:
+        """Wait until all VMs have ended, and return them."""
+        deadline = time.monotonic() + _TIMEOUT_S
         while alive := self.vms_alive():
             assert time.monotonic() < deadline, alive
-            time.sleep(0.1)  # the end of a VM is nothing that the API can be asked to wait for
+            time.sleep(0.1)  # the API has no event for the end of a VM
         return self.vms()
 
-    def _ask(self, method: str, path: str, **options: Any) -> httpx.Response:
+    def _request(self, method: str, path: str, **options: Any) -> httpx.Response:
         return httpx.request(method, f"{self._url}{path}", headers=self._headers, timeout=PROMPT_S, **options)
 
 
 @contextmanager
-def at_home() -> Iterator[Path]:
-    """A folder for a stack, whose home is ours. Its path is short: ssh makes sockets below it."""
+def temporary_home() -> Iterator[Path]:
+    """Create a directory for a stack and set HOME in it. Its path is short: ssh creates sockets there."""
     with tempfile.TemporaryDirectory(prefix="wf") as name, pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", f"{name}/home")
         yield Path(name)
 
 
 @contextmanager
-def serving_dstack(stack: Stack, data_dir: Path, **environment: str) -> Iterator[Service]:
-    """A service on a fleet of its own, which is deleted afterwards."""
+def dstack_service(stack: Stack, data_dir: Path, **environment: str) -> Iterator[Service]:
+    """Run a service with its own fleet, which is deleted afterwards."""
     data_dir.mkdir(exist_ok=True)
     fleet = f"kernels-{secrets.token_hex(4)}"
     stack.apply_fleet(fleet, nodes="0..3")
@@ -141,6 +141,6 @@ def serving_dstack(stack: Stack, data_dir: Path, **environment: str) -> Iterator
         service.stop()
 
 
-def vm_of(events: list[dict[str, Any]]) -> list[str]:
-    """The VMs that a submission was on, in order."""
+def vms_of(events: list[dict[str, Any]]) -> list[str]:
+    """Return the ids of the VMs that a submission ran on, in order."""
     return [event["vm_id"] for event in events if event["status"] == "VM_READY"]

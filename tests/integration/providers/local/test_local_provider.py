@@ -1,4 +1,4 @@
-"""The local provider with real processes: started, found again, seen out, ended, and nothing left behind."""
+"""The local provider with real processes: started, found again, watched, ended, with nothing left behind."""
 
 from __future__ import annotations
 
@@ -31,34 +31,34 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.anyio
 
-#: Stands in for a listener: notes what it was given, says where it is, and waits to be ended.
+#: A stub for a listener: it records its arguments, announces an address and waits for a signal.
 STUB = """
 import json, os, pathlib, signal, sys
-place = pathlib.Path(sys.argv[sys.argv.index("--announce") + 1])
-place.with_name("given").write_text(json.dumps({"argv": sys.argv[1:], "environ": dict(os.environ)}))
-draft = place.with_name("draft")
+path = pathlib.Path(sys.argv[sys.argv.index("--announce") + 1])
+path.with_name("given").write_text(json.dumps({"argv": sys.argv[1:], "environ": dict(os.environ)}))
+draft = path.with_name("draft")
 draft.write_text(json.dumps({"address": f"http://127.0.0.1:{os.getpid()}"}))
-draft.rename(place)
+draft.rename(path)
 signal.pause()
 """
-#: Will not end when it is asked to, and neither will its child.
+#: Ignores SIGTERM, and so does its child.
 STUBBORN = "import os, signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nos.fork()" + STUB
-#: Ends before it listens.
+#: Exits before it listens.
 BROKEN = "import sys; sys.exit('there is no compiler')"
 
 
 class FakeTime:
-    """A clock that moves when someone sleeps."""
+    """A clock that advances when a caller sleeps."""
 
     def __init__(self) -> None:
         self.time = 1000.0
 
     def now(self) -> float:
-        """The time."""
+        """Return the current time."""
         return self.time
 
     async def sleep(self, seconds: float) -> None:
-        """Let it be later."""
+        """Advance the clock."""
         self.time += seconds
         await asyncio.sleep(0)
 
@@ -75,23 +75,23 @@ def _configured(tmp_path: Path) -> Settings:
 
 @pytest.fixture(name="make")
 async def _make(configured: Settings) -> AsyncIterator[Callable[..., LocalProvider]]:
-    """Makes providers of one data directory. At the end of a test none of its VMs may be alive."""
-    made = []
+    """Create providers with one data directory. At the end of a test, none of its VMs may be alive."""
+    created = []
 
     def make(program: str = STUB, *, time: FakeTime | None = None, **changes: object) -> LocalProvider:
-        changed = replace(configured, **changes)  # type: ignore[arg-type]  # each test names fields that exist
+        changed = replace(configured, **changes)  # type: ignore[arg-type]  # tests name existing fields
         listener = (sys.executable, "-c", program)
-        given = {"clock": time, "sleep": time.sleep} if time else {}
-        made.append(LocalProvider(changed, listener=listener, **given))  # type: ignore[arg-type]  # as above
-        return made[-1]
+        options = {"clock": time, "sleep": time.sleep} if time else {}
+        created.append(LocalProvider(changed, listener=listener, **options))  # type: ignore[arg-type]  # typed by the fake
+        return created[-1]
 
     yield make
     for lease in await LocalProvider(configured).leases():
         await LocalProvider(configured).release(lease.vm_id)
-    for provider in made:
+    for provider in created:
         await provider.close()
-    announced = [str(folder / "listener.json") for folder in (configured.data_dir / "vms").glob("*")]
-    assert not [place for place in announced if processes.find(place)]
+    announcements = [str(folder / "listener.json") for folder in (configured.data_dir / "vms").glob("*")]
+    assert not [path for path in announcements if processes.find(path)]
 
 
 async def _ready(provider: LocalProvider, vm_id: str = "vm-1") -> Lease:
@@ -105,13 +105,13 @@ def _folder(configured: Settings, vm_id: str = "vm-1") -> Path:
 
 
 def _pid(lease: Lease) -> int:
-    """The stub's port is its pid."""
+    """Return the stub's pid, which it announces as its port."""
     assert lease.address
     return int(lease.address.rpartition(":")[2])
 
 
-async def test_a_vm_lives_from_provision_to_release(make: Callable[..., LocalProvider]) -> None:
-    """It starts, has an address, is listed, and after its release has an end and is listed no more."""
+async def test_life_of_a_vm(make: Callable[..., LocalProvider]) -> None:
+    """A VM starts, has an address and is listed; after its release it has an end and is no longer listed."""
     provider = make()
     phases = [lease.phase async for lease in provider.provision("vm-1", "MI300X", "token")]
     assert phases == [Phase.STARTING, Phase.READY]
@@ -129,24 +129,24 @@ async def test_a_vm_lives_from_provision_to_release(make: Callable[..., LocalPro
         os.kill(_pid(described), 0)
 
 
-async def test_a_listener_is_given_its_token_and_no_other_secret(
+async def test_listener_gets_its_token_and_no_other_secret(
     make: Callable[..., LocalProvider], configured: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The token is in its environment alone; the service's own passwords are nowhere."""
+    """The token is only in the environment, and no secret of the service is passed on."""
     monkeypatch.setenv("WARMFRONT_DATABASE_URL", "postgresql://me:hunter2@db/x")
     monkeypatch.setenv("SOME_API_KEY", "hunter2")
     await _ready(make(dead_man_s=7.5, cpus=1.5))
-    given = json.loads((_folder(configured) / "given").read_text())
-    assert given["environ"]["WARMFRONT_LISTENER_TOKEN"] == "token"  # noqa: S105 - the test's own
-    assert given["environ"]["AMD_CONTAINER_CPU_LIMIT"] == "1.5"
-    assert given["argv"][-2:] == ["--dead-man", "7.5"]
-    assert "token" not in given["argv"]
-    assert "hunter2" not in json.dumps(given)
+    recorded = json.loads((_folder(configured) / "given").read_text())
+    assert recorded["environ"]["WARMFRONT_LISTENER_TOKEN"] == "token"  # noqa: S105 - the test's own
+    assert recorded["environ"]["AMD_CONTAINER_CPU_LIMIT"] == "1.5"
+    assert recorded["argv"][-2:] == ["--dead-man", "7.5"]
+    assert "token" not in recorded["argv"]
+    assert "hunter2" not in json.dumps(recorded)
     assert "token" not in (_folder(configured) / "lease.json").read_text()
 
 
-async def test_another_provider_goes_on_with_the_vm(make: Callable[..., LocalProvider]) -> None:
-    """After a crash of the service the next one finds the VM, and asking again does not start a second."""
+async def test_new_provider_finds_the_vm(make: Callable[..., LocalProvider]) -> None:
+    """After a crash, the next provider finds the VM, and provisioning it again starts no second process."""
     first = await _ready(make())
     second = make()
     assert [lease.vm_id for lease in await second.leases()] == ["vm-1"]
@@ -154,21 +154,21 @@ async def test_another_provider_goes_on_with_the_vm(make: Callable[..., LocalPro
     assert (await second.release("vm-1")).phase is Phase.ENDED
 
 
-async def test_a_vm_that_was_not_written_down_is_found(
+async def test_vm_without_a_stored_pid_is_found(
     make: Callable[..., LocalProvider], configured: Settings
 ) -> None:
-    """A service that was killed between starting a VM and noting its pid has lost nothing."""
+    """A VM is found again even if the service was killed before it stored the pid."""
     pid = _pid(await _ready(make()))
     record = _folder(configured) / "lease.json"
-    written = json.loads(record.read_text())
-    record.write_text(json.dumps({**written, "phase": "starting", "address": None, "process": None}))
+    stored = json.loads(record.read_text())
+    record.write_text(json.dumps({**stored, "phase": "starting", "address": None, "process": None}))
     assert _pid(await _ready(make())) == pid
 
 
-async def test_a_vm_survives_kill_9_of_its_service(
+async def test_vm_survives_kill_9_of_its_service(
     make: Callable[..., LocalProvider], configured: Settings
 ) -> None:
-    """It is nobody's child then, and can still be found and ended."""
+    """The VM is no longer a child of the service, and can still be found and ended."""
     service = f"""
 import asyncio, os, signal, sys
 from pathlib import Path
@@ -193,8 +193,8 @@ asyncio.run(main())
     assert not processes.find(str(_folder(configured) / "listener.json"))
 
 
-async def test_a_killed_vm_is_described_as_ended(make: Callable[..., LocalProvider]) -> None:
-    """Its end is noticed when it comes, with what is known of it, and it cannot be provisioned again."""
+async def test_killed_vm_has_ended(make: Callable[..., LocalProvider]) -> None:
+    """The end of a killed VM is noticed with its cause, and the VM cannot be provisioned again."""
     provider = make()
     os.kill(_pid(await _ready(provider)), signal.SIGKILL)
     await provider._watchers["vm-1"]
@@ -208,10 +208,10 @@ async def test_a_killed_vm_is_described_as_ended(make: Callable[..., LocalProvid
         await _ready(provider)
 
 
-async def test_an_end_that_nobody_saw_is_dated_by_the_last_sign_of_life(
+async def test_unobserved_end_is_dated_by_the_last_activity(
     make: Callable[..., LocalProvider], configured: Settings
 ) -> None:
-    """A VM that ended while no service ran is billed until it last wrote something, not until now."""
+    """A VM that ended while no service ran is billed until it last wrote a file, not until now."""
     provider = make()
     lease = await _ready(provider)
     await provider.close()
@@ -228,29 +228,29 @@ async def test_an_end_that_nobody_saw_is_dated_by_the_last_sign_of_life(
     assert ended.ended_at == pytest.approx(between, abs=1e-5)
 
 
-async def test_a_process_that_got_the_pid_of_a_vm_is_left_alone(
+async def test_reused_pid_is_not_mistaken_for_a_vm(
     make: Callable[..., LocalProvider], configured: Settings
 ) -> None:
-    """A pid alone proves nothing: another process that has it now is neither taken for the VM nor ended."""
+    """Another process that has the pid of an ended VM is not ended."""
     provider = make()
     lease = await _ready(provider)
     os.kill(_pid(lease), signal.SIGKILL)
     await provider._watchers["vm-1"]
-    with subprocess.Popen(["sleep", "60"], start_new_session=True) as stranger:  # noqa: ASYNC220 - a stranger
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as stranger:  # noqa: ASYNC220 - an unrelated process
         record = _folder(configured) / "lease.json"
-        written = json.loads(record.read_text())
-        written.update(phase="ready", ended_at=None, detail="")
-        written["process"]["pid"] = stranger.pid
-        record.write_text(json.dumps(written))
+        stored = json.loads(record.read_text())
+        stored.update(phase="ready", ended_at=None, detail="")
+        stored["process"]["pid"] = stranger.pid
+        record.write_text(json.dumps(stored))
         assert (await make().release("vm-1")).phase is Phase.ENDED
         assert stranger.poll() is None
         stranger.kill()
 
 
-async def test_a_vm_that_will_not_end_is_killed_with_all_its_processes(
+async def test_vm_that_ignores_sigterm_is_killed(
     make: Callable[..., LocalProvider], configured: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who does not heed the request to end is killed, children included, and the end is confirmed."""
+    """A VM that ignores SIGTERM is killed with its children, and its end is confirmed."""
     monkeypatch.setattr(local_provider, "_GRACE_S", 0.05)
     provider = make(STUBBORN)
     await _ready(provider)
@@ -259,14 +259,14 @@ async def test_a_vm_that_will_not_end_is_killed_with_all_its_processes(
     assert not processes.find(str(_folder(configured) / "listener.json"))
 
 
-async def test_a_vm_that_breaks_at_its_start_says_why(make: Callable[..., LocalProvider]) -> None:
-    """A listener that ends before it listens is an error with its exit code and last words."""
+async def test_listener_that_fails_to_start(make: Callable[..., LocalProvider]) -> None:
+    """If the listener exits before it listens, the error has its exit code and its last line of output."""
     with pytest.raises(ProviderError, match=r"exit code 1.*there is no compiler"):
         await _ready(make(BROKEN))
 
 
-async def test_a_vm_is_ended_while_it_starts(make: Callable[..., LocalProvider]) -> None:
-    """A release in the middle of provisioning ends the VM, and the provisioning fails."""
+async def test_release_while_a_vm_starts(make: Callable[..., LocalProvider]) -> None:
+    """A release during provisioning ends the VM, and provisioning fails."""
     provider = make("import signal; signal.pause()")
     provisioning = provider.provision("vm-1", "MI300X", "token")
     assert (await anext(provisioning)).phase is Phase.STARTING
@@ -277,8 +277,8 @@ async def test_a_vm_is_ended_while_it_starts(make: Callable[..., LocalProvider])
         await waiting
 
 
-async def test_what_was_never_leased_is_unknown(make: Callable[..., LocalProvider]) -> None:
-    """It has no description, is confirmed to be gone, and leaves no trace."""
+async def test_unknown_vm(make: Callable[..., LocalProvider]) -> None:
+    """An unknown VM has no description, its end is confirmed at once, and nothing is stored."""
     provider = make()
     assert await provider.describe("vm-9") is None
     assert (await provider.release("vm-9")).phase is Phase.ENDED
@@ -287,22 +287,22 @@ async def test_what_was_never_leased_is_unknown(make: Callable[..., LocalProvide
         await provider.describe("../secret")
 
 
-async def test_a_local_vm_is_free_and_simulated(make: Callable[..., LocalProvider]) -> None:
-    """On a machine without a GPU its results are simulated, and an hour of it costs nothing."""
+async def test_local_vm_is_free_and_simulated(make: Callable[..., LocalProvider]) -> None:
+    """On a machine without a GPU, results are simulated and VMs cost nothing."""
     provider = make()
     assert provider.simulated is True
     assert provider.billing("MI300X").cost_usd(3600) == 0
 
 
-async def test_a_rehearsal_takes_a_clouds_time_and_price(make: Callable[..., LocalProvider]) -> None:
-    """It goes through every phase of a boot in the set time, is billed from booting on, at the set rate."""
+async def test_rehearsal_has_the_boot_time_and_price_of_a_cloud(make: Callable[..., LocalProvider]) -> None:
+    """A rehearsed boot has all phases, takes the configured time and is billed from BOOTING on."""
     time = FakeTime()
     provider = make(time=time, rehearse=True, rehearse_boot_s=200.0)
-    seen = [
+    steps = [
         (lease.phase, time.time, lease.started_at)
         async for lease in provider.provision("vm-1", "MI300X", "t")
     ]
-    assert seen == [
+    assert steps == [
         (Phase.QUEUED, 1000.0, None),
         (Phase.BOOTING, 1020.0, 1020.0),
         (Phase.PULLING, 1080.0, 1020.0),
@@ -315,8 +315,17 @@ async def test_a_rehearsal_takes_a_clouds_time_and_price(make: Callable[..., Loc
     assert (await provider.release("vm-1")).ended_at == 1500.0
 
 
-async def test_a_rehearsed_boot_goes_on_without_a_service(make: Callable[..., LocalProvider]) -> None:
-    """A machine that boots does not wait for whoever asked for it: the next service finds it further on."""
+async def test_rehearsal_has_the_price_of_the_gpu_type(make: Callable[..., LocalProvider]) -> None:
+    """Each GPU type has its own rate, and a lease names the GPU type of its VM."""
+    time = FakeTime()
+    provider = make(time=time, rehearse=True, rehearse_boot_s=200.0)
+    assert provider.billing("MI325X").cost_usd(3600) == Decimal("2.25")
+    leases = [lease async for lease in provider.provision("vm-1", "MI325X", "t")]
+    assert {lease.gpu for lease in leases} == {"MI325X"}
+
+
+async def test_rehearsed_boot_continues_without_a_service(make: Callable[..., LocalProvider]) -> None:
+    """A boot continues while no service runs; the next service finds it in a later phase."""
     time = FakeTime()
     provisioning = make(time=time, rehearse=True, rehearse_boot_s=200.0).provision("vm-1", "MI300X", "t")
     assert (await anext(provisioning)).phase is Phase.QUEUED
@@ -328,8 +337,8 @@ async def test_a_rehearsed_boot_goes_on_without_a_service(make: Callable[..., Lo
     assert time.time == 1200.0
 
 
-async def test_a_vm_given_up_in_the_queue_costs_nothing(make: Callable[..., LocalProvider]) -> None:
-    """Released before its machine booted, a rehearsed VM has no time from which it is billed."""
+async def test_vm_released_while_queued_is_not_billed(make: Callable[..., LocalProvider]) -> None:
+    """A rehearsed VM that is released before it boots has no billed interval."""
     time = FakeTime()
     provider = make(time=time, rehearse=True, rehearse_boot_s=200.0)
     provisioning = provider.provision("vm-1", "MI300X", "t")
@@ -340,8 +349,8 @@ async def test_a_vm_given_up_in_the_queue_costs_nothing(make: Callable[..., Loca
         await anext(provisioning)
 
 
-async def test_the_real_listener_answers_with_its_token(configured: Settings) -> None:
-    """A VM is a listener that answers whoever has its token, and ends when it is released."""
+async def test_real_listener_accepts_its_token(configured: Settings) -> None:
+    """The real listener accepts its token, and ends when the VM is released."""
     provider = LocalProvider(configured)
     try:
         lease = await _ready(provider)
@@ -358,8 +367,8 @@ async def test_the_real_listener_answers_with_its_token(configured: Settings) ->
         await provider.close()
 
 
-async def test_a_vm_that_nobody_owns_ends_itself(configured: Settings) -> None:
-    """Without heartbeats the listener's dead-man ends it, and the provider sees that."""
+async def test_watchdog_ends_an_abandoned_vm(configured: Settings) -> None:
+    """Without heartbeats the listener's watchdog ends the VM, and the provider notices."""
     provider = LocalProvider(replace(configured, dead_man_s=0.5))
     try:
         await _ready(provider)
@@ -373,7 +382,7 @@ async def test_a_vm_that_nobody_owns_ends_itself(configured: Settings) -> None:
         await provider.close()
 
 
-def test_the_listener_is_our_own_program() -> None:
-    """A VM runs this very installation, whatever lies in the current directory."""
+def test_listener_command_is_this_installation() -> None:
+    """A VM runs this installation, whatever is in the current directory."""
     assert LISTENER[0] == sys.executable
     assert LISTENER[1:] == ("-P", "-m", "warmfront", "listener")
