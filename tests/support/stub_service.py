@@ -75,16 +75,23 @@ class StubService:
             "problem": "leaky-relu",
             "gpu_type": "MI300X",
             "dtype": "float32",
+            "language": "hip",
             "endpoint": self.endpoint,
             "file_name": "solution.hip",
+            "code_sha256": "0" * 64,
             "state": "DONE",
             "verdict": self.events[-1]["status"],
             "created_at": TIME,
             "finished_at": TIME,
+            "vm_id": "vm_1",
+            "attempts": 1,
+            "cancel_requested": False,
             "simulated": True,
             "cost_usd": 0.0331,
             "avg_runtime_ms": 1.5,
+            "avg_gflops": None,
             "last_event_id": len(self.events),
+            "urls": dict.fromkeys(("self", "events", "code", "cancel"), "/"),
         }
 
 

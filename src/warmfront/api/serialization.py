@@ -11,9 +11,9 @@ from warmfront.problems.spec import Dtype
 from warmfront.submission import SubmissionState
 from warmfront.verdicts import Endpoint, Verdict
 from warmfront.wire.base import isoformat
+from warmfront.wire.submission_detail import SubmissionDetailResponse
 from warmfront.wire.submissions import (
     SubmissionCreatedResponse,
-    SubmissionDetailResponse,
     SubmissionResponse,
     SubmissionUrls,
 )

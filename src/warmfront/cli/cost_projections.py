@@ -20,7 +20,7 @@ def forecast(*, tasks_per_day: float | None, as_json: bool) -> int:
     """How long the credits last, at the present pace and at others."""
 
     async def work(client: AsyncClient) -> int:
-        told = await client.forecast(tasks_per_day)
+        told = (await client.forecast(tasks_per_day)).to_json()
         if as_json:
             print_json(told)
             return 0
@@ -53,7 +53,7 @@ def what_if(*, as_json: bool) -> int:
     """This month, as it was and as it might have been."""
 
     async def work(client: AsyncClient) -> int:
-        told = await client.what_if()
+        told = (await client.what_if()).to_json()
         if as_json:
             print_json(told)
         else:

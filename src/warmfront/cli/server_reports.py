@@ -16,7 +16,7 @@ from warmfront.vm import VMState
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from warmfront.client import AsyncClient, Costs, Machine, Submission
+    from warmfront.client import AsyncClient, Costs, Submission, Vm
 
 #: In the order that a submission takes: one that moves on meanwhile is seen later, not missed.
 _UNFINISHED = ("ADMITTING", "QUEUED", "ASSIGNED", "RUNNING")
@@ -36,7 +36,7 @@ def ps(*, finished: bool, everyone: bool, as_json: bool) -> int:
                     break
         items = sorted(found.values(), key=lambda item: -item.created_at)
         if as_json:
-            print_json([item.fields for item in items])
+            print_json([item.to_json() for item in items])
         else:
             print_columns([_PS_HEADING, *map(_ps_row, items)])
         return 0
@@ -67,7 +67,7 @@ def stop(beginning: str, *, as_json: bool) -> int:
     async def work(client: AsyncClient) -> int:
         ended = await client.cancel((await find(client, beginning)).id)
         if as_json:
-            print_json(ended.fields)
+            print_json(ended.to_json())
         else:
             print(f"{ended.id}  {ended.verdict}")
         return 0
@@ -81,7 +81,7 @@ def vms(*, finished: bool, as_json: bool) -> int:
     async def work(client: AsyncClient) -> int:
         found = [vm for vm in await client.vms() if finished or not VMState(vm.state).is_over]
         if as_json:
-            print_json([vm.fields for vm in found])
+            print_json([vm.to_json() for vm in found])
         else:
             print_columns([_VMS_HEADING, *map(_vm_row, found)])
         return 0
@@ -92,7 +92,7 @@ def vms(*, finished: bool, as_json: bool) -> int:
 _VMS_HEADING = ("ID", "STATE", "GPU", "PROVIDER", "AGE", "BOOT", "TASKS", "COST", "NOTE")
 
 
-def _vm_row(vm: Machine) -> tuple[str, ...]:
+def _vm_row(vm: Vm) -> tuple[str, ...]:
     return (
         vm.id,
         vm.state,
@@ -106,10 +106,10 @@ def _vm_row(vm: Machine) -> tuple[str, ...]:
     )
 
 
-def _vm_note(vm: Machine) -> str:
+def _vm_note(vm: Vm) -> str:
     if VMState(vm.state).is_free and vm.deadline_at is not None:
-        return f"released in {duration(vm.deadline_at - time.time())}; {vm.fields['reason']}"
-    return str(vm.fields["reason"])
+        return f"released in {duration(vm.deadline_at - time.time())}; {vm.reason}"
+    return vm.reason
 
 
 def metrics(*, as_json: bool) -> int:
@@ -118,7 +118,7 @@ def metrics(*, as_json: bool) -> int:
     async def work(client: AsyncClient) -> int:
         found = await client.metrics()
         if as_json:
-            print_json(found.fields)
+            print_json(found.to_json())
             return 0
         print_columns(
             [
@@ -141,7 +141,7 @@ def cost(*, as_json: bool) -> int:
     async def work(client: AsyncClient) -> int:
         found = await client.costs()
         if as_json:
-            print_json(found.fields)
+            print_json(found.to_json())
         else:
             print("\n".join(cost_lines(found)))
         return 0
@@ -156,12 +156,14 @@ def cost_lines(costs: Costs) -> Iterator[str]:
     yield f"{bar(share, fill='░')}  {share:.1%} of the credits, in {dollars}"
     yield f"spent ${costs.total_usd:,.4f}, left ${costs.remaining_usd:,.2f} of ${costs.credits_usd:,.2f}"
     yield f"promised to the VMs alive, at the most: ${costs.reserved_usd:,.4f}"
-    yield from _bars("by day, UTC", costs.by_day)
-    yield from _bars("by what the VMs did", costs.by_meter)
-    if costs.differences:
+    yield from _bars("by day, UTC", {row.day: row.cost_usd for row in costs.by_day})
+    yield from _bars("by what the VMs did", {row.meter: row.cost_usd for row in costs.by_meter})
+    differences = costs.audit.differences if costs.audit else []
+    if differences:
         yield "\nthe provider's record and the ledger do not agree"
-    for vm_id, (billed_usd, ledger_usd) in costs.differences.items():
-        yield f"  {vm_id}  ${billed_usd:,.4f} by its provider's record, ${ledger_usd:,.4f} by the ledger"
+    for row in differences:
+        billed, ledger = f"${row.billed_usd:,.4f}", f"${row.ledger_usd:,.4f}"
+        yield f"  {row.vm_id}  {billed} by its provider's record, {ledger} by the ledger"
 
 
 def _bars(title: str, amounts: Mapping[str, Decimal]) -> Iterator[str]:

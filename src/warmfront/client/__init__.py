@@ -1,7 +1,8 @@
-"""The SDK: hand a kernel to a Warmfront service, follow it to its verdict, ask what was spent.
+"""The SDK: submit a kernel to a Warmfront service, follow it to its verdict, and read what it cost.
 
-`submit_hip_kernel` and `get_orchestrator_metrics` are all that most programs need; `Client` and
-`AsyncClient` have the rest. It speaks HTTP and nothing else: no part of the service is loaded.
+`submit_hip_kernel` and `get_orchestrator_metrics` are enough for most programs; `Client` and `AsyncClient`
+have the rest. Responses are the models of `warmfront.wire`: money is `Decimal`, times are seconds since 1970,
+and `to_json()` returns the JSON. The SDK speaks HTTP only; no part of the service is loaded.
 """
 
 from __future__ import annotations
@@ -9,9 +10,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warmfront.client.aio import AsyncClient
-from warmfront.client.model import Costs, Event, Machine, Metrics, Page, Result, Submission
+from warmfront.client.result import ReceivedEvent as Event
+from warmfront.client.result import Result
 from warmfront.client.retry import Retry
 from warmfront.client.sync import Client
+from warmfront.wire.costs import CostsResponse as Costs
+from warmfront.wire.costs import MetricsResponse as Metrics
+from warmfront.wire.forecasts import PaceForecastListResponse as Forecasts
+from warmfront.wire.forecasts import WhatIfResponse as WhatIf
+from warmfront.wire.submissions import SubmissionPageResponse as Page
+from warmfront.wire.submissions import SubmissionResponse as Submission
+from warmfront.wire.vms import VmResponse as Vm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,12 +30,14 @@ __all__ = [
     "Client",
     "Costs",
     "Event",
-    "Machine",
+    "Forecasts",
     "Metrics",
     "Page",
     "Result",
     "Retry",
     "Submission",
+    "Vm",
+    "WhatIf",
     "get_orchestrator_metrics",
     "submit_hip_kernel",
 ]
@@ -43,23 +54,61 @@ def submit_hip_kernel(
     api_key: str | None = None,
     on_event: Callable[[Event], object] | None = None,
 ) -> Result:
-    """Submit a kernel and wait for its verdict; `on_event` is called with each event on the way.
+    """Submit a kernel and wait for its verdict.
 
-    A kernel that is wrong is a result; what keeps it from being judged is a `WarmfrontError`.
+    A kernel that is wrong has a result; an exception means that it could not be judged.
+
+    Args:
+        code: HIP source that defines `solution`.
+        problem: The slug or an alias of the problem.
+        gpu_type: The GPU to run on.
+        dtype: A dtype of the problem; its first if omitted.
+        endpoint: "xray", "checker", "benchmark" or "submit".
+        url: The address of the service; WARMFRONT_URL, or http://127.0.0.1:3000, by default.
+        api_key: An API key; WARMFRONT_API_KEY by default.
+        on_event: Called with each event as it happens.
+
+    Returns:
+        The verdict and the facts that came with it.
+
+    Raises:
+        BadRequest: A field is not valid.
+        BudgetExceeded: A daily budget is used up.
+        NotAuthenticated: The service requires an API key.
+        RateLimitExceeded: The user has no submissions left in this minute or day.
+        ServerUnreachable: No service responds at `url`.
+
+    Example:
+        >>> result = submit_hip_kernel(code, problem="leaky-relu", endpoint="checker")
+        >>> if not result.is_success:
+        ...     print(result.message, result.hint)
     """
     with Client(url, api_key) as client:
         submission_id = client.submit(
             code, problem=problem, gpu_type=gpu_type, dtype=dtype, endpoint=endpoint
         )
-        seen = []
+        events = []
         for event in client.events(submission_id):
-            seen.append(event)
+            events.append(event)
             if on_event is not None:
                 on_event(event)
-        return Result.of(submission_id, seen)
+        return Result.from_events(submission_id, events)
 
 
 def get_orchestrator_metrics(url: str | None = None, api_key: str | None = None) -> Metrics:
-    """What the service has spent and done so far."""
+    """Return the seven headline metrics of the service.
+
+    Args:
+        url: The address of the service; WARMFRONT_URL, or http://127.0.0.1:3000, by default.
+        api_key: An API key; WARMFRONT_API_KEY by default.
+
+    Raises:
+        NotAuthenticated: The service requires an API key.
+        ServerUnreachable: No service responds at `url`.
+
+    Example:
+        >>> metrics = get_orchestrator_metrics()
+        >>> print(metrics.total_cost_usd, metrics.remaining_credits_usd)
+    """
     with Client(url, api_key) as client:
         return client.metrics()

@@ -1,6 +1,6 @@
-"""The client, written once, for asyncio. `warmfront.client.Client` is the same without `await`.
+"""The client for asyncio. `warmfront.client.Client` has the same methods without `await`.
 
-It survives a server that goes away and comes back: whatever is asked again has the effect of once.
+Requests are retried after a dropped connection, and each is idempotent, so a retry has no further effect.
 """
 
 from __future__ import annotations
@@ -15,49 +15,70 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
-from warmfront.client.model import Costs, Event, Machine, Metrics, Page, Result, Submission
+from warmfront.client.result import ReceivedEvent, Result
 from warmfront.client.retry import Retry
-from warmfront.client.server_errors import failure, unreachable
+from warmfront.client.server_errors import error_from_response, parse_response, unreachable
 from warmfront.client.sse import messages
 from warmfront.errors import BadSetting, Conflict, ServerUnreachable, WarmfrontError
+from warmfront.submission import SubmissionState
 from warmfront.verdicts import SUCCESS, Verdict
+from warmfront.wire.costs import CostsResponse, MetricsResponse
+from warmfront.wire.forecasts import PaceForecastListResponse, WhatIfResponse
+from warmfront.wire.submissions import SubmissionPageResponse, SubmissionResponse
+from warmfront.wire.version import SCHEMA_VERSION, VERSION_HEADER
+from warmfront.wire.vms import VmListResponse, VmResponse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
 DEFAULT_URL = "http://127.0.0.1:3000"
 
-#: Answers of a server, or of a proxy before it, that is on its way back.
-_PASSING = {502, 503, 504}
-#: The server says something every 15 s; a stream that is silent for longer was cut without a word.
+#: Statuses of a server that restarts, or of a proxy in front of it.
+_TRANSIENT_STATUSES = {502, 503, 504}
+#: The server sends a comment every 15 s; a stream that is silent for longer has lost its connection.
 _TIMEOUT = httpx.Timeout(60.0, connect=10.0)
-#: These end a submission whatever its endpoint; CHECKED, say, ends only `checker`.
-_ALWAYS_LAST = set(Verdict) - set(SUCCESS.values()) | {Verdict.ACCEPTED}
-
-
-#: A simulation of the server's takes longer than any other answer.
-_SIMULATION_S = 330.0
+#: A simulation takes longer than any other response.
+_SIMULATION_TIMEOUT_S = 330.0
+#: These end a submission whatever its endpoint; CHECKED, for example, ends only `checker`.
+_ALWAYS_TERMINAL = set(Verdict) - set(SUCCESS.values()) | {Verdict.ACCEPTED}
 
 
 class AsyncClient:
-    """A Warmfront service, by its address.
+    """A client of one Warmfront service.
 
-    `url` and `api_key` default to WARMFRONT_URL (http://127.0.0.1:3000) and WARMFRONT_API_KEY.
+    One client can follow any number of submissions at once. Use it with `async with`, or call `close`.
+
+    Args:
+        url: The address of the service; WARMFRONT_URL, or http://127.0.0.1:3000, by default.
+        api_key: An API key; WARMFRONT_API_KEY by default.
+        retry: How often to retry after a dropped connection.
+
+    Raises:
+        BadSetting: `url` is not an HTTP address or `api_key` is not a key.
+
+    Besides the exceptions that it lists, every method that sends a request can raise `NotAuthenticated`,
+    `NotAllowed`, `ServerUnreachable` if no service responds, and `InfrastructureError` if the service fails
+    or its response does not match this client's wire schema.
+
+    Example:
+        >>> async with AsyncClient() as client:
+        ...     submission_id = await client.submit(code, problem="relu", endpoint="checker")
+        ...     result = await client.result(submission_id)
     """
 
     def __init__(
         self, url: str | None = None, api_key: str | None = None, *, retry: Retry | None = None
     ) -> None:
-        self.url = _address(url or os.environ.get("WARMFRONT_URL") or DEFAULT_URL)
+        self.url = _validate_url(url or os.environ.get("WARMFRONT_URL") or DEFAULT_URL)
         self._retry = retry or Retry()
-        self._has_answered = False
+        self._has_responded = False
         self._http = httpx.AsyncClient(
             base_url=f"{self.url}/api/amd",
             headers=_headers(api_key or os.environ.get("WARMFRONT_API_KEY")),
             timeout=_TIMEOUT,
-            # Every stream holds a connection: a bound would make the next request wait for a verdict.
+            # Every stream holds a connection: with a limit, a request could wait for another's verdict.
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
-            # A proxy from the environment cannot reach this machine's own loopback.
+            # A proxy from the environment cannot reach this machine's loopback interface.
             trust_env=urlsplit(self.url).hostname not in {"127.0.0.1", "localhost", "::1"},
         )
 
@@ -68,7 +89,12 @@ class AsyncClient:
         await self.close()
 
     async def close(self) -> None:
-        """Let go of the connections. Submissions go on."""
+        """Close the connections. Submissions continue on the server.
+
+        Example:
+            >>> client = AsyncClient()
+            >>> await client.close()
+        """
         await self._http.aclose()
 
     async def submit(
@@ -83,7 +109,30 @@ class AsyncClient:
         problem_def: str | None = None,
         idempotency_key: str | None = None,
     ) -> str:
-        """Hand a kernel over; its submission's id. It is stored, and gets its verdict, when this returns."""
+        """Submit a kernel and return the id of its submission.
+
+        When this returns, the submission is stored and will get a verdict.
+
+        Args:
+            code: HIP source that defines `solution`.
+            problem: The slug or an alias of the problem.
+            gpu_type: A GPU such as "MI300X"; the service's default if omitted.
+            dtype: A dtype of the problem; its first if omitted.
+            endpoint: "xray", "checker", "benchmark" or "submit".
+            file_name: The name of the source file in compiler messages.
+            problem_def: The Python source of a problem; requires an operator's key.
+            idempotency_key: Submitting twice with the same key creates one submission. By default every call
+                has its own key, so only its own retries are deduplicated.
+
+        Raises:
+            BadRequest: A field is not valid.
+            Conflict: `idempotency_key` was used for a different request.
+            RateLimitExceeded: The user has no submissions left in this minute or day.
+            BudgetExceeded: A daily budget is used up.
+
+        Example:
+            >>> submission_id = await client.submit(code, problem="relu", endpoint="checker")
+        """
         request = {
             "solution_code": code,
             "problem": problem,
@@ -94,23 +143,34 @@ class AsyncClient:
             "file_name": file_name,
             "problem_def": problem_def,
         }
-        # With a key of its own, a submit that was cut can be sent again without a second submission.
         key = idempotency_key or str(uuid.uuid4())
-        told = await self._ask(
+        created = await self._request(
             "POST",
             "/submit",
             json={name: value for name, value in request.items() if value is not None},
             headers={"Accept": "application/json", "Idempotency-Key": key},
         )
-        return str(told["id"])
+        return str(created["id"])
 
-    async def events(self, submission_id: str, *, after: int = 0) -> AsyncGenerator[Event]:
-        """Every event after that id, each once, as it happens; ends after the terminal one.
+    async def events(self, submission_id: str, *, after: int = 0) -> AsyncGenerator[ReceivedEvent]:
+        """Yield the events of a submission as they happen, each once; end after the terminal event.
 
-        A cut is mended: the stream is asked for again from the last event that came.
+        A dropped stream is resumed after the last event that was received.
+
+        Args:
+            submission_id: The id of the submission.
+            after: Skip the events up to this id.
+
+        Raises:
+            NotFound: There is no such submission, or it belongs to another user.
+            ServerUnreachable: The stream could not be resumed.
+
+        Example:
+            >>> async for event in client.events(submission_id):
+            ...     print(event.id, event.status)
         """
         last = after
-        waits_s = self._retry.waits_s()
+        delays_s = self._retry.delays_s()
         while True:
             reason: WarmfrontError | None = None
             try:
@@ -119,40 +179,79 @@ class AsyncClient:
                         if event.id <= last:
                             continue
                         if event.id > last + 1:
-                            break  # something is missing: ask again from where we are
+                            break  # an event is missing: request the stream again
                         last = event.id
-                        waits_s = self._retry.waits_s()
+                        delays_s = self._retry.delays_s()
                         yield event
-                        if event.status in _ALWAYS_LAST:
+                        if event.status in _ALWAYS_TERMINAL:
                             return
-                if await self._is_over(submission_id, last):
+                if await self._is_complete(submission_id, last):
                     return
             except ServerUnreachable as error:
                 reason = error
-            wait_s = next(waits_s, None)
-            if wait_s is None:
-                raise reason or unreachable(self.url, EOFError("the event stream ends too early"))
-            await asyncio.sleep(wait_s)
+            delay_s = next(delays_s, None)
+            if delay_s is None:
+                raise reason or unreachable(self.url, EOFError("the event stream ended before the verdict"))
+            await asyncio.sleep(delay_s)
 
     async def result(self, submission_id: str) -> Result:
-        """Wait for the verdict."""
-        async with aclosing(self.events(submission_id)) as events:
-            return Result.of(submission_id, [event async for event in events])
+        """Wait for the verdict of a submission.
 
-    async def cancel(self, submission_id: str) -> Submission:
-        """Stop it, and return when nothing of it runs any more. What is cancelled already stays so."""
+        A kernel that is wrong has a result too: see `Result.is_success`.
+
+        Args:
+            submission_id: The id of the submission.
+
+        Raises:
+            NotFound: There is no such submission, or it belongs to another user.
+
+        Example:
+            >>> result = await client.result(submission_id)
+            >>> print(result.verdict, result.message)
+        """
+        async with aclosing(self.events(submission_id)) as events:
+            return Result.from_events(submission_id, [event async for event in events])
+
+    async def cancel(self, submission_id: str) -> SubmissionResponse:
+        """Cancel a submission and wait until its sandbox is gone.
+
+        Cancelling a cancelled submission has no effect.
+
+        Args:
+            submission_id: The id of the submission.
+
+        Raises:
+            NotFound: There is no such submission, or it belongs to another user.
+            Conflict: The submission already has another verdict.
+
+        Example:
+            >>> cancelled = await client.cancel(submission_id)
+            >>> print(cancelled.verdict)
+            CANCELLED
+        """
         try:
-            await self._ask("POST", _path(submission_id, "/cancel"))
+            await self._request("POST", _path(submission_id, "/cancel"))
         except Conflict:
-            found = await self.submission(submission_id)
-            if found.verdict != Verdict.CANCELLED:
+            submission = await self.submission(submission_id)
+            if submission.verdict != Verdict.CANCELLED:
                 raise
-            return found
+            return submission
         return await self.submission(submission_id)
 
-    async def submission(self, submission_id: str) -> Submission:
-        """One submission."""
-        return Submission.of(await self._ask("GET", _path(submission_id)))
+    async def submission(self, submission_id: str) -> SubmissionResponse:
+        """Return one submission.
+
+        Args:
+            submission_id: The id of the submission.
+
+        Raises:
+            NotFound: There is no such submission, or it belongs to another user.
+
+        Example:
+            >>> submission = await client.submission(submission_id)
+            >>> print(submission.state, submission.cost_usd)
+        """
+        return parse_response(SubmissionResponse, await self._request("GET", _path(submission_id)))
 
     async def submissions(
         self,
@@ -164,8 +263,26 @@ class AsyncClient:
         limit: int = 50,
         cursor: str | None = None,
         everyone: bool = False,
-    ) -> Page:
-        """My submissions, newest first, a page at a time; an operator may ask for everyone's."""
+    ) -> SubmissionPageResponse:
+        """Return one page of the user's submissions, newest first.
+
+        Args:
+            state: Only submissions in this state, such as "QUEUED".
+            verdict: Only submissions with this verdict, such as "ACCEPTED".
+            problem: Only submissions for this problem.
+            endpoint: Only submissions to this endpoint.
+            limit: The size of the page, at most 100.
+            cursor: The `next_cursor` of the previous page.
+            everyone: The submissions of all users; requires an operator's key.
+
+        Raises:
+            BadRequest: A filter is not valid.
+
+        Example:
+            >>> page = await client.submissions(problem="relu", verdict="ACCEPTED")
+            >>> for submission in page.items:
+            ...     print(submission.id, submission.avg_runtime_ms)
+        """
         filters = {
             "state": state,
             "verdict": verdict,
@@ -175,84 +292,116 @@ class AsyncClient:
             "cursor": cursor,
             "all": "1" if everyone else None,
         }
-        chosen = {name: value for name, value in filters.items() if value is not None}
-        told = await self._ask("GET", "/submissions", params=chosen)
-        items = [Submission.of(item) for item in told["items"]]
-        return Page(items=items, next_cursor=told.get("next_cursor"))
+        params = {name: value for name, value in filters.items() if value is not None}
+        return parse_response(
+            SubmissionPageResponse, await self._request("GET", "/submissions", params=params)
+        )
 
-    async def metrics(self) -> Metrics:
-        """What the service has spent and done so far."""
-        return Metrics.of(await self._ask("GET", "/metrics"))
+    async def metrics(self) -> MetricsResponse:
+        """Return the seven headline metrics of the service.
 
-    async def vms(self) -> list[Machine]:
-        """The VMs that there are, and those that were of late."""
-        return [Machine.of(vm) for vm in (await self._ask("GET", "/vms"))["items"]]
+        Example:
+            >>> metrics = await client.metrics()
+            >>> print(metrics.total_cost_usd, metrics.warm_reuses)
+        """
+        return parse_response(MetricsResponse, await self._request("GET", "/metrics"))
 
-    async def costs(self) -> Costs:
-        """What was spent, by day and by what the VMs did meanwhile."""
-        return Costs.of(await self._ask("GET", "/costs"))
+    async def vms(self) -> list[VmResponse]:
+        """Return the live and the most recent VMs, newest first.
 
-    async def forecast(self, tasks_per_day: float | None = None) -> dict[str, Any]:
-        """How long the credits last at the present pace and at others, as the server says; for operators."""
-        asked = {} if tasks_per_day is None else {"tasks_per_day": tasks_per_day}
-        told: dict[str, Any] = await self._ask("GET", "/forecast", params=asked, timeout=_SIMULATION_S)
-        return told
+        Example:
+            >>> for vm in await client.vms():
+            ...     print(vm.id, vm.state, vm.cost_usd)
+        """
+        return parse_response(VmListResponse, await self._request("GET", "/vms")).items
 
-    async def what_if(self) -> dict[str, Any]:
-        """What this month would have cost with other policies, as the server has it; for operators."""
-        told: dict[str, Any] = await self._ask("GET", "/what-if", timeout=_SIMULATION_S)
-        return told
+    async def costs(self) -> CostsResponse:
+        """Return the credits, and the costs by VM, by what the VMs did and by day.
 
-    async def _is_over(self, submission_id: str, last: int) -> bool:
-        found = await self.submission(submission_id)
-        return found.state == "DONE" and found.last_event_id <= last
+        Example:
+            >>> costs = await client.costs()
+            >>> for day in costs.by_day:
+            ...     print(day.day, day.cost_usd)
+        """
+        return parse_response(CostsResponse, await self._request("GET", "/costs"))
 
-    async def _stream(self, submission_id: str, after: int) -> AsyncGenerator[Event]:
-        """One connection's events."""
+    async def forecast(self, tasks_per_day: float | None = None) -> PaceForecastListResponse:
+        """Forecast how long the credits last at several paces. Takes seconds; requires an operator's key.
+
+        Args:
+            tasks_per_day: One pace, up to 500, instead of the default ones.
+
+        Raises:
+            BadRequest: `tasks_per_day` is out of range.
+
+        Example:
+            >>> for pace in (await client.forecast()).items:
+            ...     print(pace.tasks_per_day, pace.lasts_days)
+        """
+        params = {} if tasks_per_day is None else {"tasks_per_day": tasks_per_day}
+        body = await self._request("GET", "/forecast", params=params, timeout=_SIMULATION_TIMEOUT_S)
+        return parse_response(PaceForecastListResponse, body)
+
+    async def what_if(self) -> WhatIfResponse:
+        """Compare this month's cost with other policies. Takes seconds; requires an operator's key.
+
+        Example:
+            >>> for policy in (await client.what_if()).items:
+            ...     print(policy.policy, policy.usd)
+        """
+        body = await self._request("GET", "/what-if", timeout=_SIMULATION_TIMEOUT_S)
+        return parse_response(WhatIfResponse, body)
+
+    async def _is_complete(self, submission_id: str, last_event_id: int) -> bool:
+        submission = await self.submission(submission_id)
+        return submission.state is SubmissionState.DONE and submission.last_event_id <= last_event_id
+
+    async def _stream(self, submission_id: str, after: int) -> AsyncGenerator[ReceivedEvent]:
+        """Yield the events of one connection."""
         headers = {"Accept": "text/event-stream", "Last-Event-ID": str(after)}
         try:
             async with self._http.stream("GET", _path(submission_id, "/events"), headers=headers) as response:
-                self._has_answered = True
-                if response.status_code in _PASSING:
+                self._has_responded = True
+                if response.status_code in _TRANSIENT_STATUSES:
                     raise unreachable(self.url, EOFError(f"HTTP {response.status_code}"))
                 if response.status_code == httpx.codes.NO_CONTENT:
-                    return  # the verdict is in, and we have it
+                    return  # there is no event after the last one that was received
                 if response.status_code != httpx.codes.OK:
                     await response.aread()
-                    raise failure(response)
+                    raise error_from_response(response)
                 async with aclosing(messages(response.aiter_bytes())) as stream:
                     async for message in stream:
                         fields = json.loads(message.data)
-                        yield Event(id=int(message.id), status=fields["status"], fields=fields)
+                        yield ReceivedEvent(id=int(message.id), status=fields["status"], fields=fields)
         except httpx.TransportError as error:
-            self._give_up_at_once(error)
+            self._raise_if_never_reached(error)
             raise unreachable(self.url, error) from error
 
-    async def _ask(self, method: str, path: str, **request: Any) -> Any:  # noqa: ANN401 - httpx's, and JSON
-        """The JSON of an answer; asked again after a cut, within bounds."""
-        waits_s = self._retry.waits_s()
+    async def _request(self, method: str, path: str, **options: Any) -> Any:  # noqa: ANN401 - httpx's options; JSON
+        """Send a request, with retries, and return the JSON body of the response."""
+        delays_s = self._retry.delays_s()
         while True:
             reason: WarmfrontError
             try:
-                response = await self._http.request(method, path, **request)
+                response = await self._http.request(method, path, **options)
             except httpx.TransportError as error:
-                self._give_up_at_once(error)
+                self._raise_if_never_reached(error)
                 reason = unreachable(self.url, error)
             else:
-                self._has_answered = True
+                self._has_responded = True
                 if response.is_success:
                     return response.json()
-                reason = failure(response)
-                if response.status_code not in _PASSING:
+                reason = error_from_response(response)
+                if response.status_code not in _TRANSIENT_STATUSES:
                     raise reason
-            wait_s = next(waits_s, None)
-            if wait_s is None:
+            delay_s = next(delays_s, None)
+            if delay_s is None:
                 raise reason
-            await asyncio.sleep(wait_s)
+            await asyncio.sleep(delay_s)
 
-    def _give_up_at_once(self, error: httpx.TransportError) -> None:
-        """A server that never answered is not on its way back: it was not started."""
-        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout) and not self._has_answered:
+    def _raise_if_never_reached(self, error: httpx.TransportError) -> None:
+        """Fail without a retry if no service has responded yet: it is not restarting, it was not started."""
+        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout) and not self._has_responded:
             raise unreachable(self.url, error) from error
 
 
@@ -260,21 +409,23 @@ def _path(submission_id: str, rest: str = "") -> str:
     return f"/submissions/{quote(submission_id, safe='')}{rest}"
 
 
-def _address(url: str) -> str:
+def _validate_url(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise BadSetting(
-            f"WARMFRONT_URL is {url!r}, which is not the address of a service.",
-            hint=f"Give one such as {DEFAULT_URL}.",
+            f"WARMFRONT_URL is {url!r}; allowed: an http or https address.",
+            hint=f"Use an address such as {DEFAULT_URL}.",
         )
     return url.rstrip("/")
 
 
 def _headers(api_key: str | None) -> dict[str, str]:
+    headers = {VERSION_HEADER: str(SCHEMA_VERSION)}
     if not api_key:
-        return {}
+        return headers
     if not (api_key.isascii() and api_key.isprintable()) or " " in api_key:
         raise BadSetting(
-            "WARMFRONT_API_KEY is not a key.", hint="`warmfront keys create --user NAME` prints one."
+            "WARMFRONT_API_KEY is not an API key; keys begin with wf_.",
+            hint="Ask the operator of the service for a key.",
         )
-    return {"Authorization": f"Bearer {api_key}"}
+    return {**headers, "Authorization": f"Bearer {api_key}"}

@@ -1,4 +1,4 @@
-"""How often and how patiently something is tried again after a cut. Values only."""
+"""Retries with exponential backoff and jitter."""
 
 from __future__ import annotations
 
@@ -12,15 +12,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Retry:
-    """Tries in a row without any progress; progress starts the count again."""
+    """How often a client retries after a dropped connection.
 
-    attempts: int = 12  #: with the waits below, a server may take half a minute to restart
-    first_s: float = 0.1
-    most_s: float = 5.0
+    The delay doubles from `first_s` to `most_s`. Progress, such as a new event, resets the count.
 
-    def waits_s(self) -> Iterator[float]:
-        """The wait before each further try. Spread, so that a thousand clients do not return as one."""
-        wait_s = self.first_s
+    Example:
+        >>> from warmfront.client import Client, Retry
+        >>> client = Client(retry=Retry(attempts=3))
+    """
+
+    attempts: int = 12  #: retries in a row; with the default delays a server has half a minute to restart
+    first_s: float = 0.1  #: the first delay
+    most_s: float = 5.0  #: the longest delay
+
+    def delays_s(self) -> Iterator[float]:
+        """Yield the delay before each retry, with jitter so that many clients do not return at once."""
+        delay_s = self.first_s
         for _ in range(self.attempts):
-            yield wait_s * random.uniform(0.5, 1)  # noqa: S311 - nothing secret about it
-            wait_s = min(2 * wait_s, self.most_s)
+            yield delay_s * random.uniform(0.5, 1)  # noqa: S311 - jitter needs no secure randomness
+            delay_s = min(2 * delay_s, self.most_s)

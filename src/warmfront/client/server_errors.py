@@ -1,40 +1,61 @@
-"""Turns what a server refused into the error that it means.
+"""Turns error responses, and responses that this client cannot read, into `warmfront.errors`.
 
-The `code` of a problem+json answer names a class of `warmfront.errors`; nothing else is guessed from words.
+The `code` of a problem+json response names the error class; nothing is inferred from its text.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from warmfront import errors
 
 if TYPE_CHECKING:
     import httpx
 
+M = TypeVar("M", bound=BaseModel)
 
-def failure(response: httpx.Response) -> errors.WarmfrontError:
-    """The error that an answer stands for; its body has been read."""
-    problem = _problem(response)
+
+def error_from_response(response: httpx.Response) -> errors.WarmfrontError:
+    """Return the error of a response whose body has been read."""
+    problem = _problem_details(response)
     code = str(problem.get("code") or "")
     message = str(problem.get("detail") or problem.get("title") or f"HTTP {response.status_code}.")
-    generic = errors.InfrastructureError if response.status_code >= 500 else errors.UsageError
-    error = _BY_CODE.get(code, generic)(message, hint=problem.get("hint") or None)
-    error.code = code or error.code  # also one that only the server knows: programs can match on it
+    fallback = errors.InfrastructureError if response.status_code >= 500 else errors.UsageError
+    error = _BY_CODE.get(code, fallback)(message, hint=problem.get("hint") or None)
+    error.code = code or error.code  # programs may match on a code that only the server knows
     return error
 
 
 def unreachable(url: str, error: Exception) -> errors.ServerUnreachable:
-    """No answer came from this address."""
+    """Return the error for a server that did not respond."""
     reason = str(error) or type(error).__name__
     return errors.ServerUnreachable(
-        f"No Warmfront service answers at {url}: {reason}.".replace("..", "."),
+        f"No Warmfront service responds at {url}: {reason}.".replace("..", "."),
         hint="Start the service there, or use the address of a running one (WARMFRONT_URL).",
     )
 
 
-def _problem(response: httpx.Response) -> dict[str, Any]:
+def parse_response(model: type[M], body: object) -> M:
+    """Return the JSON body of a response as a model.
+
+    Raises:
+        InfrastructureError: The body does not match the wire schema of this client.
+    """
+    try:
+        return model.model_validate(body)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "body"
+        raise errors.InfrastructureError(
+            f"The server's response has {field} = {first.get('input')!r}: {first['msg']}.",
+            hint="Upgrade this client to the server's release.",
+        ) from error
+
+
+def _problem_details(response: httpx.Response) -> dict[str, Any]:
     try:
         body = json.loads(response.content)
     except ValueError:
@@ -42,8 +63,9 @@ def _problem(response: httpx.Response) -> dict[str, Any]:
     return body if isinstance(body, dict) else {}
 
 
+#: The base class of the errors that share a code comes first in `warmfront.errors`, and wins.
 _BY_CODE: dict[str, type[errors.WarmfrontError]] = {
     kind.code: kind
-    for kind in vars(errors).values()
-    if isinstance(kind, type) and issubclass(kind, errors.WarmfrontError) and "code" in vars(kind)
+    for kind in reversed(list(vars(errors).values()))
+    if isinstance(kind, type) and issubclass(kind, errors.WarmfrontError)
 }

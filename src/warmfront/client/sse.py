@@ -1,6 +1,6 @@
-"""Reads a stream of server-sent events from bytes as they come.
+"""Parses a stream of server-sent events.
 
-It knows the format alone: what an event means, and what to do about a cut, is the client's.
+Only the format: the client interprets the events and reconnects.
 """
 
 from __future__ import annotations
@@ -13,37 +13,40 @@ from warmfront.errors import InfrastructureError
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 
-#: No event of ours comes near; without a bound a broken server could fill the memory.
+#: Far larger than any event; without a limit, a broken server could exhaust the memory.
 MAX_LINE_BYTES = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True)
-class Message:
-    """One event of the stream."""
+class SSEMessage:
+    """One message of the stream."""
 
-    id: str  #: empty where the server gave none
+    id: str  #: empty if the server sent none
     data: str
 
 
-async def messages(chunks: AsyncIterable[bytes]) -> AsyncGenerator[Message]:
-    """Each whole message; what a cut left unfinished is dropped, as it will come again."""
-    identity, data = "", list[str]()
+async def messages(chunks: AsyncIterable[bytes]) -> AsyncGenerator[SSEMessage]:
+    """Yield each complete message. An incomplete one is dropped: the client requests it again."""
+    message_id, data = "", list[str]()
     async for line in _lines(chunks):
         if not line:
             if data:
-                yield Message(id=identity, data="\n".join(data))
-            identity, data = "", []
+                yield SSEMessage(id=message_id, data="\n".join(data))
+            message_id, data = "", []
             continue
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")
         if name == "id":
-            identity = value
+            message_id = value
         elif name == "data":
             data.append(value)
 
 
 async def _lines(chunks: AsyncIterable[bytes]) -> AsyncIterator[str]:
-    """Lines end with LF alone: `splitlines` would also break at U+2028, which kernels may print."""
+    """Yield the lines of a stream, split only at LF.
+
+    `splitlines` would also split at characters such as U+2028, which the output of a kernel may contain.
+    """
     rest = b""
     async for chunk in chunks:
         *whole, rest = (rest + chunk).split(b"\n")

@@ -1,7 +1,7 @@
-"""The same client without `await`: an event loop in a thread of its own does the work.
+"""The client without `await`: it runs `AsyncClient` on an event loop in its own thread.
 
-Nothing is written twice: each method is made from the one of `AsyncClient`, with its types and its text.
-A thread, as this must also work where an event loop runs already, such as in a notebook.
+Each method is derived from that of `AsyncClient`, with its types and its docstring. The thread is needed
+because the calling thread may already have a running event loop, as in a notebook.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from warmfront.client.retry import Retry
 
-#: Seconds for work that was cancelled to put down what it holds.
-_LET_GO_S = 5.0
+#: How long to wait for a cancelled coroutine to release its resources.
+_CANCEL_TIMEOUT_S = 5.0
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,9 +46,22 @@ def _blocking_iterator(
 
 
 class Client:
-    """A Warmfront service, by its address; every call returns when it is done. Close it, or use `with`.
+    """A client of one Warmfront service, for code without asyncio. Use it with `with`, or call `close`.
 
-    `url` and `api_key` default to WARMFRONT_URL (http://127.0.0.1:3000) and WARMFRONT_API_KEY.
+    The methods, their arguments and their exceptions are those of `AsyncClient`, without `await`.
+
+    Args:
+        url: The address of the service; WARMFRONT_URL, or http://127.0.0.1:3000, by default.
+        api_key: An API key; WARMFRONT_API_KEY by default.
+        retry: How often to retry after a dropped connection.
+
+    Raises:
+        BadSetting: `url` is not an HTTP address or `api_key` is not a key.
+
+    Example:
+        >>> with Client() as client:
+        ...     submission_id = client.submit(code, problem="relu", endpoint="checker")
+        ...     print(client.result(submission_id).verdict)
     """
 
     def __init__(
@@ -65,7 +78,12 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Let go of the connections and the thread. Submissions go on."""
+        """Close the connections and end the thread. Submissions continue on the server.
+
+        Example:
+            >>> client = Client()
+            >>> client.close()
+        """
         if self._loop.is_open:
             self._loop.run(self._client.close())
             self._loop.close()
@@ -84,7 +102,7 @@ class Client:
 
 
 class LoopThread:
-    """An event loop in a thread, for callers who have none."""
+    """An event loop that runs in a thread of its own."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -93,22 +111,22 @@ class LoopThread:
 
     @property
     def is_open(self) -> bool:
-        """Whether it still takes work."""
+        """Whether the loop still accepts coroutines."""
         return not self._loop.is_closed()
 
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do the work in the loop, and wait; Ctrl-C here ends it there."""
-        over = threading.Event()
-        doing = asyncio.run_coroutine_threadsafe(_telling(work, over), self._loop)
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine in the loop and wait for it; an exception such as Ctrl-C here cancels it there."""
+        ended = threading.Event()
+        future = asyncio.run_coroutine_threadsafe(_signal_end(coroutine, ended), self._loop)
         try:
-            return doing.result()
+            return future.result()
         except BaseException:
-            doing.cancel()
-            over.wait(_LET_GO_S)  # what follows may need what the work still holds
+            future.cancel()
+            ended.wait(_CANCEL_TIMEOUT_S)  # the next call may need a resource that the coroutine still holds
             raise
 
     def iterate(self, items: AsyncGenerator[T]) -> Generator[T]:
-        """The items, each asked for when the one before was taken."""
+        """Yield the items of an async generator, one at a time."""
         try:
             while True:
                 yield self.run(_next(items))
@@ -118,17 +136,17 @@ class LoopThread:
             self.run(_end(items))
 
     def close(self) -> None:
-        """Stop."""
+        """Stop the loop and join the thread."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
 
-async def _telling(work: Coroutine[Any, Any, T], over: threading.Event) -> T:
+async def _signal_end(coroutine: Coroutine[Any, Any, T], ended: threading.Event) -> T:
     try:
-        return await work
+        return await coroutine
     finally:
-        over.set()
+        ended.set()
 
 
 async def _next(items: AsyncGenerator[T]) -> T:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
     from pydantic.json_schema import JsonSchemaValue
 
-__all__ = ["EventObject", "OperationsChangedMessage", "SubmissionEvent", "SubmissionEventMessage", "VMStart"]
-
 
 class EventEnvelope(BaseModel):
     """The fields of every event."""

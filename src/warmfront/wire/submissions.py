@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from warmfront.events import VMStart
 from warmfront.judge_request import MAX_SOURCE_BYTES
 from warmfront.problems.spec import Dtype
 from warmfront.submission import SubmissionState
 from warmfront.verdicts import Endpoint, Verdict
 from warmfront.wire.base import SOURCE_EXAMPLE, Dollars, RequestModel, ResponseModel, Slug, Timestamp
-from warmfront.wire.events import EventObject, VMStart
 
 
 class SubmitRequest(RequestModel):
@@ -85,12 +85,6 @@ class SubmissionResponse(ResponseModel):
     avg_gflops: float | None
     last_event_id: int
     urls: SubmissionUrls
-
-
-class SubmissionDetailResponse(SubmissionResponse):
-    """A submission with its verdict."""
-
-    result: EventObject | None = Field(description="The terminal event; null until the submission is DONE.")
 
 
 class SubmissionPageResponse(ResponseModel):

@@ -261,8 +261,11 @@ def test_the_cost_is_a_picture() -> None:
         "by_day": [{"day": "2026-11-14", "cost_usd": 4.0}, {"day": "2026-11-15", "cost_usd": 2.0}],
         "by_meter": [{"meter": "WORK", "cost_usd": 6.99}, {"meter": "IDLE", "cost_usd": 0.01}],
         "by_vm": [],
+        "today": {"user": "local", "spent_usd": 2.0, "limit_usd": None},
+        "audit": None,
+        "forecast": None,
     }
-    lines = list(server_reports.cost_lines(Costs.of(told)))
+    lines = list(server_reports.cost_lines(Costs.model_validate(told)))
     assert "0.5% of the credits, in simulated dollars" in lines[0]
     bars = {line.split()[0]: line.count("█") for line in lines if "$" in line and line.startswith("  ")}
     assert bars == {"2026-11-14": 30, "2026-11-15": 15, "WORK": 30, "IDLE": 0}
@@ -273,8 +276,10 @@ def test_the_cost_tells_where_the_provider_disagrees() -> None:
     """A VM that the ledger and the provider's record are over a cent apart on has a line with both."""
     apart = {"vm_id": "vm_1", "ledger_usd": 1.9, "billed_usd": 1.99}
     told = dict.fromkeys(("credits_usd", "total_usd", "reserved_usd", "remaining_usd"), 1.0)
-    rows: dict[str, Any] = {"by_day": [], "by_meter": [], "by_vm": [], "audit": {"differences": [apart]}}
-    lines = list(server_reports.cost_lines(Costs.of({**told, **rows, "simulated": False})))
+    rows: dict[str, Any] = {"by_day": [], "by_meter": [], "by_vm": [], "forecast": None}
+    rows["today"] = {"user": "local", "spent_usd": 1.0, "limit_usd": None}
+    rows["audit"] = {"checked_at": 0.0, "vms": 1, "differences": [apart]}
+    lines = list(server_reports.cost_lines(Costs.model_validate({**told, **rows, "simulated": False})))
     assert lines[-1] == "  vm_1  $1.9900 by its provider's record, $1.9000 by the ledger"
 
 

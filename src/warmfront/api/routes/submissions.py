@@ -20,10 +20,10 @@ from warmfront.errors import BadRequest, NotAllowed, SubmissionNotFound
 from warmfront.store import log, submissions
 from warmfront.submission import SubmissionState
 from warmfront.verdicts import Endpoint, Verdict
+from warmfront.wire.submission_detail import SubmissionDetailResponse
 from warmfront.wire.submissions import (
     SourceResponse,
     SubmissionCreatedResponse,
-    SubmissionDetailResponse,
     SubmissionPageResponse,
     SubmitRequest,
 )
