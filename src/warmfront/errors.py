@@ -9,6 +9,7 @@
     │   ├── BadProblemFile
     │   ├── IsolationRequired
     │   ├── BadRequest              HTTP 422
+    │   ├── NoApiKey
     │   ├── NotAuthenticated        HTTP 401
     │   ├── NotAllowed              HTTP 403
     │   ├── NotFound                HTTP 404
@@ -128,6 +129,10 @@ class BadRequest(UsageError):
     """A field of the request has a value that is not allowed."""
 
     code = "BAD_REQUEST"
+
+
+class NoApiKey(UsageError):
+    """The service has no API key, and other machines could reach it."""
 
 
 class NotAuthenticated(UsageError):

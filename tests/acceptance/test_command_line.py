@@ -1,4 +1,4 @@
-"""The program as a person or a script uses it: real processes, exit codes, stdout and stderr."""
+"""The command line as real processes: exit codes, stdout and stderr."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from warmfront.verdicts import Endpoint, is_terminal
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLE = ROOT / "examples" / "leaky_relu.hip"
 
-#: The order of the events in the design; TEST_RESULT and BENCHMARK_RESULT repeat.
+#: The documented order of events; TEST_RESULT and BENCHMARK_RESULT repeat.
 ORDER = [
     "XRAY",
     "COMPILING",
@@ -43,12 +43,12 @@ def warmfront(*arguments: str | Path, **environment: str) -> subprocess.Complete
 
 
 def events(result: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
-    """Stdout as a stream of events, one a line and nothing else."""
+    """Parse stdout as one event per line."""
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
 def run(source: Path, problem: str, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """`warmfront run`, as JSON."""
+    """Run `warmfront run --json`."""
     return warmfront("run", source, "--problem", problem, "--json", *options, **environment)
 
 
@@ -56,7 +56,7 @@ def run(source: Path, problem: str, *options: str, **environment: str) -> subpro
     ("endpoint", "last"), [("checker", "CHECKED"), ("benchmark", "BENCHMARKED"), ("submit", "ACCEPTED")]
 )
 def test_the_json_stream_is_in_order_and_ends_with_the_verdict(endpoint: str, last: str) -> None:
-    """Ids count from 1, statuses follow the design's order, and the one terminal event is the last."""
+    """Ids count from 1, statuses are in the documented order, and the one terminal event is the last."""
     result = run(EXAMPLE, "leaky-relu", "--endpoint", endpoint)
     assert result.returncode == 0, result.stderr
     stream = events(result)
@@ -70,7 +70,7 @@ def test_the_json_stream_is_in_order_and_ends_with_the_verdict(endpoint: str, la
 
 
 def test_an_accepted_submission_has_samples_intervals_and_rates() -> None:
-    """Every raw sample is there, the median lies in its interval, and the rates follow from it."""
+    """All raw samples are included, and the median lies in its confidence interval."""
     accepted = events(run(EXAMPLE, "leaky-relu"))[-1]
     assert accepted["passed_tests"] == accepted["total_tests"] > 0
     for timing in accepted["benchmark_results"]:
@@ -91,7 +91,7 @@ def test_half_precision_is_chosen_by_dtype() -> None:
 
 
 def test_a_wrong_kernel_exits_with_1_and_shows_the_differences() -> None:
-    """The table names index, expected and actual; the exit code says whose fault it was."""
+    """The table has index, expected and actual values; exit code 1 means that the kernel is wrong."""
     wrong = next((ROOT / "tests" / "corpus" / "solutions" / "wrong").glob("leaky_relu*.hip"))
     result = warmfront("run", wrong, "--problem", "leaky-relu", "--endpoint", "checker")
     assert result.returncode == 1
@@ -111,7 +111,7 @@ def _bad_file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("bad_file", "says"),
+    ("bad_file", "message"),
     [
         (b"missing", "does not exist"),
         (b"", "is empty"),
@@ -122,11 +122,11 @@ def _bad_file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     indirect=["bad_file"],
     ids=["missing", "empty", "directory", "not UTF-8", "too large"],
 )
-def test_a_bad_file_is_a_usage_error(bad_file: Path, says: str) -> None:
-    """Exit code 2, a message that names the file and the reason, and the next step; no traceback."""
+def test_a_bad_file_is_a_usage_error(bad_file: Path, message: str) -> None:
+    """Exit code 2, an error that names the file and the reason, a hint, and no traceback."""
     result = warmfront("run", bad_file, "--problem", "relu")
     assert result.returncode == 2
-    assert says in result.stderr
+    assert message in result.stderr
     assert "kernel.hip" in result.stderr
     assert "→" in result.stderr
     assert "Traceback" not in result.stderr
@@ -137,7 +137,7 @@ def test_a_bad_file_is_a_usage_error(bad_file: Path, says: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         (("--problem", "leaky-rleu"), "leaky-relu"),
         (("--problem", "leaky-relu", "--dtype", "float64"), "float32 or float16"),
@@ -147,41 +147,41 @@ def test_a_bad_file_is_a_usage_error(bad_file: Path, says: str) -> None:
         ((), "problem"),
     ],
 )
-def test_a_bad_option_is_named_with_what_is_allowed(options: tuple[str, ...], says: str) -> None:
-    """Exit code 2, and stderr says what would have been right."""
+def test_a_bad_option_is_reported_with_the_allowed_values(options: tuple[str, ...], message: str) -> None:
+    """The exit code is 2, and stderr lists what is allowed."""
     result = warmfront("run", EXAMPLE, *options)
     assert result.returncode == 2
-    assert says in result.stderr
+    assert message in result.stderr
     assert "Traceback" not in result.stderr
 
 
-def test_an_unknown_toolchain_is_named() -> None:
-    """A toolchain that does not exist is refused before anything is compiled."""
+def test_an_unknown_toolchain_is_reported() -> None:
+    """A toolchain that does not exist is rejected before anything is compiled."""
     result = run(EXAMPLE, "leaky-relu", "--toolchain", "cuda")
     assert result.returncode in {2, 3}
     assert "cuda" in events(result)[-1]["message"]
 
 
 def test_a_bad_setting_is_a_usage_error() -> None:
-    """The variable is named, and nothing runs."""
+    """The error names the variable, and nothing runs."""
     result = run(EXAMPLE, "leaky-relu", AMD_CONTAINER_MEMORY_LIMIT="plenty")
     assert result.returncode == 2
     assert "AMD_CONTAINER_MEMORY_LIMIT" in events(result)[-1]["message"]
 
 
 def test_isolation_is_off_only_for_trusted_code() -> None:
-    """AMD_CONTAINER_ISOLATION=false alone is refused; with --trust one's own code runs."""
-    refused = run(EXAMPLE, "leaky-relu", AMD_CONTAINER_ISOLATION="false")
-    assert refused.returncode == 2
-    assert events(refused)[-1]["code"] == "ISOLATION_REQUIRED"
+    """AMD_CONTAINER_ISOLATION=false is rejected without --trust."""
+    rejected = run(EXAMPLE, "leaky-relu", AMD_CONTAINER_ISOLATION="false")
+    assert rejected.returncode == 2
+    assert events(rejected)[-1]["code"] == "ISOLATION_REQUIRED"
     trusted = run(EXAMPLE, "leaky-relu", "--endpoint", "checker", "--trust", AMD_CONTAINER_ISOLATION="false")
     assert events(trusted)[-1]["status"] == "CHECKED"
     compiling = next(event for event in events(trusted) if event["status"] == "COMPILING")
     assert "none" in compiling["sandbox"]
 
 
-def test_without_a_sandbox_nothing_is_run(tmp_path: Path) -> None:
-    """With neither bubblewrap nor Docker the error says what to install, and the exit code is 3."""
+def test_without_a_sandbox_nothing_runs(tmp_path: Path) -> None:
+    """With neither bubblewrap nor Docker the hint names what to install, and the exit code is 3."""
     for name in ("g++", "sh", "env"):
         (tmp_path / name).symlink_to(f"/usr/bin/{name}")
     result = run(EXAMPLE, "leaky-relu", PATH=str(tmp_path), DOCKER_HOST=f"unix://{tmp_path}/none")
@@ -202,7 +202,7 @@ def test_a_seed_makes_a_run_reproducible() -> None:
 
 
 def test_problems_are_listed_shown_and_started() -> None:
-    """`problems` prints twelve slugs, a statement with its formula, and a starter that declares solution."""
+    """`problems` lists twelve slugs, prints a statement, and prints starter code that defines `solution`."""
     listed = json.loads(warmfront("problems", "list", "--json").stdout)
     assert len(listed) == 12
     assert {"leaky-relu", "matrix-multiplication", "array-sort"} <= {problem["slug"] for problem in listed}
@@ -217,17 +217,17 @@ def test_problems_are_listed_shown_and_started() -> None:
     assert warmfront("problems", "show", "nothing").returncode == 2
 
 
-def test_the_doctor_says_what_this_machine_can_do() -> None:
+def test_the_doctor_checks_this_machine() -> None:
     """Compilers, sandboxes and the GPU are listed, and a machine that can judge exits with 0."""
     report = json.loads(warmfront("doctor", "--json").stdout)
     assert report["can_judge"] is True
-    names = {finding["name"] for finding in report["findings"]}
+    names = {check["name"] for check in report["findings"]}
     assert {"compiler g++", "sandbox bubblewrap", "sandbox docker", "AMD GPU"} <= names
     assert warmfront("doctor").returncode == 0
 
 
-def test_every_run_shows_what_the_real_target_makes_of_it() -> None:
-    """The first event is the X-ray, with registers and occupancy of every kernel."""
+def test_the_first_event_of_a_run_is_the_xray() -> None:
+    """It has the registers and the occupancy of every kernel."""
     first = events(run(EXAMPLE, "leaky-relu", "--endpoint", "checker"))[0]
     assert first["status"] == "XRAY"
     assert first["compiles"] is True
@@ -236,8 +236,8 @@ def test_every_run_shows_what_the_real_target_makes_of_it() -> None:
     assert 1 <= first["kernels"][0]["waves_per_simd"] <= 8
 
 
-def test_a_verdict_says_where_the_two_compilers_disagree(tmp_path: Path) -> None:
-    """A kernel that calls a host function runs on the CPU; the verdict says that the target refuses it."""
+def test_a_verdict_mentions_that_the_compilers_disagree(tmp_path: Path) -> None:
+    """A kernel that calls a host function runs on the CPU but does not compile for the GPU."""
     source = (ROOT / "tests" / "corpus" / "attacks" / "honest.hip").read_text()
     calls_host = source.replace(
         "__global__", "float positive(float x) { return x > 0.0f ? x : 0.0f; }\n\n__global__", 1

@@ -1,4 +1,4 @@
-"""Ctrl-C while a command is still being loaded."""
+"""Ctrl-C while a command is still loading."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "leaky_relu.hip"
 
-#: It comes before the first line of the command itself.
-STOPPED = """
+#: The signal arrives before the command itself has started.
+INTERRUPTED = """
 import os, signal
 from warmfront.cli import interrupts, main
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -23,14 +23,18 @@ main()
 
 
 @pytest.mark.parametrize("arguments", [[], ["--json"]], ids=["shown", "json"])
-def test_a_run_that_is_stopped_at_once_ends_with_its_verdict(arguments: list[str]) -> None:
-    """The last that is said is CANCELLED, with its exit code, and there is no traceback."""
+def test_an_early_interrupt_gives_a_verdict(arguments: list[str]) -> None:
+    """The last event is CANCELLED, with its exit code, and there is no traceback."""
     command = ["run", str(EXAMPLE), "--problem", "leaky-relu", *arguments]
     run = subprocess.run(
-        [sys.executable, "-c", STOPPED, *command], capture_output=True, text=True, check=False, timeout=120
+        [sys.executable, "-c", INTERRUPTED, *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
     assert (run.returncode, run.stderr) == (3, "")
     if arguments:
         assert json.loads(run.stdout.splitlines()[-1])["status"] == "CANCELLED"
     else:
-        assert "You stopped it." in run.stdout
+        assert "Stopped by Ctrl-C." in run.stdout

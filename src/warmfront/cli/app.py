@@ -1,4 +1,8 @@
-"""The commands and their options. What they do is elsewhere; here is only what a person types."""
+"""The commands, their options and their help.
+
+Every command imports its implementation when it runs, so that `warmfront --help` does not load a web
+framework.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +16,26 @@ from warmfront.cli import cost_commands
 from warmfront.cli.fleet_commands import fleet_app
 
 app = typer.Typer(
-    help="Prove whether a HIP kernel is right, and measure how fast it is.",
+    help="Prove whether a HIP kernel is correct, and measure how fast it is.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-problems_app = typer.Typer(help="The problems that a kernel can solve.", no_args_is_help=True)
+problems_app = typer.Typer(help="Show the problems that a kernel can solve.", no_args_is_help=True)
 app.add_typer(problems_app, name="problems")
-keys_app = typer.Typer(help="Who may use the service of this machine.", no_args_is_help=True)
+keys_app = typer.Typer(help="Manage the API keys of the service on this machine.", no_args_is_help=True)
 app.add_typer(keys_app, name="keys")
 app.add_typer(fleet_app, name="fleet")
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
-DtypeOption = Annotated[str | None, typer.Option(help="float32 or float16, where the problem has it.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
+DtypeOption = Annotated[
+    str | None,
+    typer.Option(help="float32 or float16, if the problem supports it. (default: the problem's first)"),
+]
 
 
-def _print_version(value: bool) -> None:  # noqa: FBT001 - Typer's callback takes the option's value
+def _print_version(value: bool) -> None:  # noqa: FBT001 - Typer passes the value by position
     if value:
         typer.echo(f"warmfront {__version__}")
         raise typer.Exit
@@ -38,7 +45,8 @@ def _print_version(value: bool) -> None:  # noqa: FBT001 - Typer's callback take
 def _common(
     *,
     _version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
     pass
@@ -49,36 +57,37 @@ def run(
     file: Annotated[Path, typer.Argument(help="The HIP source to judge.", show_default=False)],
     *,
     problem: Annotated[
-        str, typer.Option("--problem", "-p", help="Its problem; see `warmfront problems list`.")
+        str, typer.Option("--problem", "-p", help="The problem to solve; see `warmfront problems list`.")
     ],
     endpoint: Annotated[
-        str, typer.Option(help="checker, benchmark or submit; all of them check first.")
+        str, typer.Option(help="checker, benchmark or submit. All of them check correctness first.")
     ] = "submit",
     dtype: DtypeOption = None,
     toolchain: Annotated[
-        str | None, typer.Option(help="cpu or rocm; by default what this machine has.")
+        str | None, typer.Option(help="cpu or rocm (default: rocm if this machine has a GPU).")
     ] = None,
     sandbox: Annotated[
-        str | None, typer.Option(help="bubblewrap or docker; by default what works here.")
+        str | None, typer.Option(help="bubblewrap or docker (default: the first that works).")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Draw the inputs from this seed, not a secret one.")
+        int | None, typer.Option(min=0, help="Generate the inputs from this seed instead of a secret one.")
     ] = None,
     as_json: JsonOption = False,
     trust: Annotated[
         bool,
         typer.Option(
-            "--trust", help="Your own code: with AMD_CONTAINER_ISOLATION=false, run it without a sandbox."
+            "--trust",
+            help="Your own code only: with AMD_CONTAINER_ISOLATION=false, run it without a sandbox.",
         ),
     ] = False,
 ) -> None:
-    """Compile FILE, check it, time it, and say the verdict.
+    """Compile FILE, check and time it on this machine, and print the verdict.
 
-    Exit codes: 0 accepted, 1 the kernel's fault, 2 usage, 3 infrastructure.
+    Exit codes: 0 accepted, 1 rejected, 2 usage error, 3 infrastructure error.
     """
-    from warmfront.cli.run_local import Request, run_request  # noqa: PLC0415 - each command loads what it needs
+    from warmfront.cli.run_local import RunOptions, run
 
-    request = Request(
+    options = RunOptions(
         file=file,
         problem=problem,
         endpoint=endpoint,
@@ -88,7 +97,7 @@ def run(
         seed=seed,
         trust=trust,
     )
-    raise typer.Exit(run_request(request, as_json=as_json))
+    raise typer.Exit(run(options, as_json=as_json))
 
 
 @app.command()
@@ -96,24 +105,24 @@ def check(
     file: Annotated[Path, typer.Argument(help="The HIP source to check.", show_default=False)],
     *,
     problem: Annotated[
-        str, typer.Option("--problem", "-p", help="Its problem; see `warmfront problems list`.")
+        str, typer.Option("--problem", "-p", help="The problem to solve; see `warmfront problems list`.")
     ],
     bugs: Annotated[
-        bool, typer.Option("--bugs", help="Look for bugs in every case, however long it takes.")
+        bool, typer.Option("--bugs", help="Run the bug finder on every case, however long it takes.")
     ] = False,
     dtype: DtypeOption = None,
     sandbox: Annotated[
-        str | None, typer.Option(help="bubblewrap or docker; by default what works here.")
+        str | None, typer.Option(help="bubblewrap or docker (default: the first that works).")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Draw the inputs from this seed, not a secret one.")
+        int | None, typer.Option(min=0, help="Generate the inputs from this seed instead of a secret one.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check FILE on the CPU and look for bugs that a GPU hides: races, divergent barriers, and more."""
-    from warmfront.cli.run_local import Request, run_request  # noqa: PLC0415 - each command loads what it needs
+    """Check FILE on the CPU and find bugs that a GPU hides, such as data races and divergent barriers."""
+    from warmfront.cli.run_local import RunOptions, run
 
-    request = Request(
+    options = RunOptions(
         file=file,
         problem=problem,
         endpoint="checker",
@@ -124,31 +133,31 @@ def check(
         trust=False,
         bugs=bugs,
     )
-    raise typer.Exit(run_request(request, as_json=as_json))
+    raise typer.Exit(run(options, as_json=as_json))
 
 
 @app.command()
 def xray(
-    file: Annotated[Path, typer.Argument(help="The HIP source to look into.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="The HIP source to X-ray.", show_default=False)],
     *,
     problem: Annotated[
-        str | None, typer.Option("--problem", "-p", help="Its problem, for what the GPU must do at least.")
+        str | None, typer.Option("--problem", "-p", help="The problem that it solves; adds its roofline.")
     ] = None,
     dtype: DtypeOption = None,
     arch: Annotated[str, typer.Option(help="gfx942 (MI300X), gfx90a or gfx950.")] = "gfx942",
-    isa: Annotated[bool, typer.Option("--isa", help="Show the instructions beside the source.")] = False,
+    isa: Annotated[bool, typer.Option("--isa", help="Show the assembly beside the source.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what an MI300X would make of FILE: registers, occupancy, instructions. No GPU is needed."""
-    from warmfront.cli.run_xray import print_xray  # noqa: PLC0415 - each command loads what it needs
+    """Compile FILE for an MI300X and report registers, occupancy and instructions. Needs no GPU."""
+    from warmfront.cli.run_xray import print_xray
 
     raise typer.Exit(print_xray(file, problem=problem, arch=arch, isa=isa, as_json=as_json, dtype=dtype))
 
 
 @app.command()
 def doctor(*, as_json: JsonOption = False) -> None:
-    """Say what this machine can do, and the line to run for what is missing."""
-    from warmfront.cli.doctor import report  # noqa: PLC0415 - as above
+    """Check this machine, and print the commands that install what is missing."""
+    from warmfront.cli.doctor import report
 
     raise typer.Exit(report(as_json=as_json))
 
@@ -156,13 +165,16 @@ def doctor(*, as_json: JsonOption = False) -> None:
 @app.command()
 def serve(
     *,
-    host: Annotated[str | None, typer.Option(help="The address to listen on; WARMFRONT_HOST.")] = None,
+    host: Annotated[
+        str | None, typer.Option(help="The address to listen on (default: WARMFRONT_HOST).")
+    ] = None,
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free; WARMFRONT_PORT.")
+        int | None,
+        typer.Option(min=0, max=65535, help="The port; 0 selects a free one (default: WARMFRONT_PORT)."),
     ] = None,
 ) -> None:
-    """Take submissions over HTTP and run them on VMs, until it is stopped."""
-    from warmfront.cli.run_service import serve as run_service  # noqa: PLC0415 - each command loads what it needs
+    """Run the service: accept submissions over HTTP and run them on VMs."""
+    from warmfront.cli.run_service import run_service
 
     raise typer.Exit(run_service(host=host, port=port))
 
@@ -171,22 +183,27 @@ def serve(
 def listener(
     *,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free.")] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 selects a free one.")] = 8000,
     dead_man: Annotated[
         float | None,
         typer.Option(
-            "--dead-man", min=0.1, help="Seconds without a heartbeat until it ends; WARMFRONT_DEAD_MAN."
+            "--dead-man",
+            min=0.1,
+            help="Seconds without a heartbeat until the watchdog ends it. (default: WARMFRONT_DEAD_MAN)",
         ),
     ] = None,
     announce: Annotated[
-        Path | None, typer.Option(help="A file for its address and process id, written when it listens.")
+        Path | None, typer.Option(help="A file to write the address and process id to, once it listens.")
     ] = None,
     toolchain: Annotated[
-        str | None, typer.Option(help="cpu or rocm; by default what this machine has.")
+        str | None, typer.Option(help="cpu or rocm (default: rocm if this machine has a GPU).")
     ] = None,
 ) -> None:
-    """Judge what a control plane sends. Its token is in WARMFRONT_LISTENER_TOKEN."""
-    from warmfront.cli.run_listener import run_listener  # noqa: PLC0415 - each command loads what it needs
+    """Run the listener of a VM, which judges what the control plane sends.
+
+    WARMFRONT_LISTENER_TOKEN is the token that requests must carry.
+    """
+    from warmfront.cli.run_listener import run_listener
 
     raise typer.Exit(
         run_listener(host=host, port=port, dead_man_s=dead_man, announce=announce, toolchain=toolchain)
@@ -196,28 +213,30 @@ def listener(
 @problems_app.command("list")
 def list_problems(*, as_json: JsonOption = False) -> None:
     """List all problems."""
-    from warmfront.cli.show_problems import print_list  # noqa: PLC0415 - as above
+    from warmfront.cli.show_problems import print_list
 
     print_list(as_json=as_json)
 
 
 @problems_app.command()
 def show(slug: str, *, as_json: JsonOption = False) -> None:
-    """Print a problem's statement, signature and cases."""
-    from warmfront.cli.show_problems import print_problem  # noqa: PLC0415 - as above
+    """Print the statement, signature and cases of a problem."""
+    from warmfront.cli.show_problems import print_problem
 
     raise typer.Exit(print_problem(slug, as_json=as_json))
 
 
 @problems_app.command()
 def starter(slug: str, dtype: DtypeOption = None) -> None:
-    """Print code to begin with: `warmfront problems starter relu > relu.hip`."""
-    from warmfront.cli.show_problems import print_starter  # noqa: PLC0415 - as above
+    """Print the starter code of a problem: `warmfront problems starter relu > relu.hip`."""
+    from warmfront.cli.show_problems import print_starter
 
     raise typer.Exit(print_starter(slug, dtype))
 
 
-IdArgument = Annotated[str, typer.Argument(help="The submission's id, or its beginning.", show_default=False)]
+IdArgument = Annotated[
+    str, typer.Argument(help="The id of the submission, or a prefix of it.", show_default=False)
+]
 
 
 @app.command()
@@ -225,36 +244,40 @@ def submit(
     file: Annotated[Path, typer.Argument(help="The HIP source to submit.", show_default=False)],
     *,
     problem: Annotated[
-        str, typer.Option("--problem", "-p", help="Its problem; see `warmfront problems list`.")
+        str, typer.Option("--problem", "-p", help="The problem to solve; see `warmfront problems list`.")
     ],
     endpoint: Annotated[str, typer.Option(help="xray, checker, benchmark or submit.")] = "submit",
     dtype: DtypeOption = None,
-    gpu: Annotated[str | None, typer.Option(help="The GPU; by default the server's.")] = None,
+    gpu: Annotated[str | None, typer.Option(help="The GPU type (default: the server's).")] = None,
     detach: Annotated[
-        bool, typer.Option("--detach", "-d", help="Print the id and leave; it goes on.")
+        bool, typer.Option("--detach", "-d", help="Print the id and exit; the submission continues.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Submit FILE to the server at WARMFRONT_URL and follow it to its verdict.
 
-    Ctrl-C detaches, and the submission goes on. Exit codes: 0 accepted, 1 the kernel's fault, 2 usage,
-    3 infrastructure, 130 detached by Ctrl-C.
+    Ctrl-C detaches; the submission continues. Exit codes: 0 accepted, 1 rejected, 2 usage error,
+    3 infrastructure error, 130 detached by Ctrl-C.
     """
-    from warmfront.cli.submit_and_follow import Order, submit  # noqa: PLC0415 - as above
+    from warmfront.cli.submit_and_follow import SubmitOptions, submit
 
-    order = Order(file=file, problem=problem, endpoint=endpoint, dtype=dtype, gpu_type=gpu)
-    raise typer.Exit(submit(order, detach=detach, as_json=as_json))
+    options = SubmitOptions(file=file, problem=problem, endpoint=endpoint, dtype=dtype, gpu_type=gpu)
+    raise typer.Exit(submit(options, detach=detach, as_json=as_json))
 
 
 @app.command()
 def ps(
     *,
-    finished: Annotated[bool, typer.Option("--all", "-a", help="The latest 100, finished ones too.")] = False,
-    everyone: Annotated[bool, typer.Option("--everyone", help="Of all users; for operators.")] = False,
+    finished: Annotated[
+        bool, typer.Option("--all", "-a", help="List the latest 100, including finished ones.")
+    ] = False,
+    everyone: Annotated[
+        bool, typer.Option("--everyone", help="List the submissions of all users; operators only.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List the submissions that are under way."""
-    from warmfront.cli.server_reports import ps  # noqa: PLC0415 - as above
+    """List the unfinished submissions."""
+    from warmfront.cli.server_reports import ps
 
     raise typer.Exit(ps(finished=finished, everyone=everyone, as_json=as_json))
 
@@ -263,19 +286,19 @@ def ps(
 def logs(
     submission_id: IdArgument,
     *,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on to the verdict.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Follow until the verdict.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what happened to a submission so far."""
-    from warmfront.cli.submit_and_follow import logs  # noqa: PLC0415 - as above
+    """Show the events of a submission."""
+    from warmfront.cli.submit_and_follow import logs
 
     raise typer.Exit(logs(submission_id, follow=follow, as_json=as_json))
 
 
 @app.command()
 def stop(submission_id: IdArgument, *, as_json: JsonOption = False) -> None:
-    """Cancel a submission, and wait until nothing of it runs."""
-    from warmfront.cli.server_reports import stop  # noqa: PLC0415 - as above
+    """Cancel a submission and wait until its processes have ended."""
+    from warmfront.cli.server_reports import stop
 
     raise typer.Exit(stop(submission_id, as_json=as_json))
 
@@ -283,19 +306,19 @@ def stop(submission_id: IdArgument, *, as_json: JsonOption = False) -> None:
 @app.command()
 def vms(
     *,
-    finished: Annotated[bool, typer.Option("--all", "-a", help="Those that ended of late too.")] = False,
+    finished: Annotated[bool, typer.Option("--all", "-a", help="Include recently terminated VMs.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the server's VMs."""
-    from warmfront.cli.server_reports import vms  # noqa: PLC0415 - as above
+    from warmfront.cli.server_reports import vms
 
     raise typer.Exit(vms(finished=finished, as_json=as_json))
 
 
 @app.command()
 def metrics(*, as_json: JsonOption = False) -> None:
-    """Show the server in a few numbers."""
-    from warmfront.cli.server_reports import metrics  # noqa: PLC0415 - as above
+    """Show the headline metrics of the server."""
+    from warmfront.cli.server_reports import metrics
 
     raise typer.Exit(metrics(as_json=as_json))
 
@@ -307,32 +330,32 @@ app.command()(cost_commands.simulate)
 @keys_app.command("create")
 def create_key(
     *,
-    user: Annotated[str, typer.Option(help="Whose it is.")],
+    user: Annotated[str, typer.Option(help="The user that the key belongs to.")],
     role: Annotated[str, typer.Option(help="user or operator.")] = "user",
-    team: Annotated[str | None, typer.Option(help="With whom it shares dollars a day.")] = None,
+    team: Annotated[str | None, typer.Option(help="The team whose daily budget the user shares.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a key; its secret is printed once, on stdout."""
-    from warmfront.cli import manage_keys  # noqa: PLC0415 - as above
+    """Create a key and print its secret, which is not shown again."""
+    from warmfront.cli import manage_keys
 
     raise typer.Exit(manage_keys.create(user, role, team=team, as_json=as_json))
 
 
 @keys_app.command("list")
 def list_keys(*, as_json: JsonOption = False) -> None:
-    """List all keys."""
-    from warmfront.cli import manage_keys  # noqa: PLC0415 - as above
+    """List all keys, including revoked ones."""
+    from warmfront.cli import manage_keys
 
     raise typer.Exit(manage_keys.show_all(as_json=as_json))
 
 
 @keys_app.command("revoke")
 def revoke_key(
-    key_id: Annotated[str, typer.Argument(help="The key's id, or its beginning.", show_default=False)],
+    key_id: Annotated[str, typer.Argument(help="The id of the key, or a prefix of it.", show_default=False)],
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a key useless from now on."""
-    from warmfront.cli import manage_keys  # noqa: PLC0415 - as above
+    """Revoke a key."""
+    from warmfront.cli import manage_keys
 
     raise typer.Exit(manage_keys.revoke(key_id, as_json=as_json))

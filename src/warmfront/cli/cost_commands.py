@@ -1,4 +1,4 @@
-"""`warmfront cost` and `warmfront simulate` as they are typed. What they do is elsewhere."""
+"""The options of `warmfront cost` and `warmfront simulate`."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Annotated
 
 import typer
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 
 
 def cost(
     *,
     what_if: Annotated[
-        bool, typer.Option("--what-if", help="What this month had cost with other policies, and at best.")
+        bool, typer.Option("--what-if", help="Show what this month would have cost under other policies.")
     ] = False,
-    forecast: Annotated[bool, typer.Option("--forecast", help="How long the credits last.")] = False,
+    forecast: Annotated[bool, typer.Option("--forecast", help="Show how long the credits last.")] = False,
     tasks_per_day: Annotated[
-        float | None, typer.Option(help="With --forecast: at this pace, instead of 10, 50 and 200.")
+        float | None, typer.Option(help="Forecast for this many submissions per day.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show where the money went: by day, and by what the VMs did; or where it will go."""
-    from warmfront.cli import cost_projections, server_reports  # noqa: PLC0415 - each command loads what it needs
+    """Show costs per day and per VM activity, a forecast, or a what-if comparison."""
+    from warmfront.cli import cost_projections, server_reports
 
     if what_if:
         raise typer.Exit(cost_projections.what_if(as_json=as_json))
@@ -33,37 +33,53 @@ def cost(
 
 def simulate(
     csv: Annotated[
-        Path | None, typer.Argument(help="Arrivals, one a line: seconds or dates.", show_default=False)
+        Path | None,
+        typer.Argument(help="A file with one arrival per line, in seconds or as a date.", show_default=False),
     ] = None,
     *,
     from_history: Annotated[
-        bool, typer.Option("--from-history", help="Replay this store's own submissions.")
+        bool, typer.Option("--from-history", help="Replay the submissions in this machine's database.")
     ] = False,
-    trace: Annotated[str | None, typer.Option(help="Made-up arrivals: poisson, workday or bursts.")] = None,
-    per_day: Annotated[float, typer.Option(help="Tasks a day of a trace.")] = 50.0,
-    days: Annotated[float, typer.Option(help="Days of a trace.")] = 60.0,
-    seed: Annotated[int, typer.Option(min=0, help="Which trace of its kind.")] = 1,
+    trace: Annotated[str | None, typer.Option(help="Generate arrivals: poisson, workday or bursts.")] = None,
+    per_day: Annotated[float, typer.Option(help="Submissions per day of a generated trace.")] = 50.0,
+    days: Annotated[float, typer.Option(help="Length of a generated trace in days.")] = 60.0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of a generated trace.")] = 1,
     policy: Annotated[
         list[str] | None,
-        typer.Option(help="adaptive, fixed, fixed:10m, at-once or always; again for more than one."),
+        typer.Option(help="adaptive, fixed, fixed:10m, at-once or always. Repeat to compare several."),
     ] = None,
-    max_vms: Annotated[list[str] | None, typer.Option(help="VMs at once; again for more.")] = None,
-    boot: Annotated[list[str] | None, typer.Option(help="How long a VM boots, such as 450s.")] = None,
-    price: Annotated[list[str] | None, typer.Option(help="Dollars an hour.")] = None,
-    billing: Annotated[list[str] | None, typer.Option(help="second, minute, hour or reserved:4h.")] = None,
-    task: Annotated[str | None, typer.Option(help="How long a task takes; 30s.")] = None,
+    max_vms: Annotated[
+        list[str] | None, typer.Option(help="Maximum number of VMs. Repeat to compare several.")
+    ] = None,
+    boot: Annotated[
+        list[str] | None, typer.Option(help="Boot time of a VM, such as 450s. Repeat to compare several.")
+    ] = None,
+    price: Annotated[
+        list[str] | None, typer.Option(help="Dollars per VM hour. Repeat to compare several.")
+    ] = None,
+    billing: Annotated[
+        list[str] | None,
+        typer.Option(help="second, minute, hour or reserved:4h. Repeat to compare several."),
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option(help="How long a submission runs on a VM (default: 30s).")
+    ] = None,
     wait_value: Annotated[
-        str | None, typer.Option(help="What an hour of waiting is worth, in dollars.")
+        str | None, typer.Option(help="The value of an hour of waiting, in dollars.")
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw what each way costs, as SVG.")] = None,
-    lanes: Annotated[Path | None, typer.Option(help="Draw what the VMs did on one day, as SVG.")] = None,
-    day: Annotated[int, typer.Option(min=1, help="Which day that is.")] = 1,
+    plot: Annotated[
+        Path | None, typer.Option(help="Write a bar chart of the costs to this SVG file.")
+    ] = None,
+    lanes: Annotated[
+        Path | None, typer.Option(help="Write a timeline of the VMs on one day to this SVG file.")
+    ] = None,
+    day: Annotated[int, typer.Option(min=1, help="The day that --lanes shows.")] = 1,
     as_json: JsonOption = False,
 ) -> None:
-    """Replay arrivals through the real orchestrator on a virtual clock, and compare what they cost."""
-    from warmfront.cli.run_simulation import Order, simulate  # noqa: PLC0415 - each command loads what it needs
+    """Replay arrivals through the real orchestrator in virtual time, and compare what policies cost."""
+    from warmfront.cli.run_simulation import SimulationOptions, simulate
 
-    order = Order(
+    options = SimulationOptions(
         csv=csv,
         from_history=from_history,
         trace=trace,
@@ -81,4 +97,4 @@ def simulate(
         lanes=lanes,
         day=day,
     )
-    raise typer.Exit(simulate(order, as_json=as_json))
+    raise typer.Exit(simulate(options, as_json=as_json))

@@ -1,6 +1,6 @@
-"""`warmfront cost --forecast` and `--what-if`: what is to come, and what might have been.
+"""`warmfront cost --forecast` and `--what-if`: print future costs, and past costs under other policies.
 
-Only shows: every figure is the server's.
+Every figure comes from the server; nothing is computed here.
 """
 
 from __future__ import annotations
@@ -8,37 +8,38 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from warmfront.cli.formatting import print_columns, print_json
-from warmfront.cli.server_access import ask
+from warmfront.cli.server_access import with_client
 
 if TYPE_CHECKING:
     from warmfront.client import AsyncClient
 
-_FOR_EVER_DAYS = 3650
+#: Longer forecasts are printed as "more than ten years".
+_MAX_FORECAST_DAYS = 3650
 
 
 def forecast(*, tasks_per_day: float | None, as_json: bool) -> int:
-    """How long the credits last, at the present pace and at others."""
+    """Print how long the credits last, at the current rate of submissions and at others."""
 
     async def work(client: AsyncClient) -> int:
-        told = (await client.forecast(tasks_per_day)).to_json()
+        answer = (await client.forecast(tasks_per_day)).to_json()
         if as_json:
-            print_json(told)
+            print_json(answer)
             return 0
-        print(f"${told['credits_usd']:,.2f} are left. In brackets: where it lies nine times of ten.\n")
-        heading = ("TASKS A DAY", "A MONTH", "", "LASTS", "", "WAITS", "FROM")
-        print_columns([heading, *(_pace(row) for row in told["items"])])
+        print(f"Remaining credits: ${answer['credits_usd']:,.2f}. In parentheses: 90% intervals.\n")
+        heading = ("PER DAY", "COST PER MONTH", "", "CREDITS LAST", "", "MEAN WAIT", "SOURCE")
+        print_columns([heading, *(_forecast_row(row) for row in answer["items"])])
         return 0
 
-    return ask(work, as_json=as_json)
+    return with_client(work, as_json=as_json)
 
 
-def _pace(row: dict[str, Any]) -> tuple[str, ...]:
+def _forecast_row(row: dict[str, Any]) -> tuple[str, ...]:
     month, lasts = row["month_usd"], row["lasts_days"]
     return (
         f"{row['tasks_per_day']:g}",
         "" if month is None else f"${month['mid']:,.2f}",
         "" if month is None else f"(${month['low']:,.2f} to ${month['high']:,.2f})",
-        "too few days" if lasts is None else _days(lasts["mid"]),
+        "not enough data" if lasts is None else _days(lasts["mid"]),
         "" if lasts is None else f"({_days(lasts['low'])} to {_days(lasts['high'])})",
         f"{row['wait_mean_s']:.0f} s",
         row["source"],
@@ -46,37 +47,37 @@ def _pace(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _days(days: float) -> str:
-    return "ten years and more" if days >= _FOR_EVER_DAYS else f"{days:,.0f} days"
+    return "more than ten years" if days >= _MAX_FORECAST_DAYS else f"{days:,.0f} days"
 
 
 def what_if(*, as_json: bool) -> int:
-    """This month, as it was and as it might have been."""
+    """Print this month's cost, and what it would have been under other policies."""
 
     async def work(client: AsyncClient) -> int:
-        told = (await client.what_if()).to_json()
+        answer = (await client.what_if()).to_json()
         if as_json:
-            print_json(told)
+            print_json(answer)
         else:
-            print("\n".join(what_if_lines(told)))
+            print("\n".join(what_if_lines(answer)))
         return 0
 
-    return ask(work, as_json=as_json)
+    return with_client(work, as_json=as_json)
 
 
-def what_if_lines(told: dict[str, Any]) -> list[str]:
-    """One line to quote, and what stands behind it."""
-    if not told["items"]:
-        return [f"this month ${told['spent_usd']:,.2f}; nothing needed a VM yet"]
-    words = [f"this month ${told['spent_usd']:,.2f}{' (simulated)' if told['simulated'] else ''}"]
-    words += [
+def what_if_lines(answer: dict[str, Any]) -> list[str]:
+    """Return a one-line summary and one line per policy."""
+    if not answer["items"]:
+        return [f"this month ${answer['spent_usd']:,.2f}; no submission has needed a VM yet"]
+    parts = [f"this month ${answer['spent_usd']:,.2f}{' (simulated)' if answer['simulated'] else ''}"]
+    parts += [
         f"with {row['policy']} it would have been ${row['usd']:,.2f}"
-        for row in told["items"]
+        for row in answer["items"]
         if not row["best"]
     ]
-    words += [f"the best possible was ${row['usd']:,.2f}" for row in told["items"] if row["best"]]
-    lines = ["; ".join(words), ""]
+    parts += [f"the best possible was ${row['usd']:,.2f}" for row in answer["items"] if row["best"]]
+    lines = ["; ".join(parts), ""]
     lines += [
-        f"  {row['policy']}: {row['cold_starts']:,} cold starts, {row['wait_mean_s']:.0f} s of waiting a task"
-        for row in told["items"]
+        f"  {row['policy']}: {row['cold_starts']:,} cold starts, mean wait {row['wait_mean_s']:.0f} s"
+        for row in answer["items"]
     ]
     return lines

@@ -1,4 +1,4 @@
-"""`warmfront doctor`: what this machine can do, and the line to run for what is missing."""
+"""`warmfront doctor`: check this machine, and print the command that installs what is missing."""
 
 from __future__ import annotations
 
@@ -22,106 +22,106 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
-    """One thing that this machine has or lacks."""
+class DoctorCheck:
+    """The result of one check."""
 
     name: str
     works: bool
     detail: str
-    fix: str = ""  #: the line to run, where something is missing
+    fix: str = ""  #: the command to run if the check failed
 
 
-def examine() -> list[Finding]:
-    """Look at this machine."""
+def run_checks() -> list[DoctorCheck]:
+    """Check what this machine can do."""
     configured = settings.load()
     boxes = [
-        Finding(name=f"sandbox {found.name}", works=found.works, detail=found.detail, fix=found.fix or "")
-        for found in sandbox.available(image=configured.docker_image)
+        DoctorCheck(name=f"sandbox {box.name}", works=box.works, detail=box.detail, fix=box.fix or "")
+        for box in sandbox.available(image=configured.docker_image)
     ]
     compilers = [*_compilers(), _cpu_compiler(configured.cache_dir)]
     return [_machine(), *compilers, *boxes, _gpu(), _target_compiler(), _bitcode()]
 
 
 def report(*, as_json: bool) -> int:
-    """Print the findings; 0 when a kernel can be judged here, 3 when not."""
+    """Print the checks; return 0 if this machine can judge a kernel, otherwise 3."""
     try:
-        findings = examine()
+        checks = run_checks()
     except WarmfrontError as error:
         return report_error(error)
-    able = can_judge(findings)
+    able = can_judge(checks)
     if as_json:
-        print(
-            json.dumps({"can_judge": able, "findings": [asdict(finding) for finding in findings]}, indent=2)
-        )
+        print(json.dumps({"can_judge": able, "findings": [asdict(check) for check in checks]}, indent=2))
         return 0 if able else 3
-    for finding in findings:
-        print(f"{'yes' if finding.works else 'no ':3}  {finding.name:22} {finding.detail}")
-        if finding.fix and not finding.works:
-            print(f"{'':27} → {finding.fix}")
+    for check in checks:
+        print(f"{'yes' if check.works else 'no ':3}  {check.name:22} {check.detail}")
+        if check.fix and not check.works:
+            print(f"{'':27} → {check.fix}")
     print(
-        "A kernel can be judged here." if able else "No kernel can be judged here yet: run the lines above."
+        "This machine can judge kernels."
+        if able
+        else "This machine cannot judge kernels yet; run the commands above."
     )
     return 0 if able else 3
 
 
-def can_judge(findings: list[Finding]) -> bool:
-    """Whether there is a compiler and a sandbox."""
-    working = {finding.name for finding in findings if finding.works}
+def can_judge(checks: list[DoctorCheck]) -> bool:
+    """Whether a compiler and a sandbox work."""
+    working = {check.name for check in checks if check.works}
     compiler = working & {"compiler in use", "compiler hipcc"}
     return bool(compiler) and any(name.startswith("sandbox") for name in working)
 
 
-def _machine() -> Finding:
+def _machine() -> DoctorCheck:
     memory_gib = settings.physical_memory_bytes() / settings.GIB
     detail = f"{len(os.sched_getaffinity(0))} CPUs, {memory_gib:.0f} GiB of memory"
-    return Finding(name="machine", works=True, detail=detail)
+    return DoctorCheck(name="machine", works=True, detail=detail)
 
 
-def _compilers() -> list[Finding]:
-    found = []
-    for name, lacking, fix in (
-        ("g++", "not installed: the bug finder needs it, or clang++", "sudo apt-get install g++"),
-        ("clang++", "not installed: g++ is enough", ""),
-        ("hipcc", "not installed: needed for a real GPU only", ""),
+def _compilers() -> list[DoctorCheck]:
+    checks = []
+    for name, missing, fix in (
+        ("g++", "not installed; the bug finder needs g++ or clang++", "sudo apt-get install g++"),
+        ("clang++", "not installed; g++ is enough", ""),
+        ("hipcc", "not installed; needed only for a GPU", ""),
     ):
         path = find_hipcc() if name == "hipcc" else shutil.which(name)
-        detail = _version(path) if path else lacking
-        found.append(Finding(name=f"compiler {name}", works=path is not None, detail=detail, fix=fix))
-    return found
+        detail = _version(path) if path else missing
+        checks.append(DoctorCheck(name=f"compiler {name}", works=path is not None, detail=detail, fix=fix))
+    return checks
 
 
-def _cpu_compiler(cache_dir: Path) -> Finding:
-    """What compiles for the CPU simulator, and why that one."""
+def _cpu_compiler(cache_dir: Path) -> DoctorCheck:
+    """Check which compiler the CPU runtime uses, and why."""
     try:
         compiler = find_compiler(cache_dir)
     except WarmfrontError as error:
-        return Finding(name="compiler in use", works=False, detail=error.message, fix=error.hint or "")
+        return DoctorCheck(name="compiler in use", works=False, detail=error.message, fix=error.hint or "")
     detail = f"{compiler.name}: {compiler.reason}"
     if not compiler.is_ready:
-        detail += "; its C++ library will be built at the first run, in a minute or two"
-    return Finding(name="compiler in use", works=True, detail=detail)
+        detail += "; the first run builds its C++ library, which takes a minute or two"
+    return DoctorCheck(name="compiler in use", works=True, detail=detail)
 
 
-def _gpu() -> Finding:
+def _gpu() -> DoctorCheck:
     if has_gpu():
-        return Finding(name="AMD GPU", works=True, detail="/dev/kfd is there")
-    return Finding(name="AMD GPU", works=False, detail="none: kernels run on the CPU simulator")
+        return DoctorCheck(name="AMD GPU", works=True, detail="/dev/kfd exists")
+    return DoctorCheck(name="AMD GPU", works=False, detail="none; kernels run on the CPU runtime")
 
 
-def _target_compiler() -> Finding:
+def _target_compiler() -> DoctorCheck:
     try:
         wheel = require_wheel("The X-ray's")
     except WarmfrontError as error:
-        return Finding(name="X-ray compiler", works=False, detail=error.message, fix=error.hint or "")
-    return Finding(name="X-ray compiler", works=True, detail=f"ziglang, in {wheel}")
+        return DoctorCheck(name="X-ray compiler", works=False, detail=error.message, fix=error.hint or "")
+    return DoctorCheck(name="X-ray compiler", works=True, detail=f"ziglang, in {wheel}")
 
 
-def _bitcode() -> Finding:
-    found = find_libraries()
-    return Finding(
+def _bitcode() -> DoctorCheck:
+    libraries = find_libraries()
+    return DoctorCheck(
         name="ROCm device libraries",
-        works=found is not None,
-        detail=str(found) if found else "not installed: the X-ray is less exact without",
+        works=libraries is not None,
+        detail=str(libraries) if libraries else "not installed; the X-ray is less exact",
         fix="sudo apt-get install rocm-device-libs",
     )
 

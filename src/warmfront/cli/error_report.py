@@ -1,4 +1,4 @@
-"""How the command line says that something cannot be done: what, the next step, and the exit code."""
+"""Print an error at the command line: the fact, the hint, and the exit code."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from warmfront.errors import InfrastructureError, WarmfrontError
 
 
 def exit_code(error: WarmfrontError) -> int:
-    """2 where the person can fix the call, 3 where the machine is to blame."""
+    """Return 3 for an infrastructure error, and 2 for one that the user can fix."""
     return 3 if isinstance(error, InfrastructureError) else 2
 
 
 def report_error(error: WarmfrontError) -> int:
-    """Print the error on stderr; the exit code that goes with it."""
+    """Print the error on stderr and return its exit code."""
     print(f"warmfront: {error.message}", file=sys.stderr)
     if hint := cli_hint(error):
         print(f"  → {hint}", file=sys.stderr)
@@ -23,7 +23,7 @@ def report_error(error: WarmfrontError) -> int:
 
 
 def report(error: WarmfrontError, *, as_json: bool) -> int:
-    """The same to a person or a program, which reads stdout."""
+    """Print the error, as JSON on stdout or as text on stderr, and return its exit code."""
     if not as_json:
         return report_error(error)
     print(json.dumps({"code": error.code, "message": error.message, "hint": cli_hint(error)}))

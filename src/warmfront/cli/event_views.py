@@ -1,6 +1,6 @@
-"""A stream of events on the command line: what shows one, and how it is shown to a program.
+"""Views of an event stream: the interface, and the one for programs.
 
-An event is what is on the wire, whether it was made here or came from a server.
+Views receive events in their wire form, so that a local run and a submission on a server look the same.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any, Protocol
 
 from warmfront.cli.error_report import exit_code, report_error
+from warmfront.cli.hints import cli_hint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,41 +17,43 @@ if TYPE_CHECKING:
     from warmfront.errors import WarmfrontError
 
 
-class View(Protocol):
-    """Shows events as they come."""
+class EventView(Protocol):
+    """Shows the events of one submission."""
 
     def show(self, event: Mapping[str, Any]) -> None:
         """Show one event."""
 
     def tick(self) -> None:
-        """Time has passed, and no event came."""
+        """Update elapsed times; called while no event arrives."""
 
     def close(self) -> None:
-        """No more events come."""
+        """Finish: no more events follow."""
 
 
 class JsonView:
-    """One event a line on stdout, at once."""
+    """Prints one JSON object per line on stdout, flushed immediately."""
 
     def __init__(self, **common: str) -> None:
-        self._common = common  #: goes with every event, such as whose it is
+        self._common = common  #: fields added to every event, such as the submission's id
 
     def show(self, event: Mapping[str, Any]) -> None:
         """Print the event."""
         print(json.dumps({**self._common, **event}, ensure_ascii=False), flush=True)
 
     def tick(self) -> None:
-        """A program counts for itself."""
+        """Do nothing: programs measure time themselves."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there is nothing to restore."""
 
 
-def refuse(error: WarmfrontError, *, as_json: bool) -> int:
-    """Nothing was judged: say why, to a person or a program; the exit code."""
+def show_error(error: WarmfrontError, *, as_json: bool) -> int:
+    """Report an error that prevented judging, as an ERROR event or as text, and return its exit code."""
     if not as_json:
         return report_error(error)
-    from warmfront.events import Failed, Stamp  # noqa: PLC0415 - a run needs a compiler sooner than events
+    from warmfront.events import Failed, Stamp
+    from warmfront.verdicts import Verdict
 
-    JsonView().show(Stamp()(Failed.of(error)))
+    failed = Failed(verdict=Verdict.ERROR, code=error.code, message=error.message, hint=cli_hint(error))
+    JsonView().show(Stamp()(failed))
     return exit_code(error)

@@ -169,7 +169,7 @@ def print_configuration(kind: str) -> int:
 
 def to_yaml(value: Mapping[str, Any]) -> str:
     """Format a value as YAML: keys in their order, text of several lines as a block."""
-    import yaml  # noqa: PLC0415 - installed with dstack
+    import yaml
 
     def represent_text(dumper: Any, data: str) -> Any:  # noqa: ANN401 - PyYAML has no types
         style = "|" if "\n" in data else None

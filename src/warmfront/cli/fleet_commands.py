@@ -35,7 +35,7 @@ def create(
     as_json: JsonOption = False,
 ) -> None:
     """Show dstack's plan and its worst-case cost, ask for confirmation, and create the fleet."""
-    from warmfront.cli import fleet  # noqa: PLC0415 - each command imports only what it needs
+    from warmfront.cli import fleet
 
     options = fleet.CreateOptions(
         name=name,
@@ -54,7 +54,7 @@ def create(
 @fleet_app.command()
 def verify(name: NameArgument = None, *, as_json: JsonOption = False) -> None:
     """Check whether the fleet matches the settings and could get a VM now."""
-    from warmfront.cli import fleet  # noqa: PLC0415 - each command imports only what it needs
+    from warmfront.cli import fleet
 
     raise typer.Exit(fleet.verify(name, as_json=as_json))
 
@@ -62,7 +62,7 @@ def verify(name: NameArgument = None, *, as_json: JsonOption = False) -> None:
 @fleet_app.command("list")
 def list_fleets(*, as_json: JsonOption = False) -> None:
     """List the fleets of the dstack project."""
-    from warmfront.cli import fleet  # noqa: PLC0415 - each command imports only what it needs
+    from warmfront.cli import fleet
 
     raise typer.Exit(fleet.show_all(as_json=as_json))
 
@@ -70,7 +70,7 @@ def list_fleets(*, as_json: JsonOption = False) -> None:
 @fleet_app.command()
 def show(name: NameArgument = None, *, as_json: JsonOption = False) -> None:
     """Show a fleet and its VMs."""
-    from warmfront.cli import fleet  # noqa: PLC0415 - each command imports only what it needs
+    from warmfront.cli import fleet
 
     raise typer.Exit(fleet.show(name, as_json=as_json))
 
@@ -78,7 +78,7 @@ def show(name: NameArgument = None, *, as_json: JsonOption = False) -> None:
 @fleet_app.command()
 def delete(name: NameArgument = None, *, yes: YesOption = False, as_json: JsonOption = False) -> None:
     """Delete a fleet and its VMs, and wait until they have ended."""
-    from warmfront.cli import fleet  # noqa: PLC0415 - each command imports only what it needs
+    from warmfront.cli import fleet
 
     raise typer.Exit(fleet.delete(name, yes=yes, as_json=as_json))
 
@@ -90,6 +90,6 @@ def config(
     ] = "fleet",
 ) -> None:
     """Print a configuration as YAML, for `dstack apply -f`."""
-    from warmfront.cli import fleet  # noqa: PLC0415 - each command imports only what it needs
+    from warmfront.cli import fleet
 
     raise typer.Exit(fleet.print_configuration(kind))

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _HINTS: Mapping[type[errors.WarmfrontError], str] = {
+    errors.NoApiKey: "Create one with `warmfront keys create --user NAME --role operator`, or serve on "
+    "127.0.0.1.",
     errors.UnknownProblem: "`warmfront problems list` lists the problems.",
     errors.SubmissionNotFound: "`warmfront ps -a` lists your submissions.",
     errors.VMNotFound: "`warmfront vms --all` lists the recent VMs.",

@@ -1,6 +1,7 @@
-"""Ctrl-C in the first moments of a command, when half of it is loaded: heard as soon as it can be answered.
+"""Defer Ctrl-C while a command is loading.
 
-It loads nothing, and changes nothing for the programs that are started meanwhile.
+A `KeyboardInterrupt` in the middle of an import would print a traceback; deferred, it is raised as soon as
+the command can report it. Programs started in the meantime are not affected.
 """
 
 from __future__ import annotations
@@ -8,26 +9,26 @@ from __future__ import annotations
 import signal
 
 
-class _Held:
-    """Whether Ctrl-C is held back, and whether it came."""
+class _State:
+    """Whether SIGINT is deferred, and whether one has arrived since."""
 
-    now = False
-    came = False
+    deferred = False
+    received = False
 
 
 def hold() -> None:
-    """From now on remember it, unless whoever started us has it ignored."""
+    """Defer SIGINT, unless the parent process set it to be ignored."""
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return
-    _Held.now, _Held.came = True, False
-    signal.signal(signal.SIGINT, lambda *_: setattr(_Held, "came", True))
+    _State.deferred, _State.received = True, False
+    signal.signal(signal.SIGINT, lambda *_: setattr(_State, "received", True))
 
 
 def release() -> None:
-    """From now on it is `KeyboardInterrupt` again, at once if it came; nothing, if it was not held."""
-    if not _Held.now:
+    """Stop deferring SIGINT; raise `KeyboardInterrupt` if one arrived. Do nothing if it was not deferred."""
+    if not _State.deferred:
         return
-    _Held.now = False
+    _State.deferred = False
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    if _Held.came:
+    if _State.received:
         raise KeyboardInterrupt

@@ -1,6 +1,7 @@
-"""`warmfront keys`: who may use the service. It works on the store itself, beside a running service.
+"""`warmfront keys`: create, list and revoke API keys.
 
-Only whoever may read the store can do this; a secret is printed once, and is nowhere afterwards.
+The commands write to the database directly, also while the service runs, so they require access to it. A
+secret is printed once and is not stored.
 """
 
 from __future__ import annotations
@@ -28,20 +29,20 @@ if TYPE_CHECKING:
 
 
 def create(user: str, role: str, *, team: str | None = None, as_json: bool) -> int:
-    """Make a key and print its secret."""
+    """Create a key and print its secret."""
 
     async def work(store: Store) -> int:
-        of_team = None if team is None else _name("--team", team)
+        team_name = None if team is None else _valid_name("--team", team)
         key, secret = await store.write(
-            keys.create, _name("--user", user), _role(role), time.time(), team=of_team
+            keys.create, _valid_name("--user", user), _valid_role(role), time.time(), team=team_name
         )
         if as_json:
             print_json({**_fields(key), "secret": secret})
             return 0
         print(secret)
         print(
-            f"Key {key.id} of {key.user} ({key.role}). This is the only time that it is shown.\n"
-            "  → export WARMFRONT_API_KEY=…   and every command uses it",
+            f"Created key {key.id} for {key.user} ({key.role}). The secret is not shown again.\n"
+            "  → export WARMFRONT_API_KEY=…   makes the other commands use it",
             file=sys.stderr,
         )
         return 0
@@ -50,24 +51,24 @@ def create(user: str, role: str, *, team: str | None = None, as_json: bool) -> i
 
 
 def show_all(*, as_json: bool) -> int:
-    """List every key, revoked ones too."""
+    """List all keys, including revoked ones."""
 
     async def work(store: Store) -> int:
-        found = await store.read(keys.all_keys)
+        all_keys = await store.read(keys.all_keys)
         if as_json:
-            print_json([_fields(key) for key in found])
+            print_json([_fields(key) for key in all_keys])
         else:
-            print_columns([("ID", "USER", "TEAM", "ROLE", "CREATED", "REVOKED"), *map(_row, found)])
+            print_columns([("ID", "USER", "TEAM", "ROLE", "CREATED", "REVOKED"), *map(_row, all_keys)])
         return 0
 
     return _with_store(work, as_json=as_json)
 
 
-def revoke(beginning: str, *, as_json: bool) -> int:
-    """Make a key open nothing from now on."""
+def revoke(prefix: str, *, as_json: bool) -> int:
+    """Revoke the key whose id starts with `prefix`."""
 
     async def work(store: Store) -> int:
-        key = _chosen(await store.read(keys.all_keys), beginning)
+        key = _select(await store.read(keys.all_keys), prefix)
         await store.write(keys.revoke, key.id, time.time())
         if as_json:
             print_json({"id": key.id, "revoked": True})
@@ -92,29 +93,29 @@ def _with_store(work: Callable[[Store], Awaitable[int]], *, as_json: bool) -> in
         return report(error, as_json=as_json)
 
 
-def _chosen(found: list[ApiKey], beginning: str) -> ApiKey:
-    """The key that can be revoked and whose id, alone, begins so."""
-    fitting = [key for key in found if key.id.startswith(beginning)]
-    if not fitting:
-        raise NotFound(f"There is no key {beginning!r}.", hint="`warmfront keys list` has all of them.")
-    active = [key for key in fitting if key.revoked_at is None]
+def _select(all_keys: list[ApiKey], prefix: str) -> ApiKey:
+    """Return the only active key whose id starts with the prefix."""
+    matches = [key for key in all_keys if key.id.startswith(prefix)]
+    if not matches:
+        raise NotFound(f"There is no key {prefix!r}.", hint="`warmfront keys list` lists all keys.")
+    active = [key for key in matches if key.revoked_at is None]
     if not active:
-        raise UsageError(f"The key {fitting[0].id} was revoked before.", hint="There is nothing to do.")
+        raise UsageError(f"Key {matches[0].id} is already revoked.")
     if len(active) > 1:
-        raise UsageError(f"{beginning!r} begins {len(active)} ids.", hint="Give more of it.")
+        raise UsageError(f"{prefix!r} is a prefix of {len(active)} ids.", hint="Give a longer prefix.")
     return active[0]
 
 
-def _name(option: str, name: str) -> str:
+def _valid_name(option: str, name: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}", name):
         raise BadRequest(
-            f"{option} is {name[:80]!r}.",
-            hint="At most 64 letters, digits and . _ @ -, a letter or digit first.",
+            f"{option} is {name[:80]!r}, which is not a valid name.",
+            hint="Use up to 64 letters, digits and . _ @ -, starting with a letter or digit.",
         )
     return name
 
 
-def _role(name: str) -> Role:
+def _valid_role(name: str) -> Role:
     if name not in set(Role):
         raise BadRequest(f"--role is {name!r}.", hint=f"Use one of: {', '.join(Role)}.")
     return Role(name)

@@ -1,6 +1,6 @@
-"""The X-ray that goes with every run: what the real target makes of it, while the CPU build is under way.
+"""X-ray a source while the judge compiles and checks it, and merge the events of both.
 
-It never decides a verdict. Where the two compilers disagree, the verdict says so.
+The X-ray never decides the verdict. If the two compilers disagree, the verdict mentions it.
 """
 
 from __future__ import annotations
@@ -24,44 +24,44 @@ if TYPE_CHECKING:
     from warmfront.settings import Settings
 
 
-def admitted(
-    events: Iterable[Event], submission: JudgeRequest, sandbox: Sandbox, configured: Settings
+def with_xray(
+    events: Iterable[Event], request: JudgeRequest, sandbox: Sandbox, configured: Settings
 ) -> Iterator[Event]:
-    """The judge's events, with the X-ray before the first, and in the verdict what the X-ray adds to it."""
+    """Yield the XRAY event, then the judge's events, with the X-ray's result added to the verdict."""
     with ThreadPoolExecutor(1, thread_name_prefix="warmfront-xray") as pool:
-        looking = pool.submit(_examine, submission, sandbox, configured)
+        pending = pool.submit(_xray, request, sandbox, configured)
         stream = iter(events)
-        held = [next(stream), *_meanwhile(stream, looking)]
-        seen = looking.result()
-        yield seen
-        for event in itertools.chain(held, stream):
-            yield _with_target(event, seen)
+        buffered = [next(stream), *_events_until_done(stream, pending)]
+        xray = pending.result()
+        yield xray
+        for event in itertools.chain(buffered, stream):
+            yield _with_target(event, xray)
 
 
-def _meanwhile(stream: Iterator[Event], looking: Future[Xray]) -> Iterator[Event]:
-    """What the judge finds out while the X-ray is made; not the timing, which wants the machine to itself."""
+def _events_until_done(stream: Iterator[Event], pending: Future[Xray]) -> Iterator[Event]:
+    """Yield events until the X-ray is done, but stop before timing, which must not share the CPU."""
     for event in stream:
         yield event
-        if looking.done() or isinstance(event, Checked | Failed):
+        if pending.done() or isinstance(event, Checked | Failed):
             return
 
 
-def _examine(submission: JudgeRequest, sandbox: Sandbox, configured: Settings) -> Xray:
+def _xray(request: JudgeRequest, sandbox: Sandbox, configured: Settings) -> Xray:
     return xray_event(
-        submission.source,
-        file_name=submission.file_name,
+        request.source,
+        file_name=request.file_name,
         gpu=gpus.get(configured.default_gpu),
-        problem=submission.problem,
-        dtype=submission.dtype,
+        problem=request.problem,
+        dtype=request.dtype,
         sandbox=sandbox,
         settings=configured,
     )
 
 
-def _with_target(event: Event, seen: Xray) -> Event:
-    """A verdict that the two compilers do not agree on says so."""
-    if isinstance(event, Checked | Benchmarked | Accepted) and seen.compiles is False:
-        return replace(event, target=f"It does not compile for {seen.arch}: {seen.message}")
-    if isinstance(event, Failed) and event.verdict is Verdict.COMPILE_ERROR and seen.compiles:
-        return replace(event, details={**event.details, "target": f"It does compile for {seen.arch}."})
+def _with_target(event: Event, xray: Xray) -> Event:
+    """Mention in a verdict that only one of the two compilers accepted the source."""
+    if isinstance(event, Checked | Benchmarked | Accepted) and xray.compiles is False:
+        return replace(event, target=f"It does not compile for {xray.arch}: {xray.message}")
+    if isinstance(event, Failed) and event.verdict is Verdict.COMPILE_ERROR and xray.compiles:
+        return replace(event, details={**event.details, "target": f"It does compile for {xray.arch}."})
     return event

@@ -1,4 +1,4 @@
-"""`warmfront listener`: the service on a VM, until it is told to end."""
+"""`warmfront listener`: run the listener of a VM until it is stopped."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def run_listener(
     *, host: str, port: int, dead_man_s: float | None, announce: Path | None, toolchain: str | None
 ) -> int:
-    """Listen; the exit code."""
-    from warmfront.listener.server import ListenerOptions, serve  # noqa: PLC0415 - a bad call needs none of it
+    """Run the listener and return the exit code."""
+    from warmfront.listener.server import ListenerOptions, serve
 
     try:
         configured = settings.load()

@@ -1,7 +1,11 @@
-"""`warmfront run`: one file to its verdict, on this machine.
+"""`warmfront run` and `warmfront check`: judge one file on this machine.
 
-It puts the parts together and hands the events to whoever shows them; it decides nothing itself. What the
-compilers do not need is loaded when they are at work.
+This module connects the parts and passes their events to a view; it decides nothing itself.
+
+Load order: the compiler takes most of the time, so it is started as early as possible, and modules that it
+does not need (the judge, the X-ray, events, views, NumPy) are imported while it runs. That saves 12% of the
+command; `bench/startup.py` measures it. The imports inside functions below are in that order for this
+reason.
 """
 
 from __future__ import annotations
@@ -16,16 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 from warmfront import problems, settings
 from warmfront.cli import interrupts
-from warmfront.cli.event_views import JsonView, View, refuse
-from warmfront.errors import (
-    InfrastructureError,
-    IsolationRequired,
-    UnknownDtype,
-    UsageError,
-    WarmfrontError,
-)
+from warmfront.cli.arguments import parse_dtype, parse_endpoint
+from warmfront.cli.event_views import EventView, JsonView, show_error
+from warmfront.errors import InfrastructureError, IsolationRequired, UsageError, WarmfrontError
 from warmfront.judge_request import JudgeRequest, read_source
-from warmfront.problems.spec import Dtype
 from warmfront.verdicts import Endpoint, Verdict, is_terminal
 
 if TYPE_CHECKING:
@@ -35,17 +33,13 @@ if TYPE_CHECKING:
     from warmfront.events import Event
     from warmfront.hip.toolchain import Toolchain, Translated
     from warmfront.judge.compile_jobs import CompileJobs
-    from warmfront.problems.spec import Problem
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
 
 
-REPORT = "Run it again; if it stays, report it with the source."
-
-
 @dataclass(frozen=True, kw_only=True)
-class Request:
-    """What was typed."""
+class RunOptions:
+    """The arguments of `warmfront run`, as typed."""
 
     file: Path
     problem: str
@@ -55,115 +49,116 @@ class Request:
     sandbox: str | None
     seed: int | None
     trust: bool
-    bugs: bool = False  #: look for bugs at the most thorough
+    bugs: bool = False  #: run the bug finder on every case
 
 
-def run_request(request: Request, *, as_json: bool) -> int:
-    """Judge it and show what happens; the exit code."""
+def run(options: RunOptions, *, as_json: bool) -> int:
+    """Judge the file, show the events, and return the verdict's exit code."""
     try:
-        submission = read_submission(request)
+        request = read_request(options)
         configured = settings.load()
-        bench = open_workbench(request, configured, submission)
+        judge = LocalJudge.open(options, configured, request)
     except WarmfrontError as error:
-        return refuse(error, as_json=as_json)
+        return show_error(error, as_json=as_json)
     except Exception as error:  # noqa: BLE001 - the process edge: a stream always ends with a verdict
-        return refuse(InfrastructureError(f"Warmfront failed: {error!r}", hint=REPORT), as_json=as_json)
-    with contextlib.closing(bench):
-        from warmfront.events import Failed, Stamp  # noqa: PLC0415 - the compilers are at work
+        failure = InfrastructureError(
+            f"Warmfront failed: {error!r}", hint="Run again; if it fails again, report it with the source."
+        )
+        return show_error(failure, as_json=as_json)
+    with contextlib.closing(judge):
+        from warmfront.events import Failed, Stamp
 
-        view: View = JsonView() if as_json else _terminal_view(submission)
+        view: EventView = JsonView() if as_json else _terminal_view(request)
         stamp = Stamp()
         try:
             interrupts.release()
-            events = _events(submission, bench, configured, thorough=request.bugs)
-            return _show_events(map(stamp, events), submission.endpoint, view)
+            events = judge.events(request, thorough=options.bugs)
+            return _show_events(map(stamp, events), request.endpoint, view)
         except KeyboardInterrupt:
-            view.show(stamp(Failed(verdict=Verdict.CANCELLED, code="CANCELLED", message="You stopped it.")))
+            view.show(
+                stamp(Failed(verdict=Verdict.CANCELLED, code="CANCELLED", message="Stopped by Ctrl-C."))
+            )
             return Verdict.CANCELLED.exit_code
         finally:
             view.close()
 
 
-def _events(
-    submission: JudgeRequest, bench: Workbench, configured: Settings, *, thorough: bool
-) -> Iterable[Event]:
-    events = _judged(submission, bench, configured, thorough=thorough)
-    if not configured.xray:
-        return events
-    from warmfront.cli.parallel_xray import admitted  # noqa: PLC0415 - the compilers are at work
-
-    return admitted(events, submission, bench.sandbox, configured)
-
-
-def _judged(
-    submission: JudgeRequest, bench: Workbench, configured: Settings, *, thorough: bool
-) -> Iterator[Event]:
-    """The judge's events. It is loaded with the first: the X-ray's compiler starts before."""
-    from warmfront.judge.judge import Judge  # noqa: PLC0415 - as said
-
-    judge = Judge(bench.toolchain, bench.sandbox, configured)
-    yield from judge.judge(submission, thorough=thorough, compile_jobs=bench.builds)
-
-
 @dataclass(frozen=True)
-class Workbench:
-    """The tools for one submission."""
+class LocalJudge:
+    """A toolchain and a sandbox for one request, with its compilers already running."""
 
+    settings: Settings
     toolchain: Toolchain
     sandbox: Sandbox
-    builds: CompileJobs | None  #: its compilers, at work; None where its text is not fit for one
+    compile_jobs: CompileJobs | None  #: None if the source cannot be translated; the judge explains why
+
+    @classmethod
+    def open(cls, options: RunOptions, configured: Settings, request: JudgeRequest) -> LocalJudge:
+        """Open the requested toolchain and sandbox, and start the compilers.
+
+        Probing a sandbox means waiting for other processes, so the toolchain is loaded at the same time.
+        """
+        with ThreadPoolExecutor(1) as pool:
+            opening = pool.submit(open_requested_sandbox, options, configured)
+            from warmfront.hip.toolchain import open_toolchain
+            from warmfront.judge.compile_jobs import CompileJobs
+
+            try:
+                toolchain = open_toolchain(options.toolchain, configured)
+                if toolchain.simulated:
+                    # One thread is enough for small arrays. NumPy loads twice as fast without a thread pool,
+                    # which saves 8% of the command (bench/startup.py).
+                    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+                if not toolchain.is_built:
+                    opening.result()  # build nothing on a machine that cannot run it
+                    print(toolchain.first_build, file=sys.stderr, flush=True)
+                toolchain.build()
+                translated = _translate(request, toolchain)
+                sandbox = opening.result()
+                jobs = (
+                    CompileJobs(translated, toolchain, sandbox, configured, thorough=options.bugs)
+                    if translated
+                    else None
+                )
+            except BaseException:
+                if opening.exception() is None:
+                    opening.result().close()
+                raise
+        return cls(configured, toolchain, sandbox, jobs)
+
+    def events(self, request: JudgeRequest, *, thorough: bool) -> Iterable[Event]:
+        """Yield the events of judging the request, with the X-ray's unless it is switched off."""
+        events = self._judge(request, thorough=thorough)
+        if not self.settings.xray:
+            return events
+        from warmfront.cli.parallel_xray import with_xray
+
+        return with_xray(events, request, self.sandbox, self.settings)
+
+    def _judge(self, request: JudgeRequest, *, thorough: bool) -> Iterator[Event]:
+        # Imported with the first event, which is after the X-ray's compiler has started.
+        from warmfront.judge.judge import Judge
+
+        judge = Judge(self.toolchain, self.sandbox, self.settings)
+        yield from judge.judge(request, thorough=thorough, compile_jobs=self.compile_jobs)
 
     def close(self) -> None:
-        """End what is at work, and leave nothing behind."""
-        if self.builds:
-            self.builds.close()
+        """Stop the compilers and remove the sandbox."""
+        if self.compile_jobs:
+            self.compile_jobs.close()
         self.sandbox.close()
 
 
-def open_workbench(request: Request, configured: Settings, submission: JudgeRequest) -> Workbench:
-    """The toolchain and the sandbox that were asked for, and the compilers begun.
-
-    Trying out a sandbox is waiting for other processes: the toolchain is loaded meanwhile.
-    """
-    with ThreadPoolExecutor(1) as pool:
-        opening = pool.submit(choose_sandbox, request, configured)
-        from warmfront.hip.toolchain import open_toolchain  # noqa: PLC0415 - a bad call needs none of it
-        from warmfront.judge.compile_jobs import CompileJobs  # noqa: PLC0415 - as above
-
-        try:
-            toolchain = open_toolchain(request.toolchain, configured)
-            if toolchain.simulated:
-                # NumPy loads in half the time without a pool of threads, and small sums need none.
-                os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-            if not toolchain.is_built:
-                opening.result()  # nothing is built for a machine that cannot run it
-                print(toolchain.first_build, file=sys.stderr, flush=True)
-            toolchain.build()
-            translated = _translate(submission, toolchain)
-            sandbox = opening.result()
-            thorough = request.bugs
-            builds = (
-                CompileJobs(translated, toolchain, sandbox, configured, thorough=thorough)
-                if translated
-                else None
-            )
-        except BaseException:
-            if opening.exception() is None:
-                opening.result().close()
-            raise
-    return Workbench(toolchain, sandbox, builds)
-
-
-def _translate(submission: JudgeRequest, toolchain: Toolchain) -> Translated | None:
-    from warmfront.hip.source.edits import RewriteError  # noqa: PLC0415 - loaded with the toolchain
+def _translate(request: JudgeRequest, toolchain: Toolchain) -> Translated | None:
+    from warmfront.hip.source.edits import RewriteError
 
     try:
-        return toolchain.translate(submission)
+        return toolchain.translate(request)
     except RewriteError:
-        return None  # the judge will say why
+        return None
 
 
-def _show_events(events: Iterable[Mapping[str, Any]], endpoint: Endpoint, view: View) -> int:
+def _show_events(events: Iterable[Mapping[str, Any]], endpoint: Endpoint, view: EventView) -> int:
     verdict = Verdict.ERROR
     for event in events:
         view.show(event)
@@ -172,42 +167,36 @@ def _show_events(events: Iterable[Mapping[str, Any]], endpoint: Endpoint, view: 
     return verdict.exit_code
 
 
-def read_submission(request: Request) -> JudgeRequest:
-    """The submission that the request describes, or a `UsageError` that names what is wrong with it."""
-    endpoint = _endpoint(request.endpoint)
-    problem = problems.get(request.problem)
+def read_request(options: RunOptions) -> JudgeRequest:
+    """Read the file and return the request, or raise a `UsageError` that names the invalid argument."""
+    allowed = [endpoint for endpoint in Endpoint if endpoint is not Endpoint.XRAY]
+    endpoint = parse_endpoint(options.endpoint, allowed)
+    problem = problems.get(options.problem)
     return JudgeRequest(
-        source=read_source(request.file),
+        source=read_source(options.file),
         problem=problem,
-        dtype=choose_dtype(problem, request.dtype),
+        dtype=parse_dtype(options.dtype, problem),
         endpoint=endpoint,
-        file_name=request.file.name,
-        seed=request.seed,
+        file_name=options.file.name,
+        seed=options.seed,
     )
 
 
-def choose_dtype(problem: Problem, name: str | None) -> Dtype:
-    """The dtype of that name, or the problem's default."""
-    if name is None:
-        return problem.dtypes[0]
-    allowed = " or ".join(dtype.value for dtype in problem.dtypes)
-    if name not in {dtype.value for dtype in problem.dtypes}:
-        raise UnknownDtype(f"{problem.slug} has no dtype {name!r}.", hint=f"Use --dtype {allowed}.")
-    return Dtype(name)
+def open_requested_sandbox(options: RunOptions, configured: Settings) -> Sandbox:
+    """Open the requested sandbox.
 
-
-def choose_sandbox(request: Request, configured: Settings) -> Sandbox:
-    """The sandbox to use; none at all only for one's own code, switched off twice."""
-    from warmfront.sandbox import TRUSTED, open_sandbox  # noqa: PLC0415 - not needed to refuse a bad call
+    Code runs without a sandbox only if both the setting and --trust say so: it is then the user's own.
+    """
+    from warmfront.sandbox import TRUSTED, open_sandbox
 
     if not configured.isolation:
-        if not request.trust:
+        if not options.trust:
             raise IsolationRequired(
-                "AMD_CONTAINER_ISOLATION is false, and code is not run without a sandbox.",
-                hint="Unset it; or, for code that you wrote yourself, add --trust.",
+                "AMD_CONTAINER_ISOLATION is false; running without a sandbox also requires --trust.",
+                hint="Unset AMD_CONTAINER_ISOLATION; or, for code that you wrote yourself, add --trust.",
             )
         return open_sandbox(TRUSTED, base=configured.box_dir)
-    name = request.sandbox or configured.sandbox
+    name = options.sandbox or configured.sandbox
     if name not in {None, "bubblewrap", "docker"}:
         raise UsageError(
             f"There is no sandbox {name!r}.", hint="Use --sandbox bubblewrap or --sandbox docker."
@@ -215,18 +204,10 @@ def choose_sandbox(request: Request, configured: Settings) -> Sandbox:
     return open_sandbox(name, base=configured.box_dir, image=configured.docker_image)
 
 
-def _endpoint(name: str) -> Endpoint:
-    runs = [endpoint.value for endpoint in Endpoint if endpoint is not Endpoint.XRAY]
-    if name not in runs:
-        allowed = ", ".join(runs)
-        raise UsageError(f"There is no endpoint {name!r}.", hint=f"Use --endpoint with one of: {allowed}.")
-    return Endpoint(name)
+def _terminal_view(request: JudgeRequest) -> EventView:
+    from warmfront.cli.terminal_view import TerminalView
 
-
-def _terminal_view(submission: JudgeRequest) -> View:
-    from warmfront.cli.terminal_view import TerminalView  # noqa: PLC0415 - for people only
-
-    heading = f"{submission.file_name} for {submission.problem.slug}, {submission.dtype.value}"
-    view = TerminalView(heading, submission.endpoint, sys.stdout, began_at=time.time())
+    heading = f"{request.file_name} for {request.problem.slug}, {request.dtype.value}"
+    view = TerminalView(heading, request.endpoint, sys.stdout, began_at=time.time())
     view.begin("compiling")
     return view

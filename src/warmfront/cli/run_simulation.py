@@ -1,6 +1,6 @@
-"""`warmfront simulate`: what other policies, prices and paces would have cost, as a table and a picture.
+"""`warmfront simulate`: compare the cost of policies, prices and VM counts by replaying arrivals.
 
-It reads what was typed and shows what came out; every dollar is the ledger's of a replay.
+This module parses the options and prints the results; every dollar comes from the ledger of a replay.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from warmfront.cli.error_report import report
 from warmfront.cli.formatting import duration, print_json
 from warmfront.errors import BadRequest, WarmfrontError
 from warmfront.money.billing import Billing
-from warmfront.simulate import arrivals as logs
+from warmfront.simulate import arrivals as arrival_log
 from warmfront.simulate import draw
 from warmfront.simulate.compare import BEST, Case, Policy, Row, compare
 from warmfront.simulate.traces import DAY_S, TRACES
@@ -38,15 +38,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: More ways than anyone compares in one table.
-_MOST_WAYS = 48
-_MOST_PER_DAY = 100_000
-_DRAWN = 40  # characters of the longest bar
+#: The maximum number of rows in the table.
+_MAX_ROWS = 48
+_MAX_PER_DAY = 100_000
+_BAR_WIDTH = 40  #: characters of the longest bar
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
-    """What was typed. Lists are empty where nothing was."""
+class SimulationOptions:
+    """The arguments of `warmfront simulate`, as typed; a list is empty if its option was not given."""
 
     csv: Path | None = None
     from_history: bool = False
@@ -66,19 +66,19 @@ class Order:
     day: int = 1
 
 
-def simulate(order: Order, *, as_json: bool) -> int:
-    """Replay and show."""
+def simulate(options: SimulationOptions, *, as_json: bool) -> int:
+    """Replay the arrivals, print the comparison and return the exit code."""
     try:
-        arrivals, what = _arrivals(order)
+        arrivals, description = _load_arrivals(options)
         settings = settings_module.load()
-        wait_value = _wait_value(order, settings)
-        cases, policies = _cases(order, settings), _policies(order, settings)
-        if len(cases) * len(policies) > _MOST_WAYS:
+        wait_value = _wait_value(options, settings)
+        cases, policies = _cases(options, settings), _policies(options, settings)
+        if len(cases) * len(policies) > _MAX_ROWS:
             raise BadRequest(
-                f"That is {len(cases) * len(policies)} ways, of which {_MOST_WAYS} are compared at the most.",
-                hint="Ask for fewer policies, VMs, boots, prices or billings at a time.",
+                f"These options give {len(cases) * len(policies)} combinations; the maximum is {_MAX_ROWS}.",
+                hint="Give fewer values of --policy, --max-vms, --boot, --price or --billing.",
             )
-        shown_s = _day(order, arrivals)
+        shown_s = _shown_interval(options, arrivals)
         rows = compare(
             arrivals.at_s,
             settings=settings,
@@ -87,69 +87,69 @@ def simulate(order: Order, *, as_json: bool) -> int:
             wait_usd_per_h=wait_value,
             shown_s=shown_s,
         )
-        _write(order, rows, arrivals, what=what, wait_value=wait_value, shown_s=shown_s)
+        _write(options, rows, arrivals, description=description, wait_value=wait_value, shown_s=shown_s)
     except WarmfrontError as error:
         return report(error, as_json=as_json)
     if as_json:
-        print_json(_json(rows, arrivals, what, wait_value))
+        print_json(_json(rows, arrivals, description, wait_value))
     else:
-        show(rows, arrivals, what, wait_value)
+        show(rows, arrivals, description, wait_value)
     return 0
 
 
-# What was typed.
+# Options.
 
 
-def _arrivals(order: Order) -> tuple[Arrivals, str]:
-    """The arrivals, and what they are, in words."""
-    sources = [order.csv is not None, order.from_history, order.trace is not None]
+def _load_arrivals(options: SimulationOptions) -> tuple[Arrivals, str]:
+    """Return the arrivals and a description of their source."""
+    sources = [options.csv is not None, options.from_history, options.trace is not None]
     if sum(sources) != 1:
         raise BadRequest(
-            "Name one source of arrivals.",
-            hint=f"A CSV, --from-history, or --trace {'|'.join(TRACES)} --per-day 50 --days 60 --seed 1.",
+            "Exactly one source of arrivals is required.",
+            hint=f"Give a CSV file, --from-history, or --trace {'|'.join(TRACES)} --per-day 50 --days 60.",
         )
-    if order.csv is not None:
-        return logs.read_csv(order.csv), order.csv.name
-    if order.from_history:
-        return history(), "this store's own submissions"
-    return _trace(order), f"{order.trace}, {order.per_day:g} a day for {order.days:g} days, seed {order.seed}"
+    if options.csv is not None:
+        return arrival_log.read_csv(options.csv), options.csv.name
+    if options.from_history:
+        return history(), "submissions in the database"
+    return _trace(options), (
+        f"{options.trace}, {options.per_day:g} per day for {options.days:g} days, seed {options.seed}"
+    )
 
 
-def _trace(order: Order) -> Arrivals:
-    name = order.trace or ""
+def _trace(options: SimulationOptions) -> Arrivals:
+    name = options.trace or ""
     if name not in TRACES:
-        raise BadRequest(f"--trace is {name!r}.", hint=f"Use one of: {', '.join(TRACES)}.")
-    if not 0 < order.per_day <= _MOST_PER_DAY:
-        raise BadRequest(
-            f"--per-day is {order.per_day:g}.", hint=f"Use a number above 0, at most {_MOST_PER_DAY:,}."
-        )
-    if not 0 < order.days <= logs.MOST_DAYS:
-        raise BadRequest(f"--days is {order.days:g}.", hint=f"Use 1 to {logs.MOST_DAYS:,}.")
-    logs.check_count(order.per_day * order.days)
-    return logs.Arrivals(at_s=TRACES[name](order.per_day, order.days, order.seed))
+        raise BadRequest(f"There is no trace {name!r}.", hint=f"Use one of: {', '.join(TRACES)}.")
+    if not 0 < options.per_day <= _MAX_PER_DAY:
+        raise BadRequest(f"--per-day is {options.per_day:g}; allowed: above 0, at most {_MAX_PER_DAY:,}.")
+    if not 0 < options.days <= arrival_log.MOST_DAYS:
+        raise BadRequest(f"--days is {options.days:g}; allowed: above 0, at most {arrival_log.MOST_DAYS:,}.")
+    arrival_log.check_count(options.per_day * options.days)
+    return arrival_log.Arrivals(at_s=TRACES[name](options.per_day, options.days, options.seed))
 
 
 def history() -> Arrivals:
-    """Every submission of this store that needed a VM."""
+    """Return the arrivals of all stored submissions that needed a VM."""
 
     async def read() -> list[tuple[float, str]]:
         store = await open_store(settings_module.load(), alone=False)
         try:
-            return await store.read(submissions.arrivals, logs.MOST_ARRIVALS)
+            return await store.read(submissions.arrivals, arrival_log.MOST_ARRIVALS)
         finally:
             await store.close()
 
-    found = asyncio.run(read())
-    if not found:
+    stored = asyncio.run(read())
+    if not stored:
         raise BadRequest(
-            "This store has no submission yet that needed a VM.",
-            hint="Replay a made-up trace: warmfront simulate --trace workday --per-day 50",
+            "The database has no submission that needed a VM.",
+            hint="Replay generated arrivals: warmfront simulate --trace workday --per-day 50",
         )
-    return logs.on_a_traces_clock([at for at, _ in found])
+    return arrival_log.on_a_traces_clock([at for at, _ in stored])
 
 
-def _policies(order: Order, settings: Settings) -> list[Policy]:
-    return [_policy(text, settings) for text in order.policies or ["fixed", "adaptive"]]
+def _policies(options: SimulationOptions, settings: Settings) -> list[Policy]:
+    return [_policy(text, settings) for text in options.policies or ["fixed", "adaptive"]]
 
 
 def _policy(text: str, settings: Settings) -> Policy:
@@ -160,8 +160,8 @@ def _policy(text: str, settings: Settings) -> Policy:
     if text == "at-once":
         return Policy(name="release at once", keep_warm="fixed", idle_s=0.0)
     if text == "always":
-        return Policy(name="always on", keep_warm="fixed", idle_s=logs.MOST_DAYS * DAY_S)
-    idle_s = _typed(
+        return Policy(name="always on", keep_warm="fixed", idle_s=arrival_log.MOST_DAYS * DAY_S)
+    idle_s = _parse_option(
         "--policy",
         text.removeprefix("fixed:") if text.startswith("fixed:") else "",
         values.seconds,
@@ -171,17 +171,18 @@ def _policy(text: str, settings: Settings) -> Policy:
     return Policy(name=f"fixed {duration(idle_s)}", keep_warm="fixed", idle_s=float(idle_s))
 
 
-def _cases(order: Order, settings: Settings) -> list[Case]:
-    vms = [_typed("--max-vms", text, values.nodes, "1 to 32") for text in order.max_vms or ["1"]]
+def _cases(options: SimulationOptions, settings: Settings) -> list[Case]:
+    vms = [_parse_option("--max-vms", text, values.nodes, "1 to 32") for text in options.max_vms or ["1"]]
     boots = [
-        _typed("--boot", text, values.seconds, "a time such as 450s or 7m")
-        for text in order.boots or ["450s"]
+        _parse_option("--boot", text, values.seconds, "a time such as 450s or 7m")
+        for text in options.boots or ["450s"]
     ]
     prices = [
-        _typed("--price", text, _price, "dollars an hour above 0, such as 1.99") for text in order.prices
+        _parse_option("--price", text, _price, "dollars per hour above 0, such as 1.99")
+        for text in options.prices
     ]
-    billings = [billing_model(text) for text in order.billings or ["second"]]
-    task_s = _typed("--task", order.task or "30s", values.seconds, "a time such as 30s")
+    billings = [billing_model(text) for text in options.billings or ["second"]]
+    task_s = _parse_option("--task", options.task or "30s", values.seconds, "a time such as 30s")
     return [
         Case(
             max_vms=count,
@@ -197,21 +198,21 @@ def _cases(order: Order, settings: Settings) -> list[Case]:
 
 
 def billing_model(text: str) -> tuple[str, float, float]:
-    """A billing model's name, unit and minimum, from `second`, `minute`, `hour` or `reserved:4h`."""
+    """Parse `second`, `minute`, `hour` or `reserved:4h`: return name, granularity and minimum in seconds."""
     units = {"second": 0.0, "minute": 60.0, "hour": 3600.0}
     if text in units:
         return text, units[text], 0.0
-    words = "second, minute, hour, or a minimum reservation such as reserved:4h"
+    allowed = "second, minute, hour, or a minimum reservation such as reserved:4h"
     reserved = text.removeprefix("reserved:") if text.startswith("reserved:") else ""
-    minimum_s = _typed("--billing", reserved, values.duration(1, 31 * 86400), words, whole=text)
+    minimum_s = _parse_option("--billing", reserved, values.duration(1, 31 * 86400), allowed, whole=text)
     return f"second after {duration(minimum_s)}", 0.0, float(minimum_s)
 
 
-def _wait_value(order: Order, settings: Settings) -> float:
-    if order.wait_value is None:
+def _wait_value(options: SimulationOptions, settings: Settings) -> float:
+    if options.wait_value is None:
         return settings.wait_value_usd_per_h
-    words = f"dollars an hour from 0 to {values.MOST_WAIT_VALUE:,}"
-    return _typed("--wait-value", order.wait_value, values.wait_value, words)
+    allowed = f"dollars per hour from 0 to {values.MOST_WAIT_VALUE:,}"
+    return _parse_option("--wait-value", options.wait_value, values.wait_value, allowed)
 
 
 def _price(text: str) -> Decimal:
@@ -221,60 +222,62 @@ def _price(text: str) -> Decimal:
     return price
 
 
-def _typed(option: str, text: str, parse: Callable[[str], T], allowed: str, *, whole: str | None = None) -> T:
+def _parse_option(
+    option: str, text: str, parse: Callable[[str], T], allowed: str, *, whole: str | None = None
+) -> T:
     try:
         return parse(text.strip())
     except ValueError:
         shown = text if whole is None else whole
-        raise BadRequest(
-            f"{option} is {shown[:40]!r}, which is not {allowed}.", hint=f"Use {allowed}."
-        ) from None
+        raise BadRequest(f"{option} is {shown[:40]!r}; allowed: {allowed}.") from None
 
 
-def _day(order: Order, arrivals: Arrivals) -> tuple[float, float]:
-    """The day that `--lanes` draws, counted from that of the first arrival."""
+def _shown_interval(options: SimulationOptions, arrivals: Arrivals) -> tuple[float, float]:
+    """Return the begin and end of the day that `--lanes` shows; day 1 has the first arrival."""
     first = arrivals.at_s[0] // DAY_S if arrivals.at_s.size else 0.0
-    begin_s = float(first + order.day - 1) * DAY_S
+    begin_s = float(first + options.day - 1) * DAY_S
     return begin_s, begin_s + DAY_S
 
 
 def _write(
-    order: Order,
+    options: SimulationOptions,
     rows: list[Row],
     arrivals: Arrivals,
     *,
-    what: str,
+    description: str,
     wait_value: float,
     shown_s: tuple[float, float],
 ) -> None:
-    if order.plot is not None:
-        note = f"{arrivals.at_s.size:,} tasks; waiting at ${wait_value:g} an hour"
-        _save(order.plot, draw.bars(rows, f"What tasks cost: {what}", note))
-    if order.lanes is not None:
-        title = f"What the VMs do on day {order.day}: {what}"
-        _save(order.lanes, draw.lanes(rows, arrivals.at_s.tolist(), shown_s, title))
+    if options.plot is not None:
+        note = f"{arrivals.at_s.size:,} submissions; waiting valued at ${wait_value:g} per hour"
+        _save(options.plot, draw.bars(rows, f"Cost of VMs and waiting: {description}", note))
+    if options.lanes is not None:
+        title = f"VM activity on day {options.day}: {description}"
+        _save(options.lanes, draw.lanes(rows, arrivals.at_s.tolist(), shown_s, title))
 
 
 def _save(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise BadRequest(f"{path} cannot be written: {error.strerror}.", hint="Name another file.") from None
+        raise BadRequest(
+            f"{path} cannot be written: {error.strerror}.", hint="Choose another file."
+        ) from None
 
 
-# What came out.
+# Results.
 
 
-def show(rows: list[Row], arrivals: Arrivals, what: str, wait_value: float) -> None:
-    """A table and bars for people."""
+def show(rows: list[Row], arrivals: Arrivals, description: str, wait_value: float) -> None:
+    """Print the comparison as a table and a bar chart."""
     console = Console()
     for note in arrivals.notes:
         print(f"note: {note}", file=sys.stderr)
     count = arrivals.at_s.size
-    console.print(f"{what}: {count:,} {'task' if count == 1 else 'tasks'}\n")
+    console.print(f"{description}: {count:,} {'submission' if count == 1 else 'submissions'}\n")
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("policy", no_wrap=True)
-    for heading in ("dollars", "a task", "wait p50", "p95", "mean", "cold", "used", "total", "of best"):
+    for heading in ("dollars", "each", "wait p50", "p95", "mean", "cold", "used", "total", "of best"):
         table.add_column(heading, justify="right")
     names = draw.labels(rows)
     for row, name in zip(rows, names, strict=True):
@@ -283,10 +286,10 @@ def show(rows: list[Row], arrivals: Arrivals, what: str, wait_value: float) -> N
     console.print()
     for line in _bars(rows, names):
         console.print(line)
-    words = f"\n█ dollars for VMs  ▒ waiting, at ${wait_value:g} an hour; total: both"
+    legend = f"\n█ VM cost  ▒ waiting, valued at ${wait_value:g} per hour; total: both"
     if any(row.policy == BEST for row in rows):
-        words += f"\n{BEST}: one VM that knows every arrival, and is never booted before one"
-    console.print(Text(words, style="dim"))
+        legend += f"\n{BEST}: the optimum for one VM that knows every arrival, without prewarming"
+    console.print(Text(legend, style="dim"))
 
 
 def _cells(row: Row, name: str) -> tuple[str, ...]:
@@ -308,8 +311,8 @@ def _bars(rows: list[Row], names: list[str]) -> Iterator[Text]:
     top = max((row.cost_usd for row in rows), default=0.0) or 1.0
     width = max(map(len, names), default=0)
     for row, name in zip(rows, names, strict=True):
-        usd = round(float(row.usd) / top * _DRAWN)
-        wait = round(row.cost_usd / top * _DRAWN) - usd
+        usd = round(float(row.usd) / top * _BAR_WIDTH)
+        wait = round(row.cost_usd / top * _BAR_WIDTH) - usd
         yield Text.assemble(
             f"{name.ljust(width)}  ",
             ("█" * usd, "dark_orange3"),
@@ -318,10 +321,10 @@ def _bars(rows: list[Row], names: list[str]) -> Iterator[Text]:
         )
 
 
-def _json(rows: list[Row], arrivals: Arrivals, what: str, wait_value: float) -> dict[str, Any]:
+def _json(rows: list[Row], arrivals: Arrivals, description: str, wait_value: float) -> dict[str, Any]:
     return {
         "arrivals": {
-            "source": what,
+            "source": description,
             "tasks": arrivals.at_s.size,
             "days": arrivals.days,
             "notes": arrivals.notes,

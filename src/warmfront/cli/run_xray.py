@@ -1,6 +1,6 @@
-"""`warmfront xray`: what a GPU's compiler makes of a file, in words.
+"""`warmfront xray`: compile a file for a GPU without a GPU, and print the report.
 
-It reads the file, has it X-rayed and shows the report; what is worth saying is decided elsewhere.
+As in `run_local`, modules are imported while the sandbox is probed and while the compiler runs.
 """
 
 from __future__ import annotations
@@ -33,11 +33,14 @@ def print_xray(
     as_json: bool,
     dtype: str | None = None,
 ) -> int:
-    """X-ray a file and print it: 0, 1 if it does not compile, 2 for a bad call, 3 for a bad machine."""
+    """X-ray a file, print the report and return the exit code.
+
+    The exit code is 0, or 1 if the file does not compile, 2 for a usage error, 3 for an infrastructure error.
+    """
     try:
         source = read_source(file)
-        load_view = _no_view if as_json else _load_view
-        xray_report = _examine(source, problem, dtype, arch, meanwhile=load_view)
+        preload = (lambda: None) if as_json else _load_view
+        xray_report = _xray(source, problem, dtype, arch, meanwhile=preload)
     except WarmfrontError as error:
         return report(error, as_json=as_json)
     if as_json:
@@ -48,30 +51,26 @@ def print_xray(
 
 
 def _load_view() -> Callable[..., None]:
-    """What shows a report to people. Loading it takes as long as half a compilation."""
-    from warmfront.cli.xray_view import show  # noqa: PLC0415 - for people only
+    """Import and return the function that prints a report; importing takes half as long as compiling."""
+    from warmfront.cli.xray_view import show
 
     return show
 
 
-def _no_view() -> None:
-    """A program wants no view."""
-
-
-def _examine(
+def _xray(
     source: str, slug: str | None, dtype: str | None, arch: str, *, meanwhile: Callable[[], object]
 ) -> XrayReport:
     configured = settings.load()
-    with ThreadPoolExecutor(1) as pool:  # trying out a sandbox is waiting for other processes
+    with ThreadPoolExecutor(1) as pool:
         opening = pool.submit(_open_sandbox, configured)
-        from warmfront.hip.xray import xray  # noqa: PLC0415 - a bad call needs none of it
+        from warmfront.hip.xray import xray
 
         sandbox = opening.result()
     try:
         return xray(
             source,
             arch=arch,
-            **_task(slug, dtype),
+            **_problem_arguments(slug, dtype),
             sandbox=sandbox,
             settings=configured,
             meanwhile=meanwhile,
@@ -80,18 +79,17 @@ def _examine(
         sandbox.close()
 
 
-def _task(slug: str | None, dtype: str | None) -> dict[str, Any]:
-    """The problem, where one was named."""
+def _problem_arguments(slug: str | None, dtype: str | None) -> dict[str, Any]:
     if slug is None:
         return {}
-    from warmfront import problems  # noqa: PLC0415 - NumPy, only for a named problem
-    from warmfront.cli.run_local import choose_dtype  # noqa: PLC0415 - as above
+    from warmfront import problems
+    from warmfront.cli.arguments import parse_dtype
 
     problem = problems.get(slug)
-    return {"problem": problem, "dtype": choose_dtype(problem, dtype)}
+    return {"problem": problem, "dtype": parse_dtype(dtype, problem)}
 
 
 def _open_sandbox(configured: Settings) -> Sandbox:
-    from warmfront.sandbox import open_sandbox  # noqa: PLC0415 - as above
+    from warmfront.sandbox import open_sandbox
 
     return open_sandbox(configured.sandbox, base=configured.box_dir, image=configured.docker_image)

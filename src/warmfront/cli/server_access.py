@@ -1,7 +1,4 @@
-"""What the commands against a server have in common: one connection, and ids by their beginning.
-
-Nothing here knows a command.
-"""
+"""Access to a Warmfront server for the commands that need one: a connection, and ids given by a prefix."""
 
 from __future__ import annotations
 
@@ -17,13 +14,13 @@ if TYPE_CHECKING:
 
     from warmfront.client import Submission
 
-#: Submissions a request, and how far back a shortened id is looked for.
-PAGE = 100
-_MOST_PAGES = 50
+#: Submissions per page, and the number of pages that are searched for an id's prefix.
+PAGE_SIZE = 100
+_MAX_PAGES = 50
 
 
-def ask(work: Callable[[AsyncClient], Awaitable[int]], *, as_json: bool) -> int:
-    """Do the work with a client; the exit code. What went wrong is said to a person or a program."""
+def with_client(work: Callable[[AsyncClient], Awaitable[int]], *, as_json: bool) -> int:
+    """Run `work` with a client and return its exit code; report an error as text or JSON."""
 
     async def connected() -> int:
         async with AsyncClient() as client:
@@ -35,27 +32,29 @@ def ask(work: Callable[[AsyncClient], Awaitable[int]], *, as_json: bool) -> int:
         return report(error, as_json=as_json)
 
 
-async def find(client: AsyncClient, beginning: str) -> Submission:
-    """The submission whose id is that or, alone, begins with it."""
+async def find_submission(client: AsyncClient, prefix: str) -> Submission:
+    """Return the submission with this id, or the only one whose id starts with the prefix."""
     try:
-        return await client.submission(beginning)
+        return await client.submission(prefix)
     except NotFound:
-        found = [item async for item in listed(client) if _begins(item.id, beginning)]
-    if not found:
-        raise SubmissionNotFound(beginning)
-    if len(found) > 1:
-        some = ", ".join(item.id for item in found[:4])
-        raise UsageError(f"{beginning!r} begins {len(found)} ids: {some}.", hint="Give more of it.")
-    return found[0]
+        matches = [item async for item in iterate_submissions(client) if _has_prefix(item.id, prefix)]
+    if not matches:
+        raise SubmissionNotFound(prefix)
+    if len(matches) > 1:
+        some = ", ".join(item.id for item in matches[:4])
+        raise UsageError(
+            f"{prefix!r} is a prefix of {len(matches)} ids: {some}.", hint="Give a longer prefix."
+        )
+    return matches[0]
 
 
-async def listed(
+async def iterate_submissions(
     client: AsyncClient, *, state: str | None = None, everyone: bool = False
 ) -> AsyncIterator[Submission]:
-    """Submissions, newest first, as far back as anyone scrolls."""
+    """Yield submissions, newest first, up to `_MAX_PAGES` pages."""
     cursor = None
-    for _ in range(_MOST_PAGES):
-        page = await client.submissions(state=state, limit=PAGE, cursor=cursor, everyone=everyone)
+    for _ in range(_MAX_PAGES):
+        page = await client.submissions(state=state, limit=PAGE_SIZE, cursor=cursor, everyone=everyone)
         for item in page.items:
             yield item
         cursor = page.next_cursor
@@ -63,6 +62,6 @@ async def listed(
             return
 
 
-def _begins(identity: str, beginning: str) -> bool:
-    """What all ids begin with may be left out."""
-    return identity.startswith(beginning) or identity.partition("_")[2].startswith(beginning)
+def _has_prefix(submission_id: str, prefix: str) -> bool:
+    """Whether an id starts with a prefix, with or without the `sub_` that all ids share."""
+    return submission_id.startswith(prefix) or submission_id.partition("_")[2].startswith(prefix)

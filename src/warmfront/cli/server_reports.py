@@ -1,6 +1,6 @@
-"""`warmfront ps`, `stop`, `vms`, `metrics` and `cost`: what a server has, and what it came to.
+"""`warmfront ps`, `stop`, `vms`, `metrics` and `cost`: print the state and the costs of a server.
 
-Only shows: every figure is the server's.
+Every figure comes from the server; nothing is computed here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from warmfront.cli.formatting import duration, print_columns, print_json
-from warmfront.cli.server_access import PAGE, ask, find, listed
+from warmfront.cli.server_access import PAGE_SIZE, find_submission, iterate_submissions, with_client
 from warmfront.vm import VMState
 
 if TYPE_CHECKING:
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
 
     from warmfront.client import AsyncClient, Costs, Submission, Vm
 
-#: In the order that a submission takes: one that moves on meanwhile is seen later, not missed.
+#: In the order of the state machine: a submission that changes state between two requests is not missed.
 _UNFINISHED = ("ADMITTING", "QUEUED", "ASSIGNED", "RUNNING")
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BAR_WIDTH = 30
 
 
 def ps(*, finished: bool, everyone: bool, as_json: bool) -> int:
-    """List submissions: those under way, or the latest of all."""
+    """List the unfinished submissions, or the latest ones in any state."""
 
     async def work(client: AsyncClient) -> int:
-        found: dict[str, Submission] = {}
+        by_id: dict[str, Submission] = {}
         for state in (None,) if finished else _UNFINISHED:
-            async for item in listed(client, state=state, everyone=everyone):
-                found[item.id] = item
-                if len(found) >= PAGE and finished:
+            async for item in iterate_submissions(client, state=state, everyone=everyone):
+                by_id[item.id] = item
+                if len(by_id) >= PAGE_SIZE and finished:
                     break
-        items = sorted(found.values(), key=lambda item: -item.created_at)
+        items = sorted(by_id.values(), key=lambda item: -item.created_at)
         if as_json:
             print_json([item.to_json() for item in items])
         else:
             print_columns([_PS_HEADING, *map(_ps_row, items)])
         return 0
 
-    return ask(work, as_json=as_json)
+    return with_client(work, as_json=as_json)
 
 
 _PS_HEADING = ("ID", "OWNER", "PROBLEM", "ENDPOINT", "GPU", "STATUS", "AGE", "MS", "COST")
@@ -61,32 +61,32 @@ def _ps_row(item: Submission) -> tuple[str, ...]:
     )
 
 
-def stop(beginning: str, *, as_json: bool) -> int:
-    """Cancel a submission, and return when nothing of it runs any more."""
+def stop(prefix: str, *, as_json: bool) -> int:
+    """Cancel a submission and wait until its processes have ended."""
 
     async def work(client: AsyncClient) -> int:
-        ended = await client.cancel((await find(client, beginning)).id)
+        cancelled = await client.cancel((await find_submission(client, prefix)).id)
         if as_json:
-            print_json(ended.to_json())
+            print_json(cancelled.to_json())
         else:
-            print(f"{ended.id}  {ended.verdict}")
+            print(f"{cancelled.id}  {cancelled.verdict}")
         return 0
 
-    return ask(work, as_json=as_json)
+    return with_client(work, as_json=as_json)
 
 
 def vms(*, finished: bool, as_json: bool) -> int:
-    """List the VMs there are, or those that were of late too."""
+    """List the live VMs, or also the recently terminated ones."""
 
     async def work(client: AsyncClient) -> int:
-        found = [vm for vm in await client.vms() if finished or not VMState(vm.state).is_over]
+        selected = [vm for vm in await client.vms() if finished or not VMState(vm.state).is_over]
         if as_json:
-            print_json([vm.to_json() for vm in found])
+            print_json([vm.to_json() for vm in selected])
         else:
-            print_columns([_VMS_HEADING, *map(_vm_row, found)])
+            print_columns([_VMS_HEADING, *map(_vm_row, selected)])
         return 0
 
-    return ask(work, as_json=as_json)
+    return with_client(work, as_json=as_json)
 
 
 _VMS_HEADING = ("ID", "STATE", "GPU", "PROVIDER", "AGE", "BOOT", "TASKS", "COST", "NOTE")
@@ -113,57 +113,56 @@ def _vm_note(vm: Vm) -> str:
 
 
 def metrics(*, as_json: bool) -> int:
-    """Print the service in seven numbers."""
+    """Print the headline metrics of the service."""
 
     async def work(client: AsyncClient) -> int:
-        found = await client.metrics()
+        headline = await client.metrics()
         if as_json:
-            print_json(found.to_json())
+            print_json(headline.to_json())
             return 0
         print_columns(
             [
-                ("spent", f"${found.total_cost_usd:,.2f}, {found.credits_used_pct} % of the credits"),
-                ("left", f"${found.remaining_credits_usd:,.2f}"),
-                ("tasks done", f"{found.tasks_completed:,}"),
-                ("cold starts", f"{found.cold_starts:,}"),
-                ("warm reuses", f"{found.warm_reuses:,}"),
-                ("VMs now", f"{found.active_vms:,}"),
+                ("spent", f"${headline.total_cost_usd:,.2f}, {headline.credits_used_pct} % of the credits"),
+                ("remaining", f"${headline.remaining_credits_usd:,.2f}"),
+                ("completed submissions", f"{headline.tasks_completed:,}"),
+                ("cold starts", f"{headline.cold_starts:,}"),
+                ("warm reuses", f"{headline.warm_reuses:,}"),
+                ("live VMs", f"{headline.active_vms:,}"),
             ]
         )
         return 0
 
-    return ask(work, as_json=as_json)
+    return with_client(work, as_json=as_json)
 
 
 def cost(*, as_json: bool) -> int:
-    """Print where the money went, as a small picture."""
+    """Print the costs with bar charts."""
 
     async def work(client: AsyncClient) -> int:
-        found = await client.costs()
+        costs = await client.costs()
         if as_json:
-            print_json(found.to_json())
+            print_json(costs.to_json())
         else:
-            print("\n".join(cost_lines(found)))
+            print("\n".join(cost_lines(costs)))
         return 0
 
-    return ask(work, as_json=as_json)
+    return with_client(work, as_json=as_json)
 
 
 def cost_lines(costs: Costs) -> Iterator[str]:
-    """The picture: credits, days and what the VMs did meanwhile."""
+    """Yield the lines of the cost report: credits, costs per day and costs per VM activity."""
     dollars = "simulated dollars" if costs.simulated else "dollars"
     share = costs.total_usd / costs.credits_usd if costs.credits_usd else Decimal(0)
     yield f"{bar(share, fill='░')}  {share:.1%} of the credits, in {dollars}"
-    yield f"spent ${costs.total_usd:,.4f}, left ${costs.remaining_usd:,.2f} of ${costs.credits_usd:,.2f}"
-    yield f"promised to the VMs alive, at the most: ${costs.reserved_usd:,.4f}"
-    yield from _bars("by day, UTC", {row.day: row.cost_usd for row in costs.by_day})
-    yield from _bars("by what the VMs did", {row.meter: row.cost_usd for row in costs.by_meter})
+    yield f"spent ${costs.total_usd:,.4f}, remaining ${costs.remaining_usd:,.2f} of ${costs.credits_usd:,.2f}"
+    yield f"reserved for live VMs, worst case: ${costs.reserved_usd:,.4f}"
+    yield from _bars("per day, UTC", {row.day: row.cost_usd for row in costs.by_day})
+    yield from _bars("per VM activity", {row.meter: row.cost_usd for row in costs.by_meter})
     differences = costs.audit.differences if costs.audit else []
     if differences:
-        yield "\nthe provider's record and the ledger do not agree"
+        yield "\nthe ledger differs from the provider's bill"
     for row in differences:
-        billed, ledger = f"${row.billed_usd:,.4f}", f"${row.ledger_usd:,.4f}"
-        yield f"  {row.vm_id}  {billed} by its provider's record, {ledger} by the ledger"
+        yield f"  {row.vm_id}  provider ${row.billed_usd:,.4f}, ledger ${row.ledger_usd:,.4f}"
 
 
 def _bars(title: str, amounts: Mapping[str, Decimal]) -> Iterator[str]:
@@ -177,7 +176,7 @@ def _bars(title: str, amounts: Mapping[str, Decimal]) -> Iterator[str]:
 
 
 def bar(share: Decimal, *, width: int = _BAR_WIDTH, fill: str = " ") -> str:
-    """A bar of eighths of a character; what is not nothing is seen."""
+    """Draw a share as a bar, in eighths of a character; a positive share is never blank."""
     eighths = min(8 * width, int(share * 8 * width) or int(share > 0))
     whole, rest = divmod(eighths, 8)
     drawn = "█" * whole + (_EIGHTHS[rest] if rest else "")

@@ -1,6 +1,6 @@
-"""`warmfront submit` and `warmfront logs`: a submission on a server, followed as it happens.
+"""`warmfront submit` and `warmfront logs`: submit a file to a server and follow its events.
 
-Leaving never stops it: Ctrl-C lets go, and `warmfront stop` is what ends one.
+Ctrl-C detaches from a submission; only `warmfront stop` cancels it.
 """
 
 from __future__ import annotations
@@ -12,101 +12,105 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warmfront.cli.event_views import JsonView, refuse
+from warmfront.cli.arguments import parse_endpoint
+from warmfront.cli.event_views import JsonView, show_error
 from warmfront.cli.formatting import print_json
-from warmfront.cli.server_access import find
+from warmfront.cli.server_access import find_submission
 from warmfront.cli.terminal_view import TerminalView
 from warmfront.client import AsyncClient
-from warmfront.errors import UsageError, WarmfrontError
+from warmfront.errors import WarmfrontError
 from warmfront.judge_request import read_source
 from warmfront.verdicts import Endpoint, Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from warmfront.cli.event_views import View
+    from warmfront.cli.event_views import EventView
     from warmfront.client import Event
 
-#: Seconds between two drawings of the step that goes on.
+#: Seconds between two updates of the elapsed time of the current step.
 _TICK_S = 0.1
-#: What a shell reports of a program that Ctrl-C ended: there is no verdict to report.
+#: The exit code after Ctrl-C, as shells report it for SIGINT: there is no verdict to report.
 INTERRUPTED = 130
 
 
 @dataclass(kw_only=True)
-class Order:
-    """What was typed, and the id once there is one."""
+class SubmitOptions:
+    """The arguments of `warmfront submit`, as typed."""
 
     file: Path
     problem: str
     endpoint: str
     dtype: str | None
     gpu_type: str | None
-    submission_id: str | None = None
+    submission_id: str | None = None  #: set when the server has accepted the submission
 
 
-def submit(order: Order, *, detach: bool, as_json: bool) -> int:
-    """Hand a file over and show what becomes of it; the exit code is the verdict's."""
+def submit(options: SubmitOptions, *, detach: bool, as_json: bool) -> int:
+    """Submit a file, show its events, and return the verdict's exit code."""
     try:
-        return asyncio.run(_submit(order, detach=detach, as_json=as_json))
+        return asyncio.run(_submit(options, detach=detach, as_json=as_json))
     except WarmfrontError as error:
-        return refuse(error, as_json=as_json)
+        return show_error(error, as_json=as_json)
     except KeyboardInterrupt:
-        _say_how_to_go_on(order.submission_id)
+        _print_next_steps(options.submission_id)
         return INTERRUPTED
 
 
-def logs(beginning: str, *, follow: bool, as_json: bool) -> int:
-    """Show a submission's events so far, or on to its verdict."""
+def logs(prefix: str, *, follow: bool, as_json: bool) -> int:
+    """Show the events of a submission: those so far, or all until the verdict."""
     try:
-        return asyncio.run(_logs(beginning, follow=follow, as_json=as_json))
+        return asyncio.run(_logs(prefix, follow=follow, as_json=as_json))
     except WarmfrontError as error:
-        return refuse(error, as_json=as_json)
+        return show_error(error, as_json=as_json)
     except KeyboardInterrupt:
         return INTERRUPTED
 
 
-async def _submit(order: Order, *, detach: bool, as_json: bool) -> int:
-    endpoint = _endpoint(order.endpoint)
-    source = read_source(order.file)
+async def _submit(options: SubmitOptions, *, detach: bool, as_json: bool) -> int:
+    endpoint = parse_endpoint(options.endpoint)
+    source = read_source(options.file)
     async with AsyncClient() as client:
-        order.submission_id = await client.submit(
+        options.submission_id = await client.submit(
             source,
-            problem=order.problem,
-            gpu_type=order.gpu_type,
-            dtype=order.dtype,
-            endpoint=order.endpoint,
-            file_name=_plain_name(order.file),
+            problem=options.problem,
+            gpu_type=options.gpu_type,
+            dtype=options.dtype,
+            endpoint=options.endpoint,
+            file_name=_plain_name(options.file),
         )
         if detach:
             if as_json:
-                print_json({"id": order.submission_id})
+                print_json({"id": options.submission_id})
             else:
-                print(order.submission_id)
+                print(options.submission_id)
             return 0
-        heading = f"{order.file.name} for {order.problem}: {order.submission_id}"
-        view = _view(heading, endpoint, order.submission_id, as_json=as_json)
-        last = await _watch(client, order.submission_id, view)
+        heading = f"{options.file.name} for {options.problem}: {options.submission_id}"
+        view = _open_view(heading, endpoint, options.submission_id, as_json=as_json)
+        last = await _show_events(client, options.submission_id, view)
     return last.verdict.exit_code if last else Verdict.ERROR.exit_code
 
 
-async def _logs(beginning: str, *, follow: bool, as_json: bool) -> int:
+async def _logs(prefix: str, *, follow: bool, as_json: bool) -> int:
     async with AsyncClient() as client:
-        found = await find(client, beginning)
-        heading = f"{found.file_name} for {found.problem}, {found.dtype}: {found.id}"
-        view = _view(heading, Endpoint(found.endpoint), found.id, as_json=as_json)
-        await _watch(client, found.id, view, until=None if follow else found.last_event_id)
-    if not follow and found.verdict is None:
-        print(f"It is not over: `warmfront logs -f {found.id}` follows it.", file=sys.stderr)
+        submission = await find_submission(client, prefix)
+        heading = f"{submission.file_name} for {submission.problem}, {submission.dtype}: {submission.id}"
+        view = _open_view(heading, Endpoint(submission.endpoint), submission.id, as_json=as_json)
+        await _show_events(client, submission.id, view, until=None if follow else submission.last_event_id)
+    if not follow and submission.verdict is None:
+        print(
+            f"The submission has no verdict yet; to follow it: warmfront logs -f {submission.id}",
+            file=sys.stderr,
+        )
     return 0
 
 
-async def _watch(
-    client: AsyncClient, submission_id: str, view: View, *, until: int | None = None
+async def _show_events(
+    client: AsyncClient, submission_id: str, view: EventView, *, until: int | None = None
 ) -> Event | None:
-    """Show every event up to that id, or to the verdict; the last one."""
+    """Show the events up to the id `until`, or up to the verdict, and return the last one."""
     last = None
-    ticking = asyncio.create_task(_tick(view))
+    ticker = asyncio.create_task(_tick(view))
     try:
         async with aclosing(client.events(submission_id)) as events:
             async for last in events:
@@ -114,43 +118,38 @@ async def _watch(
                 if until is not None and last.id >= until:
                     break
     finally:
-        ticking.cancel()
+        ticker.cancel()
         view.close()
     return last
 
 
-async def _tick(view: View) -> None:
+async def _tick(view: EventView) -> None:
     while True:
         await asyncio.sleep(_TICK_S)
         view.tick()
 
 
-def _view(heading: str, endpoint: Endpoint, submission_id: str, *, as_json: bool) -> View:
+def _open_view(heading: str, endpoint: Endpoint, submission_id: str, *, as_json: bool) -> EventView:
     if as_json:
         return JsonView(submission_id=submission_id)
     return TerminalView(heading, endpoint, sys.stdout)
 
 
-def _say_how_to_go_on(submission_id: str | None) -> None:
+def _print_next_steps(submission_id: str | None) -> None:
     if submission_id is None:
-        print("\nStopped while handing it over; `warmfront ps` shows if it was taken.", file=sys.stderr)
+        print(
+            "\nInterrupted while submitting; `warmfront ps` shows whether the server accepted it.",
+            file=sys.stderr,
+        )
         return
     print(
-        f"\nDetached: {submission_id} goes on without you.\n"
-        f"  → warmfront logs -f {submission_id}   to follow it again\n"
-        f"  → warmfront stop {submission_id}      to end it",
+        f"\nDetached; {submission_id} continues on the server.\n"
+        f"  → warmfront logs -f {submission_id}   follows it again\n"
+        f"  → warmfront stop {submission_id}      cancels it",
         file=sys.stderr,
     )
 
 
-def _endpoint(name: str) -> Endpoint:
-    if name not in set(Endpoint):
-        raise UsageError(
-            f"There is no endpoint {name!r}.", hint=f"Use --endpoint with one of: {', '.join(Endpoint)}."
-        )
-    return Endpoint(name)
-
-
 def _plain_name(file: Path) -> str:
-    """The file's name, of the characters that messages and logs can take."""
+    """Return the file's name with every character replaced that the server does not accept in one."""
     return re.sub(r"^[^A-Za-z0-9_]|[^A-Za-z0-9_ .+-]", "_", file.name)[:100]

@@ -1,8 +1,7 @@
-"""Shows a submission's events to a person: which step, which case, how long; the verdict, and what to do.
+"""Show a submission's events to a person: the current step, the cases, the verdict and its hint.
 
-Only shows, and only what is on the wire: an event of this machine and one of a server look the same. On a
-terminal the current step is live; in a file or a pipe each step is a plain line. Rich draws the tables and is
-loaded when the first one comes: until then the compiler has the machine.
+The view reads only the wire form of events, so that a local run and a submission on a server look the same.
+On a terminal the current step is updated in place; in a file or a pipe each step is one plain line.
 """
 
 from __future__ import annotations
@@ -12,15 +11,16 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
+from rich.console import Console
+from rich.table import Table
+
 from warmfront.verdicts import SUCCESS, Endpoint, is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rich.table import Table
-
-#: More findings than this are the same bug many times over.
-MOST_FINDINGS = 8
+#: More findings than this are usually the same bug reported repeatedly.
+MAX_FINDINGS = 8
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _STYLES = {
@@ -35,7 +35,7 @@ _STYLES = {
 
 
 class TerminalView:
-    """One submission on a terminal, or in a file."""
+    """Prints the events of one submission to a terminal or a file."""
 
     def __init__(
         self, heading: str, endpoint: Endpoint, stream: TextIO, *, began_at: float | None = None
@@ -44,12 +44,12 @@ class TerminalView:
         self._is_live = stream.isatty()
         self._endpoint = endpoint
         self._drawn_since = time.perf_counter()
-        self._began_at = self._step_began_at = began_at  #: None: with the first event
-        self._now = 0.0  #: the time of the event that is shown
+        self._began_at = self._step_began_at = began_at  #: None: the time of the first event
+        self._now = 0.0  #: the time of the event being shown
         self._step: Callable[[], str] | None = None
         self._passed = 0
         self._timings: list[Mapping[str, Any]] = []
-        self._has_vm = self._waits = False
+        self._has_vm = self._is_provisioning = False
         self._print(heading, style="bold")
 
     def show(self, event: Mapping[str, Any]) -> None:
@@ -76,21 +76,21 @@ class TerminalView:
             self._success(event) if status in SUCCESS.values() else self._failure(event)
 
     def begin(self, step: str) -> None:
-        """Say what goes on before the first event."""
-        self._live(lambda: step)
+        """Show a step that has begun before the first event."""
+        self._begin_step(lambda: step)
 
     def tick(self) -> None:
-        """Draw the step that goes on anew: time has passed."""
+        """Redraw the current step with its elapsed time."""
         if not self._is_live or self._step is None:
             return
         seconds = f" … {time.perf_counter() - self._drawn_since:.1f} s"
-        # A line that wraps could not be drawn over.
-        room = max(shutil.get_terminal_size().columns - len(seconds) - 1, 10)
-        self._stream.write(f"\r\x1b[K{self._step()[:room]}{seconds}")
+        # A line that wraps could not be overwritten.
+        width = max(shutil.get_terminal_size().columns - len(seconds) - 1, 10)
+        self._stream.write(f"\r\x1b[K{self._step()[:width]}{seconds}")
         self._stream.flush()
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
+        """Erase the current step."""
         self._step = None
         if self._is_live:
             self._stream.write("\r\x1b[K")
@@ -98,30 +98,30 @@ class TerminalView:
 
     def _queued(self, event: Mapping[str, Any]) -> None:
         quote = event.get("quote") or {}
-        before = f"{event['position']} before it" if event.get("position") else "first in line"
+        ahead = f"{event['position']} ahead" if event.get("position") else "next"
         self.close()
-        self._print(f"in the queue, {before}{quote_words(quote)}", style="dim")
-        self._live(lambda: "waiting")
+        self._print(f"queued, {ahead}{format_quote(quote)}", style="dim")
+        self._begin_step(lambda: "waiting")
 
     def _provisioning(self, event: Mapping[str, Any]) -> None:
-        if not self._waits:  # each phase is live; a file has the first
-            self._waits = True
+        if not self._is_provisioning:  # later phases only update the live step
+            self._is_provisioning = True
             self.close()
             eta_s = event.get("eta_s")
             about = "" if eta_s is None else f", ready in about {eta_s:.0f} s"
-            self._print(f"no VM is warm: {event.get('vm_id', 'one')} starts{about}", style="dim")
+            self._print(f"no warm VM; provisioning {event.get('vm_id', 'one')}{about}", style="dim")
         since = time.perf_counter()
-        self._live(lambda: boot_words(event, time.perf_counter() - since))
+        self._begin_step(lambda: format_provisioning(event, time.perf_counter() - since))
 
     def _ready(self, event: Mapping[str, Any]) -> None:
-        self._has_vm, self._waits = True, False
+        self._has_vm, self._is_provisioning = True, False
         cold = event["vm_state"] == "COLD_START"
         again = f", attempt {event['attempt']}" if event.get("attempt", 1) > 1 else ""
         gpu = f"{event['gpu']}, simulated" if event.get("simulated") else event["gpu"]
         self._done(
             f"{'new' if cold else 'warm'} VM {event['vm_id']} ({gpu}){again}, after {self._lap():.2f} s"
         )
-        self._live(lambda: "compiling")
+        self._begin_step(lambda: "compiling")
 
     def _xray(self, event: Mapping[str, Any]) -> None:
         self.close()
@@ -131,7 +131,7 @@ class TerminalView:
             self._done(f"does not compile for an {event['gpu']} ({event['arch']})", good=False)
             return
         for kernel in event["kernels"]:
-            figures = f"{kernel['vgpr_total']} registers, {kernel['waves_per_simd']} of 8 waves a SIMD"
+            figures = f"{kernel['vgpr_total']} registers, {kernel['waves_per_simd']} of 8 waves per SIMD"
             self._print(
                 f"  {kernel['name']} on an {event['gpu']}: {figures}, limited by {kernel['limited_by']}",
                 style="dim",
@@ -142,38 +142,38 @@ class TerminalView:
     def _compiling(self, event: Mapping[str, Any]) -> None:
         where = f"{event['compiler']}, in {event['sandbox']}"
         if event["toolchain"] == "cpu":
-            where += "; on the CPU simulator: its milliseconds are not a GPU's"
+            where += "; on the CPU runtime: times are not GPU times"
         self.close()
         self._print(where, style="dim")
-        self._live(lambda: "compiling")
+        self._begin_step(lambda: "compiling")
 
     def _checking(self, event: Mapping[str, Any]) -> None:
         self._passed = 0
         self._done(f"compiled in {event['compile_s']:.2f} s")
-        self._live(lambda: f"checking 0/{event['total_tests']}")
+        self._begin_step(lambda: f"checking 0/{event['total_tests']}")
         self._lap()
 
     def _case(self, event: Mapping[str, Any]) -> None:
         result, total = event["result"], event["total_tests"]
         if result["status"] == "PASSED":
             self._passed += 1
-            self._live(lambda: f"checking {self._passed}/{total}: {result['name']}")
+            self._begin_step(lambda: f"checking {self._passed}/{total}: {result['name']}")
         else:
-            self._done(f"{self._passed}/{total} cases right, then one failed", good=False)
+            self._done(f"{self._passed}/{total} cases passed, then one failed", good=False)
 
     def _checked(self, event: Mapping[str, Any]) -> None:
-        self._done(f"{event['passed_tests']}/{event['total_tests']} cases right, in {self._lap():.2f} s")
+        self._done(f"{event['passed_tests']}/{event['total_tests']} cases passed in {self._lap():.2f} s")
 
     def _timing(self, event: Mapping[str, Any]) -> None:
         self._timings = []
-        self._live(lambda: f"timing 0/{event['total_tests']}")
+        self._begin_step(lambda: f"timing 0/{event['total_tests']}")
 
     def _timed(self, event: Mapping[str, Any]) -> None:
         self._timings.append(event["result"])
-        self._live(lambda: f"timing {len(self._timings)}/{event['total_tests']}")
+        self._begin_step(lambda: f"timing {len(self._timings)}/{event['total_tests']}")
 
-    def _live(self, step: Callable[[], str]) -> None:
-        """The step that is going on; nothing in a file, where it would only be noise."""
+    def _begin_step(self, step: Callable[[], str]) -> None:
+        """Set the current step; it is drawn on a terminal only."""
         self._step = step
         self.tick()
 
@@ -183,7 +183,7 @@ class TerminalView:
         self._print(f"{mark} {text}")
 
     def _lap(self) -> float:
-        """Seconds since the last one, by the events' own times: a replay tells the same."""
+        """Return the seconds since the last lap, from the events' times, so that a replay shows the same."""
         seconds = self._now - (self._step_began_at or self._now)
         self._step_began_at = self._now
         return seconds
@@ -193,14 +193,14 @@ class TerminalView:
             self._done(f"timed in {self._lap():.2f} s")
             self._print_table(timing_table(self._timings, simulated=event["simulated"]))
             self._print("\n".join(case_notes(self._timings)), style="dim")
-        self._printed(event.get("output", ""))
+        self._print_output(event.get("output", ""))
         if event.get("target"):
             self._print(event["target"])
-        self._findings(event.get("warnings", ()))
+        self._print_findings(event.get("warnings", ()))
         if event.get("bug_finder"):
-            self._print(f"The bug finder: {event['bug_finder']}", style="dim")
+            self._print(f"Bug finder: {event['bug_finder']}", style="dim")
         average = event.get("avg_runtime_ms")
-        unit = "ms of simulator time" if event.get("simulated") else "ms"
+        unit = "ms of simulated time" if event.get("simulated") else "ms"
         figure = f", {average:.4g} {unit}" if average else ""
         seconds = self._now - (self._began_at or self._now)
         verdict = self._styled(event["status"], "bold green")
@@ -209,41 +209,43 @@ class TerminalView:
     def _failure(self, event: Mapping[str, Any]) -> None:
         self.close()
         details = event.get("details") or {}
-        self._printed(str(event.get("output", "")))
+        self._print_output(str(event.get("output", "")))
         self._print(f"{self._styled(event['status'], 'bold red')} ({event['code']}){self._cost(event)}")
         self._print(event["message"])
         if event.get("debug_info"):
             self._print_table(difference_table(event["debug_info"]))
-        # The hint has the first of them.
-        self._findings(details.get("findings", ())[1:MOST_FINDINGS])
+        # The first finding is the message itself.
+        self._print_findings(details.get("findings", ())[1:MAX_FINDINGS])
         if event.get("target"):
             self._print(str(event["target"]))
         if event.get("hint"):
             self._print(f"→ {event['hint']}")
 
     def _cost(self, event: Mapping[str, Any]) -> str:
-        """What a VM's time came to; on this machine alone nothing costs anything."""
+        """Format the cost of the VM's time; a local run has none."""
         if not self._has_vm or event.get("cost_usd") is None:
             return ""
         simulated = " simulated" if event.get("simulated") else ""
         return f", cost{simulated} ${float(event['cost_usd']):.4f}"
 
-    def _findings(self, findings: Sequence[Mapping[str, Any]]) -> None:
-        """What the bug finder saw, each with its line and what to try."""
+    def _print_findings(self, findings: Sequence[Mapping[str, Any]]) -> None:
+        """Print the bug finder's findings, each with its line and hint."""
         for finding in findings:
             line, other_line = finding["line"], finding["other_line"]
-            place = f"line {line}" if line else "somewhere"
+            place = f"line {line}" if line else "unknown line"
             if other_line and other_line != line:
                 place += f" and line {other_line}"
             colour = "red" if finding["severity"] == "error" else "yellow"
             self._print(f"{self._styled(finding['severity'], colour)} {place}: {finding['message']}")
             self._print(f"  → {finding['hint']}", style="dim")
 
-    def _printed(self, output: str) -> None:
-        """What the program printed, without the codes that could repaint a terminal."""
+    def _print_output(self, output: str) -> None:
+        """Print the program's output without control characters, which could alter the terminal."""
         if output.strip():
-            self._print("It printed:", style="dim")
-            self._print("".join(c if c.isprintable() or c in "\n\t" else "�" for c in output.rstrip()))
+            self._print("Output of the program:", style="dim")
+            self._print(
+                "".join(char if char.isprintable() or char in "\n\t" else "�" for char in output.rstrip())
+            )
 
     def _print(self, text: str, *, style: str = "") -> None:
         self._stream.write(f"{self._styled(text, style)}\n")
@@ -253,38 +255,34 @@ class TerminalView:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and self._is_live else text
 
     def _print_table(self, table: Table) -> None:
-        from rich.console import Console  # noqa: PLC0415 - as the module says
-
         Console(file=self._stream, highlight=False).print(table)
 
 
-def quote_words(quote: Mapping[str, Any]) -> str:
-    """What it looks like now: `; a warm VM, in about 3 s, $0.0012`."""
-    words = []
+def format_quote(quote: Mapping[str, Any]) -> str:
+    """Format a quote, such as `; a VM is warm, starts in about 3 s, costs about $0.0012`."""
+    parts = []
     if quote.get("vm_state"):
-        words.append("a VM has to start" if quote["vm_state"] == "COLD_START" else "a VM is warm")
+        parts.append("a VM must be provisioned" if quote["vm_state"] == "COLD_START" else "a VM is warm")
     if quote.get("wait_s") is not None:
-        words.append(f"begins in about {quote['wait_s']:.0f} s")
+        parts.append(f"starts in about {quote['wait_s']:.0f} s")
     if quote.get("cost_usd") is not None:
-        words.append(f"costs about ${float(quote['cost_usd']):.4f}")
-    return f"; {', '.join(words)}" if words else ""
+        parts.append(f"costs about ${float(quote['cost_usd']):.4f}")
+    return f"; {', '.join(parts)}" if parts else ""
 
 
-def boot_words(event: Mapping[str, Any], since_s: float, width: int = 20) -> str:
-    """How far a VM's boot is, `since_s` seconds after the event that told of it."""
-    phase = f"VM {event.get('phase', 'starting')}"
+def format_provisioning(event: Mapping[str, Any], since_s: float, width: int = 20) -> str:
+    """Format the progress of provisioning, `since_s` seconds after the event."""
+    phase = f"VM {event.get('phase', 'provisioning')}"
     if event.get("eta_s") is None:
         return phase
     elapsed_s, left_s = event["elapsed_s"] + since_s, event["eta_s"] - since_s
     filled = min(width, int(width * elapsed_s / max(event["elapsed_s"] + event["eta_s"], 1e-9)))
-    left = f"about {left_s:.0f} s to go" if left_s > 0 else "any moment now"
+    left = f"about {left_s:.0f} s left" if left_s > 0 else "almost ready"
     return f"{phase} {'█' * filled}{'░' * (width - filled)} {left}"
 
 
 def difference_table(info: Mapping[str, Any]) -> Table:
-    """The first few wrong elements, the largest difference below."""
-    from rich.table import Table  # noqa: PLC0415 - as the module says
-
+    """Return a table of the first wrong elements, with the largest and mean difference below."""
     largest, mean = _number(info["max_difference"], 6), _number(info["mean_difference"], 6)
     table = Table(caption=f"largest difference {largest}, mean {mean}")
     for name in ("index", "expected", "actual", "difference"):
@@ -296,11 +294,9 @@ def difference_table(info: Mapping[str, Any]) -> Table:
 
 
 def timing_table(timings: Sequence[Mapping[str, Any]], *, simulated: bool) -> Table:
-    """A line a case: its figures, and a picture of the samples."""
-    from rich.table import Table  # noqa: PLC0415 - as the module says
-
+    """Return a table with one row per case: its figures and a histogram of its samples."""
     table = Table(
-        title="simulator time" if simulated else None, title_justify="left", box=None, pad_edge=False
+        title="simulated time" if simulated else None, title_justify="left", box=None, pad_edge=False
     )
     for name in ("case", "median ms", "95% interval", "GFLOP/s", "GB/s", "samples"):
         table.add_column(name, justify="right")
@@ -320,12 +316,12 @@ def timing_table(timings: Sequence[Mapping[str, Any]], *, simulated: bool) -> Ta
 
 
 def case_notes(timings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What the numbers in the table's first column stand for, and what was noted about them."""
+    """Return the name and the note of each case number in the timing table."""
     return [f"  {timing['test_id']}: {timing['name']}. {timing['note']}".rstrip(". ") for timing in timings]
 
 
 def histogram(samples: Sequence[float], width: int = 12) -> str:
-    """How the samples lie between the fastest and the slowest, as a small picture."""
+    """Draw the distribution of the samples from the fastest to the slowest."""
     low, high = min(samples), max(samples)
     if high <= low:
         return _BARS[-1]
@@ -337,5 +333,5 @@ def histogram(samples: Sequence[float], width: int = 12) -> str:
 
 
 def _number(value: float | str, digits: int = 8) -> str:
-    """JSON has no NaN and no infinity: they come as text."""
+    """Format a number; NaN and infinity, which JSON cannot represent, arrive as strings."""
     return str(value) if isinstance(value, int) else f"{float(value):.{digits}g}"

@@ -1,6 +1,6 @@
-"""Shows an X-ray to a person who may never have seen one: each figure with what it is out of.
+"""Print an X-ray report, each figure with its maximum, for readers who have never seen one.
 
-Only shows; every number and every sentence of advice comes from the report.
+Every number and every piece of advice comes from the report.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from warmfront.hip.xray.occupancy import ComputeUnit, OccupancyStep
     from warmfront.hip.xray.xray_report import KernelReport, Loop, Roofline, XrayFinding, XrayReport
 
-#: Kinds of instructions that a line names, at most.
-_MOST_KINDS = 8
-_MOST_LOOPS = 6
+#: How many kinds of instructions a line lists.
+_MAX_KINDS = 8
+_MAX_LOOPS = 6
 
 
 def show(report: XrayReport, source: str, file_name: str, *, isa: bool, stream: TextIO) -> None:
@@ -31,7 +31,7 @@ def show(report: XrayReport, source: str, file_name: str, *, isa: bool, stream: 
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
     heading = f"{file_name} on an {report.gpu} ({report.arch})"
     console.print(Text(heading, style="bold"))
-    console.print(Text(f"{report.compiler}, in {report.seconds:.2f} s; nothing was run", style="dim"))
+    console.print(Text(f"{report.compiler}, in {report.seconds:.2f} s; not executed", style="dim"))
     for note in report.notes:
         console.print(Text(note, style="yellow"))
     if report.failure is not None:
@@ -45,7 +45,7 @@ def show(report: XrayReport, source: str, file_name: str, *, isa: bool, stream: 
         console.print(_title(kernel))
         console.print(_figures(kernel, COMPUTE_UNITS[report.arch]))
     if report.roofline is not None:
-        console.print(Text("\n" + roofline_words(report.roofline)))
+        console.print(Text("\n" + format_roofline(report.roofline)))
     _show_findings(console, report)
     if isa:
         for kernel in report.kernels:
@@ -58,13 +58,13 @@ def show(report: XrayReport, source: str, file_name: str, *, isa: bool, stream: 
 
 def _title(kernel: KernelReport) -> Text:
     where = f", line {kernel.line}" if kernel.line else ""
-    return Text.assemble((kernel.name, "bold cyan"), f"{where}, {_block_words(kernel)}")
+    return Text.assemble((kernel.name, "bold cyan"), f"{where}, {_format_block(kernel)}")
 
 
-def _block_words(kernel: KernelReport) -> str:
+def _format_block(kernel: KernelReport) -> str:
     if kernel.block is None:
         bound = kernel.launch_bound_threads
-        return f"blocks of up to {bound or 1024} threads" + ("" if bound else ", as nothing says otherwise")
+        return f"blocks of up to {bound or 1024} threads" + ("" if bound else " (no __launch_bounds__)")
     x, y, z = kernel.block
     extents = " x ".join(str(size) for size in (x, y, z) if size > 1) or "1"
     total = f" = {x * y * z}" if extents != str(x * y * z) else ""
@@ -81,68 +81,68 @@ def _figures(kernel: KernelReport, unit: ComputeUnit) -> Table:
 
 
 def figure_rows(kernel: KernelReport, unit: ComputeUnit) -> Iterator[tuple[str, str]]:
-    """Each figure in words."""
-    yield "occupancy", occupancy_words(kernel, unit)
+    """Yield the name and the text of each figure."""
+    yield "occupancy", format_occupancy(kernel, unit)
     for step in kernel.steps:
-        yield "", f"→ {step_words(step, kernel.occupancy.waves_per_simd)}"
+        yield "", f"→ {format_step(step, kernel.occupancy.waves_per_simd)}"
     if _size_is_open(kernel) and len({held.waves_per_simd for held in kernel.by_block.values()}) > 1:
         sizes = ", ".join(f"{size}: {held.waves_per_simd}" for size, held in kernel.by_block.items())
-        yield "", f"by threads of a block: {sizes}"
-    registers = f"{kernel.vgpr} of {unit.vgprs_per_lane} a thread"
+        yield "", f"waves by block size: {sizes}"
+    registers = f"{kernel.vgpr} of {unit.vgprs_per_lane} per thread"
     if kernel.agpr:
         registers = (
-            f"{kernel.vgpr} and {kernel.agpr} for matrix sums, of {unit.vgprs_per_lane} a thread together"
+            f"{kernel.vgpr} + {kernel.agpr} accumulation registers, of {unit.vgprs_per_lane} per thread"
         )
     yield "vector registers", registers
     yield (
         "scalar registers",
-        f"{kernel.sgpr} of 102 a wave" if kernel.sgpr <= 102 else f"{kernel.sgpr} a wave",
+        f"{kernel.sgpr} of 102 per wave" if kernel.sgpr <= 102 else f"{kernel.sgpr} per wave",
     )
-    lds = f"{kernel.lds_bytes:,} bytes a block, of {unit.lds_bytes:,} a compute unit"
-    yield "LDS (__shared__)", lds if kernel.lds_bytes else "none that the compiler knows of"
-    scratch = f"{kernel.scratch_bytes:,} bytes a thread, in memory"
+    lds = f"{kernel.lds_bytes:,} bytes per block, of {unit.lds_bytes:,} per compute unit"
+    yield "LDS (__shared__)", lds if kernel.lds_bytes else "none known to the compiler"
+    scratch = f"{kernel.scratch_bytes:,} bytes per thread, in memory"
     spilled = f"; {kernel.vgpr_spills} registers spilled" if kernel.vgpr_spills else ""
-    yield "scratch", scratch + spilled if kernel.scratch_bytes else "none: everything is in registers"
-    yield "code", counts_words(kernel.mix.counts, kernel.mix.total)
+    yield "scratch", scratch + spilled if kernel.scratch_bytes else "none: everything fits in registers"
+    yield "code", format_counts(kernel.mix.counts, kernel.mix.total)
     if kernel.mix.load_widths or kernel.mix.store_widths:
-        yield "global memory", "; ".join(_width_words(kernel))
+        yield "global memory", "; ".join(_format_widths(kernel))
     yield from _loop_rows(kernel)
 
 
-def occupancy_words(kernel: KernelReport, unit: ComputeUnit) -> str:
-    """How full a compute unit gets, and why not fuller."""
+def format_occupancy(kernel: KernelReport, unit: ComputeUnit) -> str:
+    """Format the occupancy of a compute unit and what limits it."""
     held = kernel.occupancy
     most = unit.most_waves_per_simd
     bar = "█" * held.waves_per_simd + "░" * (most - held.waves_per_simd)
     best = " with the best block size" if _size_is_open(kernel) else ""
-    text = f"{bar} {held.waves_per_simd} of {most} waves a SIMD{best}"
+    text = f"{bar} {held.waves_per_simd} of {most} waves per SIMD{best}"
     if held.limited_by is OccupancyLimit.NOTHING:
-        return f"{text}: as many as there is room for"
+        return f"{text}, the maximum"
     return f"{text}, limited by {held.limited_by.value}"
 
 
 def _size_is_open(kernel: KernelReport) -> bool:
-    """Whether nothing says how large a block is."""
+    """Whether neither a launch nor `__launch_bounds__` tells the block size."""
     return kernel.block is None and kernel.launch_bound_threads is None
 
 
-def step_words(step: OccupancyStep, waves_now: int) -> str:
-    """The next step of occupancy, such as `2 fewer vector registers (72): 6 → 7 waves`."""
+def format_step(step: OccupancyStep, waves_now: int) -> str:
+    """Format what raises the occupancy, such as `2 fewer vector registers (72): 6 → 7 waves`."""
     after = f"{waves_now} → {step.waves_per_simd} waves"
     if step.resource is OccupancyLimit.LDS:
-        return f"{step.change:,} bytes less LDS ({step.reach:,} a block): {after}"
+        return f"{step.change:,} bytes less LDS ({step.reach:,} per block): {after}"
     if step.resource is OccupancyLimit.BLOCK:
         return f"blocks of {step.reach} threads: {after}"
-    return f"{step.change} fewer {step.resource.value} ({step.reach} a thread): {after}"
+    return f"{step.change} fewer {step.resource.value} ({step.reach} per thread): {after}"
 
 
-def counts_words(counts: Mapping[str, int], total: int) -> str:
-    """Instructions by kind, the most frequent first."""
-    named = list(counts.items())[:_MOST_KINDS]
+def format_counts(counts: Mapping[str, int], total: int) -> str:
+    """Format instruction counts by kind, the most frequent first."""
+    named = list(counts.items())[:_MAX_KINDS]
     return f"{total} instructions: " + ", ".join(f"{count} {kind}" for kind, count in named)
 
 
-def _width_words(kernel: KernelReport) -> Iterator[str]:
+def _format_widths(kernel: KernelReport) -> Iterator[str]:
     for name, widths in (("loads", kernel.mix.load_widths), ("stores", kernel.mix.store_widths)):
         if widths:
             yield f"{name} of " + ", ".join(f"{width} bytes ({count})" for width, count in widths.items())
@@ -150,28 +150,28 @@ def _width_words(kernel: KernelReport) -> Iterator[str]:
 
 def _loop_rows(kernel: KernelReport) -> Iterator[tuple[str, str]]:
     if not kernel.loops:
-        yield "loops", "none left: unrolled, or there were none"
-    # A loop that was unrolled leaves a second one of the same line for the rest.
+        yield "loops", "none, or all unrolled"
+    # An unrolled loop leaves a remainder loop with the same line.
     largest: dict[tuple[int | None, int], Loop] = {}
     for loop in sorted(kernel.loops, key=lambda loop: loop.instructions):
         largest[loop.line, loop.depth] = loop
     shown = [loop for loop in kernel.loops if largest[loop.line, loop.depth] is loop]
-    for row, loop in enumerate(shown[:_MOST_LOOPS]):
-        inside = f", inside {loop.depth - 1} other" if loop.depth > 1 else ""
-        where = f"line {loop.line}" if loop.line else "somewhere"
-        yield "" if row else "loops", f"{where}{inside}, {counts_words(loop.counts, loop.instructions)}"
-    if len(shown) > _MOST_LOOPS:
-        yield "", f"and {len(shown) - _MOST_LOOPS} more"
+    for row, loop in enumerate(shown[:_MAX_LOOPS]):
+        inside = f", nesting depth {loop.depth}" if loop.depth > 1 else ""
+        where = f"line {loop.line}" if loop.line else "unknown line"
+        yield "" if row else "loops", f"{where}{inside}, {format_counts(loop.counts, loop.instructions)}"
+    if len(shown) > _MAX_LOOPS:
+        yield "", f"and {len(shown) - _MAX_LOOPS} more"
 
 
-def roofline_words(roofline: Roofline) -> str:
-    """What the problem asks at least."""
+def format_roofline(roofline: Roofline) -> str:
+    """Format the lower bound that the problem sets on the runtime."""
     limit = "memory" if roofline.memory_bound else "arithmetic"
     return (
-        f"The problem, in {roofline.dtype} and its largest case ({roofline.case}), is "
+        f"The problem, in {roofline.dtype} and its largest case ({roofline.case}), requires "
         f"{roofline.flops / 1e9:.3g} GFLOP over {roofline.bytes_moved / 1e6:.3g} MB: "
-        f"{roofline.flops_per_byte:.3g} FLOP a byte. An {roofline.gpu} is balanced at "
-        f"{roofline.ridge_flops_per_byte:.3g}, so {limit} is the limit, and no kernel takes less than "
+        f"{roofline.flops_per_byte:.3g} FLOP per byte. The ridge point of an {roofline.gpu} is at "
+        f"{roofline.ridge_flops_per_byte:.3g}, so {limit} is the bottleneck, and no kernel takes less than "
         f"{roofline.floor_ms:.3g} ms."
     )
 
@@ -180,13 +180,13 @@ def _show_findings(console: Console, report: XrayReport) -> None:
     if not report.kernels:
         return
     if not report.findings:
-        console.print(Text("\nNothing stands out.", style="green"))
+        console.print(Text("\nNo findings.", style="green"))
         return
     console.print()
     for finding in report.findings:
-        console.print(_finding_words(finding))
+        console.print(_format_finding(finding))
 
 
-def _finding_words(finding: XrayFinding) -> Text:
+def _format_finding(finding: XrayFinding) -> Text:
     where = f"line {finding.line}" if finding.line else finding.kernel
     return Text.assemble((f"{where}: ", "bold yellow"), f"{finding.message}\n", (f"  → {finding.advice}", ""))

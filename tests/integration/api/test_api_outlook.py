@@ -129,7 +129,7 @@ async def test_a_month_without_tasks_needs_no_simulation(lab: Lab) -> None:
     simulations = lab.client.app.state.simulations = Blocking()
     told = (await lab.client.get("/api/amd/what-if")).json()
     assert (told["items"], simulations.asked) == ([], 0)
-    assert "nothing needed a VM yet" in what_if_lines(told)[0]
+    assert "no submission has needed a VM yet" in what_if_lines(told)[0]
 
 
 @served(start=False)

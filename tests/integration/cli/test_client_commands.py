@@ -1,4 +1,4 @@
-"""The commands against a server, in this process, with a service whose events are given."""
+"""The commands that use a server, against a stub service with prepared events."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ACCEPTED = {"simulated": True, "cost_usd": 0.0331, "avg_runtime_ms": 1.5}
 
 
 def cold_start() -> list[dict[str, Any]]:
-    """A submission for which a VM has to start."""
+    """Return the events of a submission that needs a new VM."""
     stream = events_of("IN_QUEUE", "PROVISIONING", "VM_READY", "ACCEPTED", **ACCEPTED)
     stream[0].update(position=0, quote={"vm_state": "COLD_START", "wait_s": 60.0, "cost_usd": 0.0331})
     stream[1].update(vm_state="COLD_START", vm_id="vm_1", phase="booting", elapsed_s=0.0, eta_s=60.0)
@@ -44,38 +44,40 @@ def _stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubService]:
         yield stub
 
 
-def submit(*, detach: bool = False, as_json: bool = False, **order: Any) -> int:
-    """`warmfront submit` of the example."""
-    typed = {
+def submit(*, detach: bool = False, as_json: bool = False, **options: Any) -> int:
+    """Run `warmfront submit` with the example."""
+    arguments = {
         "file": EXAMPLE,
         "problem": "leaky-relu",
         "endpoint": "submit",
         "dtype": None,
         "gpu_type": None,
-        **order,
+        **options,
     }
-    return submit_and_follow.submit(submit_and_follow.Order(**typed), detach=detach, as_json=as_json)
+    return submit_and_follow.submit(
+        submit_and_follow.SubmitOptions(**arguments), detach=detach, as_json=as_json
+    )
 
 
 def started(*arguments: str | Path, **options: Any) -> subprocess.Popen[str]:
-    """The program itself."""
+    """Start the command as a process."""
     return subprocess.Popen([sys.executable, "-m", "warmfront", *map(str, arguments)], text=True, **options)
 
 
-def test_a_cold_start_is_shown_from_the_queue_to_its_cost(
+def test_a_cold_start_is_shown_from_queue_to_cost(
     stub: StubService, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Quote, boot, VM and cost are all said."""
+    """The quote, the provisioning, the VM and the cost are printed."""
     assert submit() == 0
     shown = capsys.readouterr().out
-    assert "a VM has to start, begins in about 60 s, costs about $0.0331" in shown
-    assert "vm_1 starts, ready in about 60 s" in shown
+    assert "a VM must be provisioned, starts in about 60 s, costs about $0.0331" in shown
+    assert "provisioning vm_1, ready in about 60 s" in shown
     assert "new VM vm_1 (MI300X, simulated)" in shown
-    assert "ACCEPTED, 1.5 ms of simulator time, after 0.00 s, cost simulated $0.0331" in shown
+    assert "ACCEPTED, 1.5 ms of simulated time, after 0.00 s, cost simulated $0.0331" in shown
 
 
-def test_a_warm_vm_is_called_warm(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
-    """A reuse is told from a cold start."""
+def test_a_warm_reuse_is_shown_as_warm(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+    """A warm reuse is distinguished from a cold start."""
     stub.events[2]["vm_state"] = "WARM_REUSE"
     submit()
     assert "warm VM vm_1" in capsys.readouterr().out
@@ -85,16 +87,14 @@ def test_a_warm_vm_is_called_warm(stub: StubService, capsys: pytest.CaptureFixtu
     ("status", "code"),
     [("WRONG_ANSWER", 1), ("COMPILE_ERROR", 1), ("CANCELLED", 3), ("BUDGET_EXCEEDED", 3), ("ERROR", 3)],
 )
-def test_the_exit_code_is_the_verdicts(stub: StubService, status: str, code: int) -> None:
-    """As for `warmfront run`: 1 is the kernel's fault, 3 is nobody's here."""
+def test_the_exit_code_depends_on_the_verdict(stub: StubService, status: str, code: int) -> None:
+    """As for `warmfront run`: 1 if the kernel was rejected, 3 if it was not judged."""
     stub.events = events_of("IN_QUEUE", status, code=status, message="because", hint="")
     assert submit() == code
 
 
-def test_a_wrong_answer_that_is_no_number_is_shown(
-    stub: StubService, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """JSON has no NaN: it comes as text, and is shown as what it is."""
+def test_nan_and_infinity_are_shown(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+    """NaN and infinity, which arrive as strings, are printed in the table."""
     sample = {"index": [0, 3], "expected": 1.5, "actual": "nan", "difference": "nan"}
     info = {"max_difference": "inf", "mean_difference": "nan", "sample_differences": [sample]}
     stub.events = events_of(
@@ -106,41 +106,41 @@ def test_a_wrong_answer_that_is_no_number_is_shown(
     assert "0, 3" in shown
 
 
-def test_events_for_programs_name_their_submission(
-    stub: StubService, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """One event a line, nothing else on stdout."""
+def test_json_events_carry_the_submission_id(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+    """Stdout has one event per line and nothing else."""
     assert submit(as_json=True) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(line["submission_id"], line["id"]) for line in lines] == [("sub_1", n) for n in range(1, 5)]
 
 
 def test_detached_only_the_id_is_printed(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
-    """A script can take it as it is; the stream is not asked for."""
+    """With --detach, the id alone is printed, and no event stream is requested."""
     assert submit(detach=True) == 0
     assert capsys.readouterr().out == "sub_1\n"
     assert stub.resumed_from() == []
 
 
-def test_the_file_goes_with_its_name(stub: StubService, tmp_path: Path) -> None:
-    """Characters that the service would refuse are replaced, so that any file can be submitted."""
+def test_the_file_name_is_sent(stub: StubService, tmp_path: Path) -> None:
+    """Characters that the service rejects are replaced, so that any file can be submitted."""
     odd = tmp_path / "-odd (näme).hip"
     odd.write_text("code")
     submit(file=odd, detach=True)
     assert json.loads(stub.requests[0][3])["file_name"] == "_odd _n_me_.hip"
 
 
-@pytest.mark.parametrize("order", [{"endpoint": "rank"}, {"file": Path("missing.hip")}])
-def test_a_mistake_is_said_before_anything_is_sent(
-    stub: StubService, capsys: pytest.CaptureFixture[str], order: dict[str, Any]
+@pytest.mark.parametrize("options", [{"endpoint": "rank"}, {"file": Path("missing.hip")}])
+def test_a_usage_error_is_reported_before_any_request(
+    stub: StubService, capsys: pytest.CaptureFixture[str], options: dict[str, Any]
 ) -> None:
-    """Exit code 2, the next step on stderr, and no request."""
-    assert submit(**order) == 2
+    """The exit code is 2, stderr has a hint, and no request was sent."""
+    assert submit(**options) == 2
     assert "→" in capsys.readouterr().err
     assert not stub.requests
 
 
-def test_a_refusal_is_said_with_its_hint(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_of_the_service_is_printed_with_its_hint(
+    stub: StubService, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The message and the hint of the service's error are printed."""
     body = {"code": "BAD_REQUEST", "detail": "There is no problem 'x'.", "hint": "Did you mean y?"}
     stub.refusals.append((422, json.dumps(body).encode()))
@@ -148,32 +148,32 @@ def test_a_refusal_is_said_with_its_hint(stub: StubService, capsys: pytest.Captu
     assert capsys.readouterr().err == "warmfront: There is no problem 'x'.\n  → Did you mean y?\n"
 
 
-def test_ctrl_c_detaches_and_says_how_to_go_on(stub: StubService) -> None:
-    """The submission is not cancelled; the exit code is the shell's for an interrupt."""
+def test_ctrl_c_detaches(stub: StubService) -> None:
+    """The submission is not cancelled, the exit code is 130, and the hint shows how to follow it again."""
     stub.parts.append(Part(count=2, holds=True))
     process = started("submit", EXAMPLE, "-p", "leaky-relu", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
-    assert any("vm_1 starts" in line for line in process.stdout)
+    assert any("provisioning vm_1" in line for line in process.stdout)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "warmfront logs -f sub_1" in told
-    assert "Traceback" not in told
+    assert "warmfront logs -f sub_1" in stderr
+    assert "Traceback" not in stderr
     assert not [path for _, path, *_ in stub.requests if path.endswith("/cancel")]
 
 
-def test_the_time_to_go_is_live_on_a_terminal(stub: StubService) -> None:
-    """While a VM boots and no event comes, the bar is drawn again and again."""
+def test_the_remaining_time_is_updated_on_a_terminal(stub: StubService) -> None:
+    """While a VM is provisioned and no event arrives, the progress bar is redrawn."""
     stub.events[1]["eta_s"] = 0.5
     stub.parts.append(Part(count=2, holds=True))
     ours, theirs = pty.openpty()
     process = started("submit", EXAMPLE, "-p", "leaky-relu", stdout=theirs, stderr=theirs)
     os.close(theirs)
-    seen = ""
-    while "any moment now" not in seen:
-        seen += os.read(ours, 4096).decode(errors="replace")
-    assert re.search(r"VM booting ░{20} about [01] s to go", seen)
-    drawn = {len(bar) for bar in re.findall(r"VM booting (█*)░*", seen)}
+    output = ""
+    while "almost ready" not in output:
+        output += os.read(ours, 4096).decode(errors="replace")
+    assert re.search(r"VM booting ░{20} about [01] s left", output)
+    drawn = {len(bar) for bar in re.findall(r"VM booting (█*)░*", output)}
     assert len(drawn) > 2
     stub.let_go.set()
     drain(ours)
@@ -182,7 +182,7 @@ def test_the_time_to_go_is_live_on_a_terminal(stub: StubService) -> None:
 
 
 def drain(terminal: int) -> None:
-    """Read what is left, so that the writer is not kept; its end is an error on Linux."""
+    """Read the rest, so that the writer does not block; on Linux the end is reported as an error."""
     try:
         while os.read(terminal, 4096):
             pass
@@ -190,8 +190,8 @@ def drain(terminal: int) -> None:
         pass
 
 
-def test_logs_end_where_the_events_do(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without -f a submission that is under way is shown so far, though its stream stays open."""
+def test_logs_stop_at_the_latest_event(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without -f, the events of an unfinished submission are shown, though its stream stays open."""
     running = {**stub.record("sub_1"), "state": "RUNNING", "verdict": None, "last_event_id": 3}
     stub.records = {"sub_1": running}
     stub.parts.append(Part(count=3, holds=True))
@@ -201,8 +201,8 @@ def test_logs_end_where_the_events_do(stub: StubService, capsys: pytest.CaptureF
     assert "warmfront logs -f sub_1" in shown.err
 
 
-def test_logs_followed_go_on_to_the_verdict(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
-    """With -f the stream is read to its end, whatever cuts it."""
+def test_followed_logs_end_with_the_verdict(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+    """With -f, the stream is read to the end, also after the connection was lost."""
     stub.parts.append(Part(count=2))
     assert submit_and_follow.logs("sub_1", follow=True, as_json=False) == 0
     assert "ACCEPTED" in capsys.readouterr().out
@@ -216,43 +216,45 @@ def _listed(stub: StubService) -> StubService:
     return stub
 
 
-def test_ps_shows_what_is_under_way(listed: StubService, capsys: pytest.CaptureFixture[str]) -> None:
-    """Finished ones are shown with -a; ids are whole, to be copied."""
+def test_ps_lists_unfinished_submissions(listed: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+    """Finished ones are listed with -a; ids are not truncated."""
     assert server_reports.ps(finished=False, everyone=False, as_json=False) == 0
     assert {line.split()[0] for line in capsys.readouterr().out.splitlines()} == {"ID", "sub_aa1", "sub_b3"}
     assert server_reports.ps(finished=True, everyone=False, as_json=True) == 0
     assert len(json.loads(capsys.readouterr().out)) == 3
 
 
-def test_an_id_may_be_shortened(listed: StubService, capsys: pytest.CaptureFixture[str]) -> None:
-    """A beginning that only one id has is enough, also without what all begin with."""
-    for beginning in ("sub_b", "b3"):
-        assert submit_and_follow.logs(beginning, follow=True, as_json=False) == 0
+def test_an_id_may_be_given_by_a_prefix(listed: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+    """A unique prefix is enough, with or without the `sub_` that all ids share."""
+    for prefix in ("sub_b", "b3"):
+        assert submit_and_follow.logs(prefix, follow=True, as_json=False) == 0
         assert "sub_b3" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("beginning", "said"), [("sub_a", "begins 2 ids"), ("zz", "no submission 'zz'")])
-def test_a_beginning_of_none_or_many_is_refused(
-    listed: StubService, capsys: pytest.CaptureFixture[str], beginning: str, said: str
+@pytest.mark.parametrize(
+    ("prefix", "message"), [("sub_a", "a prefix of 2 ids"), ("zz", "no submission 'zz'")]
+)
+def test_an_unknown_or_ambiguous_prefix_is_rejected(
+    listed: StubService, capsys: pytest.CaptureFixture[str], prefix: str, message: str
 ) -> None:
-    """Nothing is stopped by mistake."""
-    assert server_reports.stop(beginning, as_json=False) == 2
-    assert said in capsys.readouterr().err
+    """Nothing is cancelled by mistake."""
+    assert server_reports.stop(prefix, as_json=False) == 2
+    assert message in capsys.readouterr().err
     assert not [path for _, path, *_ in listed.requests if path.endswith("/cancel")]
 
 
-def test_errors_of_lists_are_json_too(
+def test_errors_are_json_with_json_output(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With --json a program reads even the failure from stdout."""
+    """With --json, errors are printed as JSON on stdout too."""
     monkeypatch.setenv("WARMFRONT_URL", "http://127.0.0.1:9")
     assert server_reports.vms(finished=False, as_json=True) == 3
     assert json.loads(capsys.readouterr().out)["code"] == "SERVER_UNREACHABLE"
 
 
-def test_the_cost_is_a_picture() -> None:
-    """The largest day has the full bar, half of it half of one, and a cent is still seen."""
-    told = {
+def test_costs_are_shown_as_bars() -> None:
+    """The largest amount has the full bar, half of it half the bar, and a cent is still visible."""
+    costs = {
         "simulated": True,
         "credits_usd": 1400.0,
         "total_usd": 7.0,
@@ -265,31 +267,31 @@ def test_the_cost_is_a_picture() -> None:
         "audit": None,
         "forecast": None,
     }
-    lines = list(server_reports.cost_lines(Costs.model_validate(told)))
+    lines = list(server_reports.cost_lines(Costs.model_validate(costs)))
     assert "0.5% of the credits, in simulated dollars" in lines[0]
     bars = {line.split()[0]: line.count("█") for line in lines if "$" in line and line.startswith("  ")}
     assert bars == {"2026-11-14": 30, "2026-11-15": 15, "WORK": 30, "IDLE": 0}
     assert bar(Decimal("0.0001"))[0] == "▏"
 
 
-def test_the_cost_tells_where_the_provider_disagrees() -> None:
-    """A VM that the ledger and the provider's record are over a cent apart on has a line with both."""
+def test_differences_from_the_providers_bill_are_listed() -> None:
+    """A VM whose ledger differs from the provider's bill has a line with both amounts."""
     apart = {"vm_id": "vm_1", "ledger_usd": 1.9, "billed_usd": 1.99}
-    told = dict.fromkeys(("credits_usd", "total_usd", "reserved_usd", "remaining_usd"), 1.0)
+    totals = dict.fromkeys(("credits_usd", "total_usd", "reserved_usd", "remaining_usd"), 1.0)
     rows: dict[str, Any] = {"by_day": [], "by_meter": [], "by_vm": [], "forecast": None}
     rows["today"] = {"user": "local", "spent_usd": 1.0, "limit_usd": None}
     rows["audit"] = {"checked_at": 0.0, "vms": 1, "differences": [apart]}
-    lines = list(server_reports.cost_lines(Costs.model_validate({**told, **rows, "simulated": False})))
-    assert lines[-1] == "  vm_1  $1.9900 by its provider's record, $1.9000 by the ledger"
+    lines = list(server_reports.cost_lines(Costs.model_validate({**totals, **rows, "simulated": False})))
+    assert lines[-1] == "  vm_1  provider $1.9900, ledger $1.9000"
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"),
+    ("seconds", "text"),
     [(0.2, "0 s"), (42, "42 s"), (185, "3 m 5 s"), (7200, "2 h"), (7800.4, "2 h 10 m"), (349200, "4 d 1 h")],
 )
-def test_durations_have_two_units_at_most(seconds: float, words: str) -> None:
-    """As one would say them."""
-    assert duration(seconds) == words
+def test_durations_have_at_most_two_units(seconds: float, text: str) -> None:
+    """Smaller units are dropped."""
+    assert duration(seconds) == text
 
 
 @pytest.fixture(name="data")
@@ -299,8 +301,8 @@ def _data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_keys_secret_is_seen_once(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is on stdout when it is made, and neither in the list nor in the store."""
+def test_a_secret_is_printed_once(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The secret is on stdout when the key is created, and neither in the list nor in the database."""
     assert manage_keys.create("ann", "operator", as_json=False) == 0
     secret = capsys.readouterr().out.strip()
     assert re.fullmatch(r"wf_[0-9a-f]+_[0-9a-f]{64}", secret)
@@ -308,18 +310,18 @@ def test_a_keys_secret_is_seen_once(data: Path, capsys: pytest.CaptureFixture[st
     shown = capsys.readouterr().out
     assert "ann" in shown
     assert "operator" in shown
-    kept = b"".join(file.read_bytes() for file in data.iterdir() if file.is_file())
-    assert secret.rpartition("_")[2].encode() not in kept
+    stored = b"".join(file.read_bytes() for file in data.iterdir() if file.is_file())
+    assert secret.rpartition("_")[2].encode() not in stored
     assert secret.rpartition("_")[2] not in shown
 
 
 def test_a_key_is_revoked_once(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By the beginning of its id; the second time is an error that says so."""
+    """A prefix of the id selects the key; revoking it again is an error."""
     manage_keys.create("ann", "user", as_json=True)
-    made = json.loads(capsys.readouterr().out)
-    assert manage_keys.revoke(made["id"][:5], as_json=False) == 0
-    assert manage_keys.revoke(made["id"], as_json=False) == 2
-    assert "revoked before" in capsys.readouterr().err
+    created = json.loads(capsys.readouterr().out)
+    assert manage_keys.revoke(created["id"][:5], as_json=False) == 0
+    assert manage_keys.revoke(created["id"], as_json=False) == 2
+    assert "already revoked" in capsys.readouterr().err
     manage_keys.show_all(as_json=True)
     assert json.loads(capsys.readouterr().out)[0]["revoked_at"] is not None
 
@@ -327,16 +329,16 @@ def test_a_key_is_revoked_once(data: Path, capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("user", "role"), [("", "user"), ("a b", "user"), ("x" * 65, "user"), ("ann", "root"), ("-x", "user")]
 )
-def test_a_key_for_nobody_is_refused(
+def test_an_invalid_user_or_role_is_rejected(
     data: Path, capsys: pytest.CaptureFixture[str], user: str, role: str
 ) -> None:
-    """Names are such as a log and a table can show; roles are the two that there are."""
+    """User names have a restricted alphabet and length; there are two roles."""
     assert manage_keys.create(user, role, as_json=False) == 2
     assert capsys.readouterr().out == ""
 
 
 def test_a_key_may_belong_to_a_team(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The list has its team; a name that is none is refused."""
+    """The list shows the team; an invalid team name is rejected."""
     assert manage_keys.create("ann", "user", team="kernels", as_json=True) == 0
     assert json.loads(capsys.readouterr().out)["team"] == "kernels"
     assert manage_keys.show_all(as_json=False) == 0

@@ -1,4 +1,4 @@
-"""How `warmfront serve` starts, refuses to, and stops."""
+"""How `warmfront serve` starts, fails to start, and stops."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def _environ(data_dir: Path, **more: str) -> dict[str, str]:
     return {**os.environ, "WARMFRONT_DATA_DIR": str(data_dir), "WARMFRONT_PORT": "0", **more}
 
 
-def _refused(tmp_path: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+def _serve_and_fail(tmp_path: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
     environ = _environ(tmp_path, **more)
     return subprocess.run([*COMMAND, *words], env=environ, capture_output=True, text=True, check=False)
 
 
 @contextmanager
 def _serving(data_dir: Path, **more: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A service and its address; killed at the end if it still runs."""
+    """Start a service, yield it with its address, and kill it if it is still running at the end."""
     with (
         (data_dir / "stderr").open("w") as stderr,
         subprocess.Popen(
@@ -52,36 +52,36 @@ def _serving(data_dir: Path, **more: str) -> Iterator[tuple[subprocess.Popen[str
         assert process.stdout
         try:
             lines = (re.search(r"listens on (http://\S+)", line) for line in process.stdout)
-            yield process, next(found[1] for found in lines if found)
+            yield process, next(match[1] for match in lines if match)
         finally:
             if process.poll() is None:
                 process.kill()
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104 - neither is ever bound
-def test_a_door_that_is_open_to_others_needs_a_key(tmp_path: Path, host: str) -> None:
-    """Bound to anything but loopback the service does not start without keys, and says how to make one."""
-    result = _refused(tmp_path, "--host", host)
+def test_a_public_address_requires_an_api_key(tmp_path: Path, host: str) -> None:
+    """Without an API key the service starts on loopback addresses only; the hint shows how to create one."""
+    result = _serve_and_fail(tmp_path, "--host", host)
     assert result.returncode == 2
     assert host in result.stderr
     assert "warmfront keys create" in result.stderr
     assert not result.stdout
 
 
-def test_a_port_in_use_is_named(tmp_path: Path) -> None:
-    """Who serves on a port that is taken is told which, and what to do, in two lines."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        result = _refused(tmp_path, "--port", port)
+def test_a_port_in_use_is_reported(tmp_path: Path) -> None:
+    """The error names the port, and the hint names the setting that changes it."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        result = _serve_and_fail(tmp_path, "--port", port)
     assert result.returncode == 3
     problem, hint = result.stderr.splitlines()
     assert port in problem
-    assert "--port" in hint
+    assert "WARMFRONT_PORT" in hint
 
 
-def test_a_bad_setting_stops_the_start(tmp_path: Path) -> None:
-    """A value that makes no sense is named before anything is made."""
-    result = _refused(tmp_path / "data", AMD_VM_MAX_CONCURRENT="many")
+def test_an_invalid_setting_prevents_the_start(tmp_path: Path) -> None:
+    """The error names the variable, and nothing has been created."""
+    result = _serve_and_fail(tmp_path / "data", AMD_VM_MAX_CONCURRENT="many")
     assert result.returncode == 2
     assert "AMD_VM_MAX_CONCURRENT" in result.stderr
     assert not (tmp_path / "data").exists()
@@ -89,7 +89,7 @@ def test_a_bad_setting_stops_the_start(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stop_is_clean(tmp_path: Path, number: signal.Signals) -> None:
-    """It answers, and when it is told to stop it ends with 0 and nothing to complain of."""
+    """After SIGTERM or SIGINT the service exits with 0 and an empty stderr."""
     with _serving(tmp_path) as (process, url):
         assert httpx.get(f"{url}/health").status_code == 200
         process.send_signal(number)
@@ -98,19 +98,19 @@ def test_a_stop_is_clean(tmp_path: Path, number: signal.Signals) -> None:
 
 
 def test_a_stop_ends_streams_and_local_vms(tmp_path: Path) -> None:
-    """A client that follows is let go, the VM on its way is released, and its record says until when."""
+    """The event stream is closed, the VM being provisioned is released, and its lease has an end time."""
     rehearsal = {"WARMFRONT_REHEARSE": "true", "WARMFRONT_REHEARSE_BOOT": "600"}
     with (
         _serving(tmp_path, **rehearsal) as (process, url),
         httpx.stream("POST", f"{url}/api/amd/submit", json=REQUEST, timeout=None) as stream,  # noqa: S113 - it ends
     ):
-        seen = []
+        statuses: list[str] = []
         for line in stream.iter_lines():
-            seen += [line.removeprefix("event: ")] if line.startswith("event: ") else []
-            if seen[-1:] == ["PROVISIONING"]:
+            statuses += [line.removeprefix("event: ")] if line.startswith("event: ") else []
+            if statuses[-1:] == ["PROVISIONING"]:
                 process.terminate()
         assert process.wait() == 0
-    assert seen[0] == "IN_QUEUE"
+    assert statuses[0] == "IN_QUEUE"
     records = [json.loads(path.read_text()) for path in (tmp_path / "vms").glob("*/lease.json")]
     assert records
     assert {record["phase"] for record in records} == {"ended"}

@@ -34,8 +34,8 @@ def test_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert "matmul.hip on an MI300X (gfx942)" in words
     assert "limited by vector registers" in words
     assert "fewer vector registers" in words
-    assert "arithmetic is the limit" in words
-    assert "Nothing stands out." in words
+    assert "arithmetic is the bottleneck" in words
+    assert "No findings." in words
 
 
 def test_findings_in_text(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""The quick way into `warmfront run` understands the same as Typer does."""
+"""The fast parser accepts the same options as Typer."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize(("name", "function"), [("run", run), ("xray", xray)])
-def test_options_and_defaults_are_typers(name: str, function: Callable[..., None]) -> None:
-    """Every option that Typer knows is known here, with the same default, and no other."""
+def test_options_and_defaults_match_typer(name: str, function: Callable[..., None]) -> None:
+    """Both parsers have the same options with the same defaults."""
     command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]  # a group has commands
     words = {word for parameter in command.params for word in parameter.opts if word.startswith("-")}
-    grammar = fast_start.GRAMMARS[name]
-    assert {*grammar.values, *grammar.flags} == words - {"--help", "-h"}
+    syntax = fast_start.COMMANDS[name]
+    assert {*syntax.values, *syntax.flags} == words - {"--help", "-h"}
     defaults = {
         name: parameter.default
         for name, parameter in inspect.signature(function).parameters.items()
         if parameter.default is not inspect.Parameter.empty
     }
-    assert defaults == grammar.defaults
+    assert defaults == syntax.defaults
 
 
-def test_a_plain_call_is_understood() -> None:
-    """Options may stand before or after the file, with a space or an equals sign."""
+def test_a_well_formed_call_is_parsed() -> None:
+    """Options may precede or follow the file, with a space or an equals sign."""
     words = ["run", "-p", "relu", "k.hip", "--endpoint=checker", "--seed", "7", "--json"]
-    understood = fast_start.parse(words)
-    assert understood is not None
-    command, parameters = understood
+    call = fast_start.parse(words)
+    assert call is not None
+    command, parameters = call
     assert command == "run"
     assert parameters["file"] == Path("k.hip")
     assert (parameters["problem"], parameters["endpoint"], parameters["seed"]) == ("relu", "checker", 7)
@@ -63,5 +63,5 @@ def test_a_plain_call_is_understood() -> None:
     ids=" ".join,
 )
 def test_anything_else_is_left_to_typer(words: list[str]) -> None:
-    """Help, mistakes and other commands are not understood here."""
+    """Help, mistakes and other commands are left to Typer."""
     assert fast_start.parse(words) is None

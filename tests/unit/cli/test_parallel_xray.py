@@ -63,7 +63,7 @@ def admitted(scene: Scene, end: Event, monkeypatch: pytest.MonkeyPatch) -> list[
     relu = problems.get("relu")
     submission = JudgeRequest(source="", problem=relu, dtype=relu.dtypes[0], endpoint=Endpoint.SUBMIT)
     unused = (cast("Sandbox", None), settings.load({}, env_file=None))
-    return list(parallel_xray.admitted(scene.judge(end), submission, *unused))
+    return list(parallel_xray.with_xray(scene.judge(end), submission, *unused))
 
 
 def test_the_xray_is_the_first_event_even_if_it_ends_last(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,174 @@
+"""The service's composition root: open its parts, connect them, and close them in reverse order.
+
+The only decision made here is whether the service may start: it does not listen on an address that other
+machines can reach while there is no API key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING
+
+from warmfront.api.app import create_app
+from warmfront.api.auth import is_loopback
+from warmfront.api.context import ServiceContext
+from warmfront.clock import SystemClock
+from warmfront.errors import NoApiKey
+from warmfront.hip.toolchain import open_toolchain
+from warmfront.hip.xray.service import XrayService
+from warmfront.orchestrator.log import EventLog
+from warmfront.orchestrator.orchestrator import VMOrchestrator
+from warmfront.providers import open_listeners, open_provider
+from warmfront.secret import open_secret
+from warmfront.service.alert_webhook import AlertWebhook
+from warmfront.service.billing_reconciliation import BillingReconciler
+from warmfront.service.http_server import HttpServer, call_on_stop_signals, open_socket
+from warmfront.store import keys
+from warmfront.store.engine import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+
+    from warmfront.clock import Clock
+    from warmfront.providers.base import Provider
+    from warmfront.settings import Settings
+    from warmfront.store.base import Store
+
+log = logging.getLogger(__name__)
+
+
+async def run_service(settings: Settings, *, on_listening: Callable[[int], object]) -> None:
+    """Run the service until SIGTERM or SIGINT.
+
+    Args:
+        settings: The settings of the service.
+        on_listening: Called with the port once the service accepts connections.
+
+    Raises:
+        NoApiKey: Other machines could reach the service, and there is no API key.
+        InfrastructureError: The address is in use, or a part could not be opened.
+        asyncio.CancelledError: A signal arrived before the service listened.
+    """
+    call_on_stop_signals(asyncio.current_task().cancel)  # type: ignore[union-attr]  # inside a task
+    async with AsyncExitStack() as stack:
+        store = await open_store(settings)
+        stack.push_async_callback(store.close)
+        await _require_key(store, settings)
+        socket = stack.enter_context(open_socket(settings.host, settings.port))
+        events = EventLog(store)
+        context = await stack.enter_async_context(_open_context(settings, store, events))
+        server = HttpServer(
+            create_app(context),
+            on_start=lambda: on_listening(socket.getsockname()[1]),
+            on_shutdown=events.close,
+        )
+        await server.serve([socket])
+        log.info("stopping")
+
+
+async def _require_key(store: Store, settings: Settings) -> None:
+    if not is_loopback(settings.host) and not await store.read(keys.any_active):
+        raise NoApiKey(
+            f"Other machines can reach the service on {settings.host}, and there is no API key.",
+            hint="Create an API key, or set WARMFRONT_HOST to 127.0.0.1.",
+        )
+
+
+@asynccontextmanager
+async def _open_context(settings: Settings, store: Store, events: EventLog) -> AsyncIterator[ServiceContext]:
+    """Open everything behind the API and start the orchestrator; stop and close it all on exit."""
+    async with AsyncExitStack() as stack:
+        xray_service = await asyncio.to_thread(XrayService.open, settings)
+        stack.callback(xray_service.close)
+        await asyncio.to_thread(_build_toolchain, settings)
+        clock = SystemClock()
+        provider = open_provider(settings, clock)
+        stack.push_async_callback(_close_provider, provider)
+        orchestrator = await stack.enter_async_context(
+            _open_orchestrator(
+                settings, store, events, provider=provider, xray_service=xray_service, clock=clock
+            )
+        )
+        reconciler = stack.enter_context(_start_reconciler(store, provider, clock))
+        yield ServiceContext(
+            settings=settings,
+            store=store,
+            orchestrator=orchestrator,
+            log=events,
+            provider=provider,
+            clock=clock,
+            new_id=_new_id,
+            xray=xray_service.report,
+            billing_reconciler=reconciler,
+        )
+
+
+@asynccontextmanager
+async def _open_orchestrator(
+    settings: Settings,
+    store: Store,
+    events: EventLog,
+    *,
+    provider: Provider,
+    xray_service: XrayService,
+    clock: Clock,
+) -> AsyncIterator[VMOrchestrator]:
+    token_of = open_secret(settings.data_dir).token_of
+    listeners = open_listeners(provider, token_of)
+    try:
+        orchestrator = VMOrchestrator(
+            store=store,
+            provider=provider,
+            listeners=listeners,
+            examine=xray_service.xray,
+            settings=settings,
+            clock=clock,
+            log=events,
+            token_of=token_of,
+            new_id=_new_id,
+            alert=AlertWebhook(settings.alert_webhook) if settings.alert_webhook else None,
+        )
+        try:
+            await orchestrator.start()
+            yield orchestrator
+        finally:
+            await orchestrator.stop()
+    finally:
+        await listeners.close()
+
+
+@contextmanager
+def _start_reconciler(store: Store, provider: Provider, clock: Clock) -> Iterator[BillingReconciler]:
+    reconciler = BillingReconciler(store, provider, clock)
+    task = asyncio.create_task(reconciler.run())
+    try:
+        yield reconciler
+    finally:
+        task.cancel()
+
+
+async def _close_provider(provider: Provider) -> None:
+    """Close the provider. Local VMs end with the service, because nothing else owns them; cloud VMs stay."""
+    if provider.name == "local":
+        released = [provider.release(lease.vm_id) for lease in await provider.leases()]
+        await asyncio.gather(*released)
+        log.info("terminated %d local VMs", len(released))
+    await provider.close()
+
+
+def _build_toolchain(settings: Settings) -> None:
+    """Build what local VMs compile with, before the first submission has to wait for it."""
+    if settings.provider != "local":
+        return
+    toolchain = open_toolchain(None, settings)
+    if not toolchain.is_built:
+        log.info("building the CPU runtime and its precompiled header; this happens once")
+        toolchain.build()
+
+
+def _new_id(prefix: str) -> str:
+    """Return an id that cannot be guessed."""
+    return f"{prefix}_{secrets.token_hex(12)}"
