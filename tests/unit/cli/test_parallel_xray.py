@@ -24,7 +24,7 @@ DEADLOCK_TIMEOUT_S = 600.0
 CHECKED = Checked(test_results=(), passed_tests=0, total_tests=0, simulated=True)
 
 
-class Scene:
+class FakeJudge:
     """A judge, and an X-ray that finishes only after the check."""
 
     def __init__(self, *, compiles: bool = True) -> None:
@@ -57,18 +57,18 @@ class Scene:
         yield Benchmarking(total_tests=0)
 
 
-def admitted(scene: Scene, end: Event, monkeypatch: pytest.MonkeyPatch) -> list[Event]:
+def run_with_xray(fake: FakeJudge, end: Event, monkeypatch: pytest.MonkeyPatch) -> list[Event]:
     """Return all events of a run."""
-    monkeypatch.setattr(parallel_xray, "xray_event", scene.xray_event)
+    monkeypatch.setattr(parallel_xray, "xray_event", fake.xray_event)
     relu = problems.get("relu")
     submission = JudgeRequest(source="", problem=relu, dtype=relu.dtypes[0], endpoint=Endpoint.SUBMIT)
     unused = (cast("Sandbox", None), settings.load({}, env_file=None))
-    return list(parallel_xray.with_xray(scene.judge(end), submission, *unused))
+    return list(parallel_xray.with_xray(fake.judge(end), submission, *unused))
 
 
 def test_the_xray_is_the_first_event_even_if_it_ends_last(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check does not wait for the X-ray; its events are held back until after the X-ray."""
-    events = admitted(Scene(), CHECKED, monkeypatch)
+    events = run_with_xray(FakeJudge(), CHECKED, monkeypatch)
     assert [event.status for event in events if not isinstance(event, Failed)] == [
         "XRAY",
         "COMPILING",
@@ -80,14 +80,14 @@ def test_the_xray_is_the_first_event_even_if_it_ends_last(monkeypatch: pytest.Mo
 
 def test_timing_starts_after_the_xray(monkeypatch: pytest.MonkeyPatch) -> None:
     """The X-ray has ended before the first timed call."""
-    scene = Scene()
-    admitted(scene, CHECKED, monkeypatch)
-    assert scene.xray_ended_before_timing
+    fake = FakeJudge()
+    run_with_xray(fake, CHECKED, monkeypatch)
+    assert fake.xray_ended_before_timing
 
 
 def test_a_verdict_says_if_the_gpu_compiler_rejects_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
     """A verdict that was reached before the X-ray ended has the X-ray's compile error."""
-    events = admitted(Scene(compiles=False), CHECKED, monkeypatch)
+    events = run_with_xray(FakeJudge(compiles=False), CHECKED, monkeypatch)
     (verdict,) = [event for event in events if isinstance(event, Checked)]
     assert "does not compile for gfx942: no such builtin" in str(verdict.fields())
 
@@ -95,6 +95,6 @@ def test_a_verdict_says_if_the_gpu_compiler_rejects_the_source(monkeypatch: pyte
 def test_a_failed_check_has_an_xray(monkeypatch: pytest.MonkeyPatch) -> None:
     """A submission that fails on the CPU has its X-ray and its verdict."""
     failed = Failed(verdict=Verdict.COMPILE_ERROR, code="COMPILE_ERROR", message="no")
-    events = admitted(Scene(), failed, monkeypatch)
+    events = run_with_xray(FakeJudge(), failed, monkeypatch)
     assert isinstance(events[0], Xray)
     assert any(isinstance(event, Failed) and "target" in event.details for event in events)
