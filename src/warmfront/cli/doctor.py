@@ -110,7 +110,7 @@ def _gpu() -> DoctorCheck:
 
 def _target_compiler() -> DoctorCheck:
     try:
-        wheel = require_wheel("The X-ray's")
+        wheel = require_wheel("the X-ray")
     except WarmfrontError as error:
         return DoctorCheck(name="X-ray compiler", works=False, detail=error.message, fix=error.hint or "")
     return DoctorCheck(name="X-ray compiler", works=True, detail=f"ziglang, in {wheel}")

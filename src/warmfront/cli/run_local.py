@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from warmfront.events import Event
-    from warmfront.hip.toolchain import Toolchain, Translated
+    from warmfront.hip.toolchain import Toolchain, TranslatedSource
     from warmfront.judge.compile_jobs import CompileJobs
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
@@ -111,7 +111,7 @@ class LocalJudge:
                     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
                 if not toolchain.is_built:
                     opening.result()  # build nothing on a machine that cannot run it
-                    print(toolchain.first_build, file=sys.stderr, flush=True)
+                    print(toolchain.first_build_notice, file=sys.stderr, flush=True)
                 toolchain.build()
                 translated = _translate(request, toolchain)
                 sandbox = opening.result()
@@ -149,7 +149,7 @@ class LocalJudge:
         self.sandbox.close()
 
 
-def _translate(request: JudgeRequest, toolchain: Toolchain) -> Translated | None:
+def _translate(request: JudgeRequest, toolchain: Toolchain) -> TranslatedSource | None:
     from warmfront.hip.source.edits import RewriteError
 
     try:

@@ -1,1 +1,1 @@
-"""Toolchains that turn HIP source into something that runs: the CPU runtime and ROCm."""
+"""HIP toolchains: the CPU runtime and ROCm, the X-ray, and what they share."""

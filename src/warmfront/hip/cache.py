@@ -1,7 +1,7 @@
-"""What is built once and used for every submission: precompiled headers, objects, the worker.
+"""The cache of what is built once and used for every submission: precompiled headers, libraries, the guest.
 
-An entry is a directory named by a hash of everything that went into it, so a stale one is never used.
-It appears whole or not at all, also when two processes build it at the same moment.
+An entry is a directory whose name has a hash of everything it was built from, so a stale entry is never used.
+Entries are created atomically, even if two processes build the same one at the same time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def digest(parts: Iterable[str | Path]) -> str:
-    """A hash of texts and of the contents of files, in order."""
+    """Return a hash of texts and of the contents of files, in order."""
     state = hashlib.sha256()
     for part in parts:
         data = part.read_bytes() if isinstance(part, Path) else part.encode()
@@ -30,21 +30,25 @@ def digest(parts: Iterable[str | Path]) -> str:
 
 
 def file_identity(program: str) -> str:
-    """What tells one installed compiler from another, without starting it."""
+    """Return a text that differs between installed compilers and versions, without running the program."""
     path = Path(program).resolve()
     status = path.stat()
     return f"{path} {status.st_size} {status.st_mtime_ns}"
 
 
 def get_or_build(cache_dir: Path, name: str, build: Callable[[Path], None]) -> Path:
-    """The directory `name` of the cache; `build` fills it the first time."""
+    """Return the directory `name` of the cache, after `build` has filled it if it does not exist.
+
+    Raises:
+        ToolchainFailed: the cache directory cannot be created or written.
+    """
     ready = cache_dir / name
     if ready.is_dir():
         return ready
     _make_readable_dir(cache_dir)
     with (cache_dir / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if ready.is_dir():  # another process was faster
+        if ready.is_dir():  # another process built it
             return ready
         draft = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=cache_dir))
         try:
@@ -62,11 +66,11 @@ def _make_readable_dir(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True, mode=0o755)
     except OSError as error:
         raise ToolchainFailed(
-            f"The cache directory {path} cannot be made: {error.strerror}.",
-            hint="Set WARMFRONT_CACHE_DIR to a directory that you can write.",
+            f"The cache directory {path} cannot be created: {error.strerror}.",
+            hint="Set WARMFRONT_CACHE_DIR to a writable directory.",
         ) from None
     if not os.access(path, os.W_OK):
         raise ToolchainFailed(
-            f"The cache directory {path} cannot be written.",
-            hint="Set WARMFRONT_CACHE_DIR to a directory that you can write.",
+            f"The cache directory {path} is not writable.",
+            hint="Set WARMFRONT_CACHE_DIR to a writable directory.",
         )

@@ -1,6 +1,6 @@
-"""Reads what g++, clang, the assembler and the linker print, into messages with their places.
+"""Parse the output of g++, clang, the assembler and the linker into messages with positions.
 
-It only reads: what a message means to an author is `diagnose`'s to say.
+What a message means to an author is decided in `diagnose`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """How bad a message is, and who says it."""
+    """How severe a message is, and which program printed it."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -21,7 +21,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Place:
-    """A position in a file, from 1; column 0 where none was given."""
+    """A position in a file; lines and columns begin at 1. Column 0: none was printed."""
 
     file: str
     line: int
@@ -30,7 +30,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Note:
-    """What a compiler adds to a message."""
+    """A note that a compiler adds to a message."""
 
     place: Place
     text: str
@@ -38,12 +38,12 @@ class Note:
 
 @dataclass(frozen=True)
 class Message:
-    """One complaint, with the way that led to it and what was added."""
+    """One error or warning, with the path of instantiations and includes that led to it, and its notes."""
 
     severity: Severity
     text: str
     place: Place | None
-    path: tuple[Place, ...] = ()  #: where templates were used and files included, the innermost first
+    path: tuple[Place, ...] = ()  #: where templates were instantiated and files included, innermost first
     notes: list[Note] = field(default_factory=list)
 
 
@@ -64,41 +64,41 @@ _SEVERITIES = {
 }
 
 
-#: An author can make a compiler print anything; nobody reads longer lines, and patterns must end.
-_LONGEST_LINE = 2000
+#: An author can make a compiler print anything; the limit bounds the time that the patterns take.
+_MAX_LINE_CHARS = 2000
 
 
 def parse_messages(output: str) -> list[Message]:
-    """Every message in a compiler's output, in its order."""
-    reader = _Reader()
+    """Return every message in a compiler's output, in order."""
+    parser = _Parser()
     for line in output.splitlines():
-        reader.read(line[:_LONGEST_LINE])
-    return reader.messages
+        parser.parse_line(line[:_MAX_LINE_CHARS])
+    return parser.messages
 
 
-class _Reader:
-    """Keeps what g++ says before a message until the message comes."""
+class _Parser:
+    """Collect messages; keep the context lines that g++ prints before a message until the message follows."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
         self._required: list[Place] = []
         self._included: list[Place] = []
 
-    def read(self, line: str) -> None:
-        """Take one line of output."""
+    def parse_line(self, line: str) -> None:
+        """Parse one line of output."""
         if included := _INCLUDED.match(line):
             if line.startswith("In"):
                 self._included.clear()
             self._included.append(Place(included["file"], int(included["line"])))
         elif located := _LOCATED.match(line):
             place = Place(located["file"], int(located["line"]), int(located["column"] or 0))
-            self._read_located(place, located["rest"])
+            self._parse_located(place, located["rest"])
         elif _LINKED.search(line):
             self.messages.append(Message(Severity.LINKER, line, None))
         elif _HEADING.match(line):
             self._required.clear()
 
-    def _read_located(self, place: Place, rest: str) -> None:
+    def _parse_located(self, place: Place, rest: str) -> None:
         severe = _SEVERE.match(rest)
         if severe is None:
             if "required" in rest or "expansion of" in rest or "inlined from" in rest:

@@ -1,7 +1,7 @@
-"""Says a compiler's words without what is ours in them.
+"""Remove our own types and functions from compiler messages.
 
-A launch is a call of a lambda to the compiler; to the author it is a launch. Only texts are changed here,
-never places.
+The compiler sees a launch as a call with a lambda; the author wrote a launch. Only texts are changed here,
+not positions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SHORT = {"unsigned char": "uchar", "unsigned short": "ushort", "short unsigned 
           "unsigned long long": "ulonglong"}  # fmt: skip
 
 
-#: Headers of CUDA's, and what HIP has in their place.
+#: CUDA headers, and their HIP equivalents.
 _CUDA_HEADERS = {"cuda.h": "hip_runtime.h", "cuda_runtime.h": "hip_runtime.h",
                  "cuda_runtime_api.h": "hip_runtime_api.h", "device_launch_parameters.h": "hip_runtime.h",
                  "cuda_fp16.h": "hip_fp16.h", "cuda_bf16.h": "hip_bf16.h",
@@ -42,7 +42,7 @@ _CUDA_NAME = re.compile(
 
 
 def clean_message(text: str) -> str:
-    """A compiler's message without our types and options, and with HIP's word for a word of CUDA's."""
+    """Return a compiler's message without our types and options, and with HIP's name for a CUDA name."""
     text = _OPTION.sub("", text.strip())
     text = _VECTOR.sub(lambda v: _SHORT.get(v["element"], v["element"]) + v["count"], text)
     text = _OUR_ALIAS.sub(lambda alias: f"'{alias['real']}'", text)
@@ -51,17 +51,17 @@ def clean_message(text: str) -> str:
     text = _LAMBDA.sub("the launch", text)
     text = _OUR_NAMESPACE.sub("", text.replace("hipshared::Coordinates", "dim3"))
     text = text.removeprefix("static assertion failed: ").replace("static_assert failed: ", "")
-    return _with_word_of_hip(text)
+    return _suggest_hip_name(text)
 
 
-def _with_word_of_hip(text: str) -> str:
+def _suggest_hip_name(text: str) -> str:
     header = _CUDA_HEADER.match(text)
-    if header and (ours := _CUDA_HEADERS.get(header["name"])):
-        return f"{header['name']} is a header of CUDA's: HIP's is <hip/{ours}>"
+    if header and (hip_header := _CUDA_HEADERS.get(header["name"])):
+        return f"{header['name']} is a CUDA header: the HIP header is <hip/{hip_header}>"
     if name := _CUDA_NAME.match(text):
-        of_cuda = name["name"] or name["other"]
-        of_hip = {"DeviceProp": "DeviceProp_t"}.get(of_cuda, of_cuda)
-        return f"'cuda{of_cuda}' is a name of CUDA's: HIP's is 'hip{of_hip}'"
+        cuda_name = name["name"] or name["other"]
+        hip_name = {"DeviceProp": "DeviceProp_t"}.get(cuda_name, cuda_name)
+        return f"'cuda{cuda_name}' is a CUDA name: the HIP name is 'hip{hip_name}'"
     return text
 
 
@@ -77,22 +77,22 @@ _SIGNATURE = re.compile(r"^(?:.*?[ *&])??(?P<name>[\w:~]+(?:<.*>)?)\((?P<paramet
 
 
 def describe_launch_error(message: Message) -> str:
-    """A message about the call that stands for a launch, as one about the launch."""
+    """Return a message about the call that replaces a launch as a message about the launch."""
     text = clean_message(message.text)
     notes = [clean_message(note.text) for note in message.notes]
     if "config(dim3" in text and _COUNT.search(text):
-        return "a launch is <<<grid, block>>> or <<<grid, block, bytes of shared memory, stream>>>"
+        return "a launch is <<<grid, block>>> or <<<grid, block, shared memory bytes, stream>>>"
     if (count := _COUNT.search(text)) and count["signature"]:
         name, parameters = _split(count["signature"])
-        return f"too {count['how']} arguments to kernel '{name}': it takes ({parameters})"
+        return f"too {count['how']} arguments to kernel '{name}': its parameters are ({parameters})"
     if conversion := _CONVERSION.search(text):
-        return _conversion_words(text, conversion, notes)
+        return _describe_conversion(text, conversion, notes)
     if no_match := _NO_MATCH.search(text):
-        return _no_match_words(no_match["call"], notes)
+        return _describe_no_match(no_match["call"], notes)
     return text
 
 
-def _conversion_words(text: str, conversion: re.Match[str], notes: list[str]) -> str:
+def _describe_conversion(text: str, conversion: re.Match[str], notes: list[str]) -> str:
     for note in notes:
         if (argument := _ARGUMENT.search(note)) and "dim3(" not in note:
             name, _ = _split(argument["signature"])
@@ -103,29 +103,29 @@ def _conversion_words(text: str, conversion: re.Match[str], notes: list[str]) ->
     return text
 
 
-def _no_match_words(call: str, notes: list[str]) -> str:
+def _describe_no_match(call: str, notes: list[str]) -> str:
     name, arguments = _split(call)
     given = ", ".join(_value_type(argument) for argument in arguments.split(", "))
     text = (
         f"kernel '{name}' cannot be launched with ({given})"
         if "(" in call
-        else f"kernel '{name}' cannot be launched so"
+        else f"kernel '{name}' cannot be launched with these arguments"
     )
     for note in notes:
         if candidate := _CANDIDATE.search(note):
-            return f"{text}: it is '{candidate['declaration']}'"
+            return f"{text}: it is declared as '{candidate['declaration']}'"
         if reason := _NOT_VIABLE.search(note):
             return f"{text}: {reason['reason']}"
     return text
 
 
 def _value_type(argument: str) -> str:
-    """The type that the author passed, of an argument that the runtime passes on by reference."""
+    """Return the type that the author passed, for an argument that the runtime passes on by reference."""
     value = argument.removesuffix("&").removesuffix(" const")
     return value if "*" in value else value.removeprefix("const ")
 
 
 def _split(signature: str) -> tuple[str, str]:
-    """Name and parameters of `void k(float*, int) [with …]`."""
-    found = _SIGNATURE.match(signature)
-    return (found["name"], found["parameters"]) if found else (signature, "")
+    """Return name and parameters of `void k(float*, int) [with …]`."""
+    match = _SIGNATURE.match(signature)
+    return (match["name"], match["parameters"]) if match else (signature, "")

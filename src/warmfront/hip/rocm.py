@@ -1,6 +1,7 @@
 """The `rocm` toolchain: hipcc for a real GPU.
 
-The same worker source, the same protocol, the same verdicts as on the CPU; only the commands differ.
+Only the commands differ from the `cpu` toolchain: the guest's source, the protocol and the verdicts are the
+same.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from warmfront.hip.toolchain import (
     GUEST_SOURCE,
     LIBRARY_FILE,
     SOURCE_FILE,
-    Guards,
-    Translated,
+    GuardZones,
+    TranslatedSource,
     shell_job,
 )
-from warmfront.hip.trailer import wrap
+from warmfront.hip.trailer import wrap_source
 from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
@@ -32,20 +33,20 @@ if TYPE_CHECKING:
 
 MIB = 1024**2
 
-#: What a process needs to reach an AMD GPU.
+#: The device files that a process needs to use an AMD GPU.
 GPU_DEVICES = ("/dev/kfd", "/dev/dri")
 
 
 class RocmToolchain:
-    """HIP by hipcc, for one GPU architecture."""
+    """Compile HIP with hipcc for one GPU architecture. See `Toolchain` for the interface."""
 
     name = "rocm"
     simulated = False
-    guards = Guards(front_bytes=4096, back_bytes=4096, align=256)
-    flush_bytes = 512 * MIB  # MI300X's Infinity Cache holds 256 MB
+    guards = GuardZones(front_bytes=4096, back_bytes=4096, align=256)
+    flush_bytes = 512 * MIB  # the Infinity Cache of an MI300X holds 256 MB
     warm_up_s = 1.0
-    first_build = "Building the worker, once …"
-    checked = None  # the bug finder needs a machine that it can watch
+    first_build_notice = "Building the guest (only once) …"
+    checked_build = None  # the bug finder instruments CPU code only
 
     def __init__(self, cache_dir: Path, arch: str = "gfx942") -> None:
         self._cache_dir = cache_dir
@@ -54,20 +55,20 @@ class RocmToolchain:
         if not self._hipcc:
             raise NoToolchain(
                 "hipcc is not on PATH.",
-                hint="Install ROCm 6.4.2 or newer, or use --toolchain cpu, which needs no GPU.",
+                hint="Install ROCm 6.4.2 or newer, or use the cpu toolchain, which needs no GPU.",
             )
 
     @property
     def compiler(self) -> str:
-        """The compiler and its version, as it says itself."""
+        """The first line of `hipcc --version`."""
         return (self._built / "compiler.txt").read_text().strip()
 
-    def translate(self, submission: JudgeRequest) -> Translated:
-        """The author's text as it is: hipcc knows `<<<>>>`."""
-        return Translated(text=wrap(submission.source, submission.problem, submission.dtype))
+    def translate(self, request: JudgeRequest) -> TranslatedSource:
+        """Return the source unchanged between prologue and trailer: hipcc understands `<<<>>>`."""
+        return TranslatedSource(text=wrap_source(request.source, request.problem, request.dtype))
 
     def compile_template(self, settings: Settings) -> Template:
-        """One hipcc call."""
+        """Return the box that runs hipcc once."""
         flags = " ".join([*self._flags(), "-shared", "-x hip"])
         command = f"{self._hipcc} {flags} /box/{SOURCE_FILE} -o $TMPDIR/solution.so"
         return Template(
@@ -86,7 +87,7 @@ class RocmToolchain:
         )
 
     def run_template(self, settings: Settings) -> Template:
-        """The worker with the GPU."""
+        """Return the box that runs the guest with access to the GPU."""
         return Template(
             name="run",
             argv=(str(self._built / "guest"), BOX),
@@ -100,29 +101,29 @@ class RocmToolchain:
             devices=tuple(device for device in GPU_DEVICES if Path(device).exists()),
         )
 
-    def explain(self, output: str, submission: JudgeRequest, translated: Translated) -> CompileFailure:
-        """The compiler's words in the author's lines."""
-        from warmfront.hip.diagnose import classify  # noqa: PLC0415 - only failures need it
+    def explain(self, output: str, request: JudgeRequest, translated: TranslatedSource) -> CompileFailure:
+        """Return why hipcc failed, with positions in the author's source."""
+        from warmfront.hip.diagnose import classify  # noqa: PLC0415 - only failed compilations need it
 
-        declaration = submission.problem.declaration(submission.dtype)
-        return classify(output, submission.source, declaration, translated.assembly, rewritten=False)
+        declaration = request.problem.declaration(request.dtype)
+        return classify(output, request.source, declaration, translated.assembly, rewritten=False)
 
     def _flags(self) -> list[str]:
         return [f"--offload-arch={self._arch}", "-O3", "-std=c++20", "-fPIC", "-include hip/hip_runtime.h"]
 
     @functools.cached_property
     def _prefix(self) -> Path:
-        """The installation that hipcc belongs to, such as /opt/rocm-6.4.2."""
+        """The ROCm installation that hipcc is part of, such as /opt/rocm-6.4.2."""
         return Path(self._hipcc).resolve().parent.parent
 
     @property
     def is_built(self) -> bool:
-        """Whether the worker is in the cache."""
+        """Whether the guest is in the cache."""
         return self._entry.is_dir()
 
     def build(self) -> None:
-        """Have it there."""
-        self._built  # noqa: B018 - building is what asking for it does
+        """Build the guest, unless it is in the cache."""
+        self._built  # noqa: B018 - the property builds it
 
     @functools.cached_property
     def _built(self) -> Path:
@@ -144,10 +145,10 @@ class RocmToolchain:
 
 
 def find_hipcc() -> str | None:
-    """hipcc, if it is on PATH."""
+    """Return the path of hipcc; None if it is not on PATH."""
     return shutil.which("hipcc")
 
 
 def has_gpu() -> bool:
-    """Whether this machine shows an AMD GPU to its processes."""
+    """Return whether this machine has an AMD GPU that its processes can use."""
     return Path("/dev/kfd").exists()

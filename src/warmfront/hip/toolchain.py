@@ -1,7 +1,7 @@
-"""What a toolchain is: it turns an author's text into `solution.so` and knows the worker that loads it.
+"""The `Toolchain` interface: how HIP source becomes `solution.so`, and which guest loads it.
 
-Two exist: `cpu`, our own runtime on this machine's CPU, and `rocm`, hipcc. Neither compiles anything an
-author wrote outside a sandbox: a toolchain only describes the boxes in which that happens.
+Two toolchains exist: `cpu`, our CPU runtime for HIP, and `rocm`, hipcc for a GPU. A toolchain never
+compiles or runs submitted code itself. It describes the boxes in which a sandbox does so.
 """
 
 from __future__ import annotations
@@ -19,44 +19,56 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Template
     from warmfront.settings import Settings
 
-#: The worker's source: one for every toolchain.
+#: The guest's source. Every toolchain builds the same file.
 GUEST_SOURCE = Path(__file__).parent.parent / "judge" / "guest.cpp"
 
-#: File names in the boxes' folders.
+#: File names in the folder of a box.
 SOURCE_FILE = "solution.cpp"
 LIBRARY_FILE = "solution.so"
 DATA_FILE = "data"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Guards:
-    """Bytes around every tensor that a kernel must not touch, and that the judge looks at afterwards."""
+class GuardZones:
+    """The bytes around every tensor that a kernel must not change; the judge checks them after a call."""
 
     front_bytes: int
-    back_bytes: int  #: at least; the region's size is rounded up to `align` as well
+    back_bytes: int  #: a minimum: the size of a region is also rounded up to `align`
     align: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class Translated:
-    """An author's text as the compiler gets it."""
+class TranslatedSource:
+    """The text that the compiler gets for a submission's source."""
 
     text: str
-    assembly: tuple[int, ...] = ()  #: lines with inline assembly, for a better message
+    assembly: tuple[int, ...] = ()  #: the lines with inline assembly, for error messages
 
 
 class Toolchain(Protocol):
-    """Turns HIP source into something that runs."""
+    """Turn HIP source into a library that the guest can load and run.
 
-    name: str
-    simulated: bool  #: results come from the CPU simulator
-    guards: Guards
-    flush_bytes: int  #: written between timed calls, so that none finds its data in a cache
+    A toolchain is used in this order: `build` once per machine, then for every submission `translate`, a box
+    from `compile_template`, and a box from `run_template`:
+
+        toolchain = open_toolchain("cpu", settings)
+        toolchain.build()
+        translated = toolchain.translate(request)
+        with sandbox.take(toolchain.compile_template(settings)) as box:
+            ...  # write translated.text to SOURCE_FILE, start the box, read LIBRARY_FILE
+
+    If the compiler fails, `explain` turns its output into a `CompileFailure`.
+    """
+
+    name: str  #: `cpu` or `rocm`
+    simulated: bool  #: whether results come from the CPU runtime instead of a GPU
+    guards: GuardZones
+    flush_bytes: int  #: how much to write between timed calls, so that no call finds its data in a cache
     warm_up_s: float  #: how long a kernel runs before it is timed
 
     @property
-    def checked(self) -> CheckedBuild | None:
-        """The build that the bug finder watches, where there is one."""
+    def checked_build(self) -> CheckedBuild | None:
+        """The build for the bug finder; None if this toolchain has none."""
 
     @property
     def compiler(self) -> str:
@@ -67,34 +79,66 @@ class Toolchain(Protocol):
         """Whether everything that does not depend on a submission is in the cache."""
 
     @property
-    def first_build(self) -> str:
-        """What building it takes, for people."""
+    def first_build_notice(self) -> str:
+        """The line to print before the first `build`, which takes a while."""
 
     def build(self) -> None:
-        """Build that, if it is not there: some seconds, once."""
+        """Build everything that does not depend on a submission, unless it is in the cache.
 
-    def translate(self, submission: JudgeRequest) -> Translated:
-        """The text to compile; raises `RewriteError` where the author's text makes no sense."""
+        The first call takes seconds, or minutes on a machine without a compiler of its own.
+
+        Raises:
+            ToolchainFailed: the compiler cannot build our sources, or the cache directory is not writable.
+        """
+
+    def translate(self, request: JudgeRequest) -> TranslatedSource:
+        """Return the text to compile for `request`; its lines have the same numbers as the author's.
+
+        Args:
+            request: the source, and the problem and dtype whose signature `solution` must have.
+
+        Raises:
+            RewriteError: the source has a launch or a declaration that cannot be translated.
+        """
 
     def compile_template(self, settings: Settings) -> Template:
-        """The box that compiles SOURCE_FILE to LIBRARY_FILE."""
+        """Return the box that compiles SOURCE_FILE to LIBRARY_FILE.
+
+        Args:
+            settings: the limits for time, memory and file sizes of a compilation.
+        """
 
     def run_template(self, settings: Settings) -> Template:
-        """The box in which the worker runs."""
+        """Return the box in which the guest loads LIBRARY_FILE and runs it.
 
-    def explain(self, output: str, submission: JudgeRequest, translated: Translated) -> CompileFailure:
-        """What the compiler's output means to the author."""
+        Args:
+            settings: the limits for time and memory of a run.
+        """
+
+    def explain(self, output: str, request: JudgeRequest, translated: TranslatedSource) -> CompileFailure:
+        """Return why a compilation failed, with positions in the author's source.
+
+        Args:
+            output: everything that the compiler printed.
+            request: the request that was translated.
+            translated: the text that was compiled.
+        """
 
 
 def shell_job(command: str) -> tuple[str, ...]:
-    """An argv that waits for a line on `commands`, as every box does, and then runs `command`."""
+    """Return an argv that waits for a line on `commands`, as every box does, and then runs `command`."""
     return ("/bin/sh", "-c", f"read -r go </box/commands && {command}")
 
 
 def open_toolchain(name: str | None, settings: Settings) -> Toolchain:
-    """The toolchain of that name; `rocm` where hipcc is installed and `cpu` elsewhere when None."""
-    from warmfront.hip.cpu.cpu_toolchain import CpuToolchain  # noqa: PLC0415 - only the one that is used
-    from warmfront.hip.rocm import RocmToolchain, find_hipcc, has_gpu  # noqa: PLC0415 - as above
+    """Return the toolchain `name`; for None, `rocm` if the machine has hipcc and a GPU, and `cpu` otherwise.
+
+    Raises:
+        NoToolchain: there is no toolchain of that name, or its compiler is not installed.
+    """
+    # Imported here so that only the toolchain in use is loaded.
+    from warmfront.hip.cpu.cpu_toolchain import CpuToolchain  # noqa: PLC0415
+    from warmfront.hip.rocm import RocmToolchain, find_hipcc, has_gpu  # noqa: PLC0415
 
     if name is None:
         name = "rocm" if find_hipcc() and has_gpu() else "cpu"
@@ -102,4 +146,7 @@ def open_toolchain(name: str | None, settings: Settings) -> Toolchain:
         return CpuToolchain(settings.cache_dir)
     if name == "rocm":
         return RocmToolchain(settings.cache_dir)
-    raise NoToolchain(f"There is no toolchain {name!r}.", hint="Use --toolchain cpu or --toolchain rocm.")
+    raise NoToolchain(
+        f"Unknown toolchain {name!r}: it must be 'cpu' or 'rocm'.",
+        hint="Use --toolchain cpu or --toolchain rocm.",
+    )

@@ -1,7 +1,7 @@
-"""What is compiled around the author's lines: it checks the signature of `solution` and calls it.
+"""The C++ code that is compiled around a source: it checks the signature of `solution` and calls it.
 
-It stands in the author's translation unit, so that a wrong signature is a compile error with the
-author's own types, and no call goes through a guessed ABI.
+It is part of the same translation unit, so that a wrong signature is a compile error that names the
+author's own types, and no call relies on an assumed ABI.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from warmfront.problems.spec import Dtype, Problem
 
-#: The file name that compilers give for errors in the trailer.
+#: The file name in compiler messages about the trailer.
 TRAILER_NAME = "warmfront-trailer"
 
-#: The file name that compilers give for errors in the author's code.
+#: The file name in compiler messages about the author's source.
 SOURCE_NAME = "solution.hip"
 
-#: The worker looks it up; the second word is for g++, which may be told that nobody does.
+#: The guest looks the symbol up with dlsym. The second attribute is for g++ with -fwhole-program.
 _VISIBLE = '__attribute__((visibility("default"), externally_visible))'
 
 _PROLOGUE = """\
 #include <cstddef>
 #include <type_traits>
 namespace warmfront_trailer {
-// `const` may be left out and an integer may be narrower; types, order and count may not differ.
+// `const` may be omitted and an integer may be narrower; types, order and count must match.
 template <class Has, class Wants>
 constexpr bool fits() {
   using std::remove_cv_t, std::remove_pointer_t;
@@ -56,8 +56,8 @@ struct Parameter<I, void(Has...) noexcept> : Parameter<I, void(Has...)> {};
 """
 
 
-def wrap(text: str, problem: Problem, dtype: Dtype) -> str:
-    """The author's text with what goes before and after it, for `problem` in `dtype`."""
+def wrap_source(text: str, problem: Problem, dtype: Dtype) -> str:
+    """Return `text` between the prologue and the trailer for `problem` in `dtype`."""
     return f'{_PROLOGUE}#line 1 "{SOURCE_NAME}"\n{text}\n#line 1 "{TRAILER_NAME}"\n{_trailer(problem, dtype)}'
 
 

@@ -1,6 +1,6 @@
-"""PyPI's `ziglang`: a clang, a linker, and the headers of a C and a C++ library, in one wheel without root.
+"""The `ziglang` wheel from PyPI: clang, a linker, and C and C++ library headers, installable without root.
 
-It knows where these are and how they want to be called; it compiles nothing.
+This module locates its parts and knows the flags they need; it compiles nothing.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pathlib import Path
 from warmfront.errors import NoToolchain
 from warmfront.hip import cache
 
-#: The line that installs it.
+#: The command that installs the wheel.
 INSTALL = "pip install ziglang==0.17.0"
 
-#: What the wheel's libc++ wants to be told, as `zig c++` tells it.
+#: The macros that `zig c++` defines for the wheel's libc++.
 LIBCXX_MACROS = (
     "_LIBCPP_ABI_VERSION=1",
     "_LIBCPP_ABI_NAMESPACE=__1",
@@ -39,29 +39,33 @@ LIBCXX_MACROS = (
 
 
 def find_wheel() -> Path | None:
-    """Where it is installed; None where it is not."""
-    found = importlib.util.find_spec("ziglang")
-    if found is None or found.origin is None or not (Path(found.origin).parent / "zig").exists():
+    """Return the folder of the installed wheel; None if it is not installed."""
+    spec = importlib.util.find_spec("ziglang")
+    if spec is None or spec.origin is None or not (Path(spec.origin).parent / "zig").exists():
         return None
-    return Path(found.origin).parent.resolve()
+    return Path(spec.origin).parent.resolve()
 
 
-def require_wheel(whose: str) -> Path:
-    """Where it is installed, or the line to run; `whose` compiler it is to be, for people."""
+def require_wheel(component: str) -> Path:
+    """Return the folder of the installed wheel.
+
+    Raises:
+        NoToolchain: the wheel, which `component` needs as its compiler, is not installed.
+    """
     wheel = find_wheel()
     if wheel is None:
-        raise NoToolchain(f"{whose} compiler, PyPI's ziglang, is not installed.", hint=f"Run: {INSTALL}")
+        raise NoToolchain(f"ziglang, the compiler of {component}, is not installed.", hint=f"Run: {INSTALL}")
     return wheel
 
 
 def wheel_version(wheel: Path) -> str:
-    """Such as `clang of ziglang 0.17.0`."""
+    """Return a text such as `clang of ziglang 0.17.0`."""
     name = next((path.stem for path in wheel.parent.glob("ziglang-*.dist-info")), "ziglang")
     return f"clang of {name.replace('-', ' ')}"
 
 
 def system_headers(processor: str) -> tuple[str, ...]:
-    """Folders of the wheel with C++ and C headers, in their order; `processor` in the wheel's words."""
+    """Return the wheel's C++ and C header folders in search order; `processor` is zig's name for it."""
     return (
         "lib/libcxx/include",
         "lib/libcxxabi/include",
@@ -74,8 +78,8 @@ def system_headers(processor: str) -> tuple[str, ...]:
 
 
 def open_wheel(wheel: Path, cache_dir: Path, processor: str) -> Path:
-    """The wheel; a copy of what compiling needs of it where a box, as nobody, could not read it."""
-    if os.geteuid() != 0 or _is_open_to_all(wheel):
+    """Return the wheel, or a copy of the parts that a compiler needs if other users cannot read the wheel."""
+    if os.geteuid() != 0 or _is_world_accessible(wheel):
         return wheel
     key = cache.digest([cache.file_identity(str(wheel / "zig")), *system_headers(processor)])
     copy = functools.partial(_copy_wheel, wheel, processor=processor)
@@ -88,6 +92,6 @@ def _copy_wheel(wheel: Path, into: Path, *, processor: str) -> None:
         shutil.copytree(wheel / name, into / name, copy_function=shutil.copyfile)
 
 
-def _is_open_to_all(path: Path) -> bool:
-    """Whether any user may reach it."""
+def _is_world_accessible(path: Path) -> bool:
+    """Return whether every user can reach the folder."""
     return all(parent.stat().st_mode & 0o001 for parent in (path, *path.parents))

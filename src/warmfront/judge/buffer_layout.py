@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from warmfront.hip.toolchain import Guards
+    from warmfront.hip.toolchain import GuardZones
     from warmfront.problems.spec import Case, Dtype, Problem, Tensors
 
     Array = np.ndarray[Any, Any]
@@ -67,7 +67,14 @@ class BufferLayout:
     """The positions of all arguments of one case, in `slots` sets of buffers."""
 
     def __init__(
-        self, problem: Problem, case: Case, dtype: Dtype, guards: Guards, inputs: Tensors, *, slots: int = 1
+        self,
+        problem: Problem,
+        case: Case,
+        dtype: Dtype,
+        guards: GuardZones,
+        inputs: Tensors,
+        *,
+        slots: int = 1,
     ) -> None:
         self.slots = slots
         self.slot_stride = 0

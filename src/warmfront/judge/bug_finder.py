@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from warmfront.events import Finding
     from warmfront.hip.cpu.checked_build import CheckedBuild
-    from warmfront.hip.toolchain import Guards
+    from warmfront.hip.toolchain import GuardZones
     from warmfront.judge.case_data import CaseData
     from warmfront.judge.compile_jobs import CompileJob
     from warmfront.judge_request import JudgeRequest
@@ -150,7 +150,7 @@ class BugFinderRun:
 
     request: JudgeRequest
     build: CheckedBuild
-    guards: Guards
+    guards: GuardZones
     sandbox: Sandbox
     settings: Settings
     limits: BugFinderLimits
@@ -230,7 +230,7 @@ class BugFinderRun:
 
     @property
     def _run_template(self) -> Template:
-        return self.build.run_template(self.settings, most_steps=self.limits.max_steps)
+        return self.build.run_template(self.settings, max_steps=self.limits.max_steps)
 
     def _take(self, template: Template) -> Box:
         return self._keep(self.sandbox.take(template))

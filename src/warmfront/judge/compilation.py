@@ -15,7 +15,7 @@ from warmfront.sandbox.base import BoxExit, ExitReason
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from warmfront.hip.toolchain import Toolchain, Translated
+    from warmfront.hip.toolchain import Toolchain, TranslatedSource
     from warmfront.judge.compile_jobs import CompileJob
     from warmfront.judge_request import JudgeRequest
 
@@ -36,7 +36,7 @@ class CompiledLibrary:
     output: str  #: everything the compiler printed, including warnings
 
 
-def translate(request: JudgeRequest, toolchain: Toolchain) -> Translated:
+def translate(request: JudgeRequest, toolchain: Toolchain) -> TranslatedSource:
     """Return the text for the compiler. Raises `KernelFailure` if the source cannot be translated."""
     try:
         return toolchain.translate(request)
@@ -53,7 +53,7 @@ def translate(request: JudgeRequest, toolchain: Toolchain) -> Translated:
 
 
 def finish(
-    job: CompileJob, request: JudgeRequest, toolchain: Toolchain, translated: Translated
+    job: CompileJob, request: JudgeRequest, toolchain: Toolchain, translated: TranslatedSource
 ) -> CompiledLibrary:
     """Wait for the compiler and return the library, or raise `KernelFailure` with its diagnostics."""
     box = job.box

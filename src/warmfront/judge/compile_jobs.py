@@ -16,7 +16,7 @@ from warmfront.hip.toolchain import SOURCE_FILE
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from warmfront.hip.toolchain import Toolchain, Translated
+    from warmfront.hip.toolchain import Toolchain, TranslatedSource
     from warmfront.sandbox.base import Box, Sandbox, Template
     from warmfront.settings import Settings
 
@@ -34,7 +34,7 @@ class CompileJobs:
 
     def __init__(
         self,
-        translated: Translated,
+        translated: TranslatedSource,
         toolchain: Toolchain,
         sandbox: Sandbox,
         settings: Settings,
@@ -48,7 +48,7 @@ class CompileJobs:
         self.primary = self._start(toolchain.compile_template(settings))
         #: None if the bug finder is disabled or unavailable.
         self.checked: Future[CompileJob] | None = None
-        checked = toolchain.checked if settings.bug_finder or thorough else None
+        checked = toolchain.checked_build if settings.bug_finder or thorough else None
         if checked is not None and checked.failure is None:
             self.checked = self._start(checked.compile_template(settings))
 
@@ -63,7 +63,7 @@ class CompileJobs:
         return self._threads.submit(start_compile, self._sandbox, template, self.translated)
 
 
-def start_compile(sandbox: Sandbox, template: Template, translated: Translated) -> CompileJob:
+def start_compile(sandbox: Sandbox, template: Template, translated: TranslatedSource) -> CompileJob:
     """Take a box with a waiting compiler and give it the source."""
     box = sandbox.take(template)
     try:

@@ -226,11 +226,11 @@ class JudgeRun:
     ) -> None:
         """Start the bug finder, with a build of its own, unless it is disabled or unavailable."""
         is_enabled = self._settings.bug_finder or self._limits is THOROUGH
-        if self._toolchain.checked is None or not is_enabled:
+        if self._toolchain.checked_build is None or not is_enabled:
             return
         self._bug_finder = BugFinderRun(
             request=self._request,
-            build=self._toolchain.checked,
+            build=self._toolchain.checked_build,
             guards=self._toolchain.guards,
             sandbox=self._sandbox,
             settings=self._settings,

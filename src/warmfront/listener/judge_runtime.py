@@ -70,10 +70,10 @@ class JudgeRuntime:
         """Have the first attempt find what the second would."""
         self._sandbox.prepare(self.toolchain.compile_template(self._settings))
         self._sandbox.prepare(self.toolchain.run_template(self._settings))
-        checked = self.toolchain.checked
+        checked = self.toolchain.checked_build
         if checked is not None and self._settings.bug_finder and checked.failure is None:
             self._sandbox.prepare(checked.compile_template(self._settings))
-            self._sandbox.prepare(checked.run_template(self._settings, most_steps=QUICK.max_steps))
+            self._sandbox.prepare(checked.run_template(self._settings, max_steps=QUICK.max_steps))
         for module in LATE:
             importlib.import_module(module)
         problems.all_problems()

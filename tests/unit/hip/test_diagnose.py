@@ -11,7 +11,7 @@ from warmfront.hip import cpu
 from warmfront.hip.diagnose import CompileFailure, Diagnostic, classify, main_defined, render
 from warmfront.hip.headers import copy_headers
 from warmfront.hip.source.rewrite import rewrite
-from warmfront.hip.trailer import wrap
+from warmfront.hip.trailer import wrap_source
 from warmfront.problems.relu import Relu
 from warmfront.problems.spec import Dtype
 
@@ -43,7 +43,7 @@ def explain(include: Path, tmp_path: Path) -> Callable[[str], CompileFailure]:
     def run(source: str) -> CompileFailure:
         translation = rewrite(source)
         compiled = tmp_path / "solution.cpp"
-        compiled.write_text(wrap(translation.text, Relu(), Dtype.FLOAT32))
+        compiled.write_text(wrap_source(translation.text, Relu(), Dtype.FLOAT32))
         result = subprocess.run(
             ["g++", *cpu.SUBMISSION_FLAGS, "-I", include, "-include", "hip/hip_runtime.h", compiled,
              *cpu.LINK_FLAGS, "-Wl,-z,defs", "-o", tmp_path / "solution.so"],
@@ -69,7 +69,7 @@ MISTAKES = {
     "undeclared name": Mistake(HEAD + "  output[0] = inpt[0];\n}\n", 2, 15, "'inpt' was not declared"),
     "forgotten semicolon": Mistake(HEAD + "  int i = 3\n}\n", 3, 1, "expected ',' or ';' before '}'"),
     "one brace too many": Mistake(HEAD + "  }\n}\n", 3, 1, "expected declaration before '}'"),
-    "one brace too few": Mistake(HEAD + "  if (n) {\n}\n", 3, 2, "a '{' is still open"),
+    "one brace too few": Mistake(HEAD + "  if (n) {\n}\n", 3, 2, "the file ends before a '{' is closed"),
     "misspelled call": Mistake(HEAD + "  hipMaloc(&output, n);\n}\n", 2, 3, "did you mean 'hipMalloc'"),
     "wrong type": Mistake(HEAD + '  int i = "x";\n}\n', 2, 11, "from 'const char*' to 'int'"),
     "assignment to const": Mistake(HEAD + "  input[0] = 1;\n}\n", 2, 12, "assignment of read-only location"),
@@ -77,13 +77,13 @@ MISTAKES = {
     "vector and string": Mistake(HEAD + '  float4 v; v = v + "x";\n}\n', 2, 19, "no match for 'operator+'"),
     "missing header": Mistake('#include "mine.h"\n' + HEAD + "}\n", 1, 10, "mine.h: No such file"),
     "header of CUDA's": Mistake(
-        "#include <cuda_fp16.h>\n" + HEAD + "}\n", 1, 10, "a header of CUDA's: HIP's is <hip/hip_fp16.h>"
+        "#include <cuda_fp16.h>\n" + HEAD + "}\n", 1, 10, "is a CUDA header: the HIP header is <hip/hip_fp16.h>"
     ),
     "name of CUDA's": Mistake(
-        HEAD + "  cudaFree(output);\n}\n", 2, 3, "'cudaFree' is a name of CUDA's: HIP's is 'hipFree'"
+        HEAD + "  cudaFree(output);\n}\n", 2, 3, "'cudaFree' is a CUDA name: the HIP name is 'hipFree'"
     ),
     "type of CUDA's": Mistake(
-        HEAD + "  cudaStream_t s;\n}\n", 2, 3, "'cudaStream_t' is a name of CUDA's: HIP's is 'hipStream_t'"
+        HEAD + "  cudaStream_t s;\n}\n", 2, 3, "'cudaStream_t' is a CUDA name: the HIP name is 'hipStream_t'"
     ),
     "an error of one's own": Mistake("#error not yet\n" + HEAD + "}\n", 1, 2, "#error not yet"),
     "unclosed condition": Mistake(HEAD + "}\n#if 1\n", 3, 1, "unterminated #if"),
@@ -99,11 +99,11 @@ MISTAKES = {
     ),
     "too many arguments": Mistake(
         KERNEL + HEAD + "  k<<<1, 1>>>(input, output, 1, 2);\n}\n",
-        3, 3, "too many arguments to kernel 'k': it takes (const float*, float*, int)",
+        3, 3, "too many arguments to kernel 'k': its parameters are (const float*, float*, int)",
     ),
     "too few arguments": Mistake(
         KERNEL + HEAD + "  k<<<1,\n      1>>>(output);\n}\n",
-        3, 3, "too few arguments to kernel 'k': it takes (const float*, float*, int)",
+        3, 3, "too few arguments to kernel 'k': its parameters are (const float*, float*, int)",
     ),
     "wrong argument": Mistake(
         KERNEL + HEAD + '  k<<<1, 1>>>(input, output, "x");\n}\n',
@@ -111,7 +111,7 @@ MISTAKES = {
     ),
     "template kernel": Mistake(
         "template <class T> __global__ void t(T* x) {}\n" + HEAD + "  t<float><<<1, 1>>>(output, 3);\n}\n",
-        3, 3, "kernel 't<float>' cannot be launched with (float*, int): it is 'template<class T> void t(T*)'",
+        3, 3, "kernel 't<float>' cannot be launched with (float*, int): it is declared as 'template<class T> void t(T*)'",
     ),
     "no block": Mistake(
         KERNEL + HEAD + "  k<<<1>>>(input, output, 1);\n}\n", 3, 4, "a launch is <<<grid, block>>> or"
@@ -156,7 +156,7 @@ GPU_ONLY = {
     "graph": ("hipGraph_t graph; hipGraphCreate(&graph, 0);", "graph"),
     "library type": ("rocblas_handle handle;", "library"),
     "library namespace": ("thrust::sort(output, output + n);", "library"),
-    "module": ("hipModule_t module; hipModuleLoad(&module, 0);", "loads no code"),
+    "module": ("hipModule_t module; hipModuleLoad(&module, 0);", "cannot load GPU code"),
     "inline assembly": ('asm volatile("s_waitcnt vmcnt(0)");', "inline assembly"),
 }
 
@@ -206,7 +206,7 @@ def test_waiting_for_a_grid_says_so_in_the_authors_line(explain: Callable[[str],
             "WRONG_SIGNATURE",
             'extern "C" void solution(float* a)\n',
         ),
-        ("template <class T> void solution(T* a) {}\n", "WRONG_SIGNATURE", "one plain function"),
+        ("template <class T> void solution(T* a) {}\n", "WRONG_SIGNATURE", "a single function"),
         ("float rsqrtf(float x) { return x; }\n" + HEAD + "}\n", "RESERVED_NAME", "'rsqrtf'"),
         ("int far(int);\n" + HEAD + "  far(3);\n}\n", "UNDEFINED_NAME", "'far(int)'"),
     ],

@@ -11,7 +11,7 @@ import pytest
 
 from warmfront import settings
 from warmfront.errors import SandboxFailed
-from warmfront.hip.toolchain import SOURCE_FILE, Toolchain, Translated
+from warmfront.hip.toolchain import SOURCE_FILE, Toolchain, TranslatedSource
 from warmfront.judge.compile_jobs import CompileJobs
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from warmfront.sandbox.base import Sandbox
 
-SOURCE = Translated(text="int x;\n")
+SOURCE = TranslatedSource(text="int x;\n")
 
 
 class Box:
@@ -61,7 +61,7 @@ class Boxes:
 def begin(boxes: Boxes, *, bug_finder: bool = True) -> CompileJobs:
     """Both builds of SOURCE."""
     checked = SimpleNamespace(failure=None, compile_template=lambda _: "checked")
-    toolchain = cast("Toolchain", SimpleNamespace(checked=checked, compile_template=lambda _: "judged"))
+    toolchain = cast("Toolchain", SimpleNamespace(checked_build=checked, compile_template=lambda _: "judged"))
     configured = settings.Settings(bug_finder=bug_finder)
     return CompileJobs(SOURCE, toolchain, cast("Sandbox", boxes), configured, thorough=False)
 

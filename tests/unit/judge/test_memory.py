@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from warmfront import problems
-from warmfront.hip.toolchain import Guards
+from warmfront.hip.toolchain import GuardZones
 from warmfront.judge.buffer_layout import BufferLayout
 from warmfront.judge.kernel_failure import KernelFailure
 from warmfront.problems.spec import Dtype, Scale
@@ -16,7 +16,7 @@ from warmfront.problems.spec import Dtype, Scale
 if TYPE_CHECKING:
     from pathlib import Path
 
-GUARDS = Guards(front_bytes=64, back_bytes=0, align=16)
+GUARDS = GuardZones(front_bytes=64, back_bytes=0, align=16)
 
 
 @pytest.fixture(name="data")

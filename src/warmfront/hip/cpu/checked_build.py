@@ -1,7 +1,7 @@
-"""The checked build: a submission compiled so that the bug finder sees every load and store of it.
+"""The checked build: a submission compiled so that it reports every load and store to the bug finder.
 
-It describes boxes, as a toolchain does, and runs nothing itself. A machine on which it cannot be built checks
-kernels without it.
+Like a toolchain, it describes boxes and runs nothing itself. On a machine where it cannot be built, kernels
+are checked without the bug finder.
 """
 
 from __future__ import annotations
@@ -21,39 +21,39 @@ if TYPE_CHECKING:
     from warmfront.hip.cpu.host_compiler import HostCompiler
     from warmfront.settings import Settings
 
-#: What the bug finder writes, one JSON object a line.
+#: What the bug finder writes: one JSON object per line.
 FINDINGS_FILE = "findings"
 
-#: In the cache: why it could not be built.
+#: A file in the cache entry that says why the build failed.
 FAILURE_FILE = "failure.txt"
 
-#: Offsets in the library whose lines are asked for, one a line.
+#: The offsets in the library whose source lines are requested, one per line.
 PLACES_FILE = "places"
 
 _SOURCES = (*cpu.CHECKED_SOURCES, GUEST_SOURCE)
 _ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": SCRATCH}
 
 
-#: In each compiler's words: volatile accesses are told from plain ones, and nobody asks where functions begin
-#: and end, which would be two calls and an exception handler in each.
+#: Flags of each compiler to tell volatile accesses from plain ones, and to omit the calls at the entry and
+#: exit of functions, which would also need an exception handler in each function.
 _TSAN = {
     "g++": (
         "--param=tsan-distinguish-volatile=1",
         "--param=tsan-instrument-func-entry-exit=0",
-        # A struct that is passed by value is read by a call, which g++ does not instrument; its constructor's
-        # reading it does.
+        # g++ does not instrument the read of a struct that is passed by value, but does instrument its copy
+        # constructor.
         "-fno-elide-constructors",
     ),
     "clang++": (
         *("-mllvm", "-tsan-distinguish-volatile=1"),
         *("-mllvm", "-tsan-instrument-func-entry-exit=0"),
-        "-gdwarf-4",  # binutils' addr2line takes one file for another in clang's newer lines
+        "-gdwarf-4",  # binutils' addr2line confuses file names in the DWARF 5 that clang writes by default
     ),
 }
 
 
 class CheckedBuild:
-    """Boxes that compile, run and explain a submission for the bug finder."""
+    """The boxes that compile and run a submission for the bug finder, and find the lines of its findings."""
 
     def __init__(self, cache_dir: Path, compiler: HostCompiler) -> None:
         self._cache_dir = cache_dir
@@ -62,18 +62,18 @@ class CheckedBuild:
 
     @property
     def is_built(self) -> bool:
-        """Whether the cache knows of it: as built, or as something that cannot be built here."""
+        """Whether the cache has it, either as built or as something that cannot be built on this machine."""
         return self._entry.is_dir()
 
     @property
     def failure(self) -> str | None:
-        """Why it cannot be built here, in the compiler's words; None where it can."""
+        """The compiler's message if it cannot be built on this machine; None if it can."""
         file = self.built / FAILURE_FILE
         return file.read_text() if file.exists() else None
 
     @functools.cached_property
     def built(self) -> Path:
-        """The cache entry with headers and worker; built if it is not there."""
+        """The cache entry with headers and guest; reading this property builds it if necessary."""
         return cache.get_or_build(self._cache_dir, self._entry.name, self._try_to_build)
 
     @functools.cached_property
@@ -83,7 +83,7 @@ class CheckedBuild:
         return self._cache_dir / f"checked-{key}"
 
     def compile_template(self, settings: Settings) -> Template:
-        """Compiles SOURCE_FILE to LIBRARY_FILE."""
+        """Return the box that compiles SOURCE_FILE to LIBRARY_FILE."""
         command = " ".join(
             [
                 self._compiler.command,
@@ -95,7 +95,7 @@ class CheckedBuild:
         )
         return Template(
             name="compile checked",
-            # The compiler whose library decides goes first.
+            # As in the toolchain, the library is copied only after the compiler has succeeded.
             argv=shell_job(f"{command} && cat $TMPDIR/solution.so >/box/{LIBRARY_FILE}"),
             mounts=self._mounts,
             limits=settings.compile_limits(),
@@ -104,11 +104,11 @@ class CheckedBuild:
             may_fork=True,
         )
 
-    def run_template(self, settings: Settings, *, most_steps: int) -> Template:
-        """The worker with the bug finder in it, which ends after so many steps."""
+    def run_template(self, settings: Settings, *, max_steps: int) -> Template:
+        """Return the box that runs the guest with the bug finder, which stops after `max_steps` accesses."""
         return Template(
             name="run checked",
-            argv=(str(self.built / "guest"), BOX, str(most_steps)),
+            argv=(str(self.built / "guest"), BOX, str(max_steps)),
             mounts=self._mounts,
             limits=settings.run_limits(),
             env=cpu.RUN_ENV,
@@ -116,7 +116,7 @@ class CheckedBuild:
         )
 
     def lines_template(self, settings: Settings) -> Template:
-        """Prints the lines that the offsets in PLACES_FILE come from."""
+        """Return the box that prints the source lines of the offsets in PLACES_FILE."""
         return Template(
             name="lines",
             argv=shell_job(f"addr2line -a -f -i -e /box/{LIBRARY_FILE} </box/{PLACES_FILE}"),
@@ -131,10 +131,10 @@ class CheckedBuild:
         return (Mount(host=self.built, inside=str(self.built)),)
 
     def _try_to_build(self, into: Path) -> None:
-        """Build it, or note why not: a machine that cannot must not try again with every run."""
+        """Build it, or store why that failed, so that not every run tries again."""
         try:
-            if self._compiler.unchecked:
-                raise ToolchainFailed(self._compiler.unchecked)  # noqa: TRY301 - a failure as any other
+            if self._compiler.checked_build_error:
+                raise ToolchainFailed(self._compiler.checked_build_error)  # noqa: TRY301 - handled like a failed build
             build_runtime(
                 into,
                 compiler=self._compiler,

@@ -1,7 +1,7 @@
 """The `cpu` toolchain: a C++ compiler with our headers, precompiled, and our runtime.
 
-What does not depend on the submission (headers, runtime, worker) is built once, outside any sandbox,
-and cached. Numbers from here are simulator time.
+What does not depend on the submission (headers, runtime, guest) is built once, outside any sandbox, and
+cached. Times measured with this toolchain are simulated: they are those of the CPU, not of a GPU.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from warmfront.hip.toolchain import (
     GUEST_SOURCE,
     LIBRARY_FILE,
     SOURCE_FILE,
-    Guards,
-    Translated,
+    GuardZones,
+    TranslatedSource,
     shell_job,
 )
-from warmfront.hip.trailer import wrap
+from warmfront.hip.trailer import wrap_source
 from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
@@ -35,28 +35,29 @@ if TYPE_CHECKING:
 
 
 class CpuToolchain:
-    """HIP on this machine's CPU, with the semantics of gfx942."""
+    """Run HIP on this machine's CPU with the semantics of gfx942. See `Toolchain` for the interface."""
 
     name = "cpu"
     simulated = True
-    # The end of a buffer stands at a guard page, so a step past it faults at once and by name.
-    guards = Guards(front_bytes=64, back_bytes=0, align=16)
+    # A buffer ends at a guard page, so that an access past its end faults at once, with the name of the
+    # buffer.
+    guards = GuardZones(front_bytes=64, back_bytes=0, align=16)
     flush_bytes = 0
     warm_up_s = 0.02
 
     def __init__(self, cache_dir: Path, compiler: HostCompiler | None = None) -> None:
         self._cache_dir = cache_dir
         self._compiler = compiler or find_compiler(cache_dir)
-        self.checked = CheckedBuild(cache_dir, self._compiler)
+        self.checked_build = CheckedBuild(cache_dir, self._compiler)
 
     @property
     def compiler(self) -> str:
-        """The compiler and its version, as it says itself."""
+        """The compiler and its version."""
         return (self.built / "compiler.txt").read_text().strip()
 
     @property
     def submission_flags(self) -> tuple[str, ...]:
-        """For a submission and for the precompiled header, in the words of this compiler."""
+        """The flags for submissions and for the precompiled header with this compiler."""
         is_gcc = self._compiler.name == "g++"
         return (*cpu.SUBMISSION_FLAGS, *(cpu.GCC_FLAGS if is_gcc else ()))
 
@@ -64,21 +65,21 @@ class CpuToolchain:
     def _link_flags(self) -> tuple[str, ...]:
         return (*cpu.LINK_FLAGS, *(cpu.LIBRARY_FLAGS if self._compiler.name in NAMES else ()))
 
-    def translate(self, submission: JudgeRequest) -> Translated:
-        """Launches rewritten to calls, with the trailer behind; every line keeps its number."""
-        translation = rewrite(submission.source)
-        text = wrap(translation.text, submission.problem, submission.dtype)
-        return Translated(text=text, assembly=translation.assembly)
+    def translate(self, request: JudgeRequest) -> TranslatedSource:
+        """Return the source with launches rewritten as calls, and the trailer; lines keep their numbers."""
+        translation = rewrite(request.source)
+        text = wrap_source(translation.text, request.problem, request.dtype)
+        return TranslatedSource(text=text, assembly=translation.assembly)
 
     def compile_template(self, settings: Settings) -> Template:
-        """One compiler call: compile and link, with nothing to link against."""
-        compile_it = " ".join(
+        """Return the box that compiles and links with one call of the compiler."""
+        command = " ".join(
             [*self._compile_command(), f"/box/{SOURCE_FILE}", *self._link_flags, "-o $TMPDIR/solution.so"]
         )
         return Template(
             name="compile",
-            argv=shell_job(f"{compile_it} && cat $TMPDIR/solution.so >/box/{LIBRARY_FILE}"),
-            mounts=tuple(Mount(host=path, inside=str(path)) for path in (self.built, *self._compiler.places)),
+            argv=shell_job(f"{command} && cat $TMPDIR/solution.so >/box/{LIBRARY_FILE}"),
+            mounts=tuple(Mount(host=path, inside=str(path)) for path in (self.built, *self._compiler.mounts)),
             limits=settings.compile_limits(),
             env={"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": SCRATCH},
             outputs=(LIBRARY_FILE,),
@@ -86,7 +87,7 @@ class CpuToolchain:
         )
 
     def run_template(self, settings: Settings) -> Template:
-        """The worker and nothing else."""
+        """Return the box that runs the guest."""
         return Template(
             name="run",
             argv=(str(self.built / "guest"), BOX),
@@ -96,12 +97,12 @@ class CpuToolchain:
             outputs=(DATA_FILE,),
         )
 
-    def explain(self, output: str, submission: JudgeRequest, translated: Translated) -> CompileFailure:
-        """The compiler's words in the author's lines."""
-        from warmfront.hip.diagnose import classify  # noqa: PLC0415 - only failures need it
+    def explain(self, output: str, request: JudgeRequest, translated: TranslatedSource) -> CompileFailure:
+        """Return why the compiler failed, with positions in the author's source."""
+        from warmfront.hip.diagnose import classify  # noqa: PLC0415 - only failed compilations need it
 
-        declaration = submission.problem.declaration(submission.dtype)
-        return classify(output, submission.source, declaration, translated.assembly)
+        declaration = request.problem.declaration(request.dtype)
+        return classify(output, request.source, declaration, translated.assembly)
 
     def _compile_command(self) -> list[str]:
         return [
@@ -114,22 +115,22 @@ class CpuToolchain:
     @property
     def is_built(self) -> bool:
         """Whether headers and worker are in the cache, the bug finder's too."""
-        return self._entry.is_dir() and self._compiler.is_ready and self.checked.is_built
+        return self._entry.is_dir() and self._compiler.is_ready and self.checked_build.is_built
 
     @property
-    def first_build(self) -> str:
-        """What building them takes, for people."""
-        return self._compiler.first_build
+    def first_build_notice(self) -> str:
+        """The line to print before the first build."""
+        return self._compiler.first_build_notice
 
     def build(self) -> None:
-        """Have them there. The bug finder's may fail: a check can do without."""
+        """Build what is not in the cache. The checked build may fail: kernels are then checked without it."""
         self._compiler.prepare()
-        self.built  # noqa: B018 - building is what asking for it does
-        self.checked.built  # noqa: B018 - as above
+        self.built  # noqa: B018 - the property builds it
+        self.checked_build.built  # noqa: B018 - the property builds it
 
     @functools.cached_property
     def built(self) -> Path:
-        """The cache entry with headers, precompiled header and worker; built if it is not there."""
+        """The cache entry with headers, precompiled header and guest; reading this builds it if necessary."""
         return cache.get_or_build(self._cache_dir, self._entry.name, self._build)
 
     @functools.cached_property

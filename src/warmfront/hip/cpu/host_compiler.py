@@ -1,6 +1,6 @@
-"""What compiles for the CPU runtime: the machine's g++ or clang++, or else clang from PyPI's `ziglang`.
+"""The compiler for the CPU runtime: the machine's g++ or clang++, or clang from the `ziglang` wheel.
 
-It knows which one there is and how they differ; it starts none on anything an author wrote.
+This module finds the compiler and knows how compilers differ. It never runs one on submitted code.
 """
 
 from __future__ import annotations
@@ -19,64 +19,68 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-#: Tried in this order, before the wheel.
+#: The compilers to look for, in this order, before the wheel.
 NAMES = ("g++", "clang++")
 
 
 @dataclass(frozen=True, kw_only=True)
 class HostCompiler:
-    """A C++ compiler, and what is its own way."""
+    """A C++ compiler, and in what it differs from others."""
 
     name: str  #: `g++`, `clang++` or `ziglang`
     command: str  #: the program to run
-    reason: str = "it was asked for"  #: why this one is used, for people
-    identity: str  #: tells it from another one, or another version, without starting it
-    #: To link the worker, behind its objects.
+    reason: str = "it was requested"  #: why this one is used, to be displayed
+    identity: str  #: differs between compilers and versions; a part of cache keys
+    #: To link the guest, after its objects.
     worker_flags: tuple[str, ...] = ("-ldl", "-lpthread")
-    #: Why the bug finder cannot be built with it; None where it may be tried.
-    unchecked: str | None = None
+    #: Why the checked build is not possible with it; None if it can be tried.
+    checked_build_error: str | None = None
 
     @property
-    def places(self) -> tuple[Path, ...]:
-        """What a box must see of it, beside the system's own folders."""
+    def mounts(self) -> tuple[Path, ...]:
+        """The folders that a box needs for it, in addition to the system's."""
         return ()
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can be started."""
+        """Whether it can be run."""
         return True
 
     @property
-    def first_build(self) -> str:
-        """What building with it takes the first time, for people."""
-        return "Building the runtime and its precompiled header, once …"
+    def first_build_notice(self) -> str:
+        """The line to print before the first build with it."""
+        return "Building the runtime and its precompiled header (only once) …"
 
     def prepare(self) -> None:
-        """Make it ready."""
+        """Make it ready to run."""
 
     def version(self) -> str:
-        """The compiler and its version, as it says itself."""
+        """Return the first line of `--version`."""
         return run_compiler([self.command, "--version"]).splitlines()[0]
 
     def precompile(self, folder: Path, header: str) -> list[str]:
-        """Flags to precompile that header of a folder, next to it."""
+        """Return the flags that precompile a header of `folder`, next to it."""
         suffix = "gch" if self.name == "g++" else "pch"
         file = folder / header
         return ["-I", str(folder), "-x", "c++-header", str(file), "-o", f"{file}.{suffix}"]
 
     def include(self, folder: Path, header: str) -> list[str]:
-        """Flags to compile a file that begins with that header, precompiled if need be."""
+        """Return the flags that include the precompiled header of `folder` before a source file."""
         return ["-I", str(folder), "-include", header]
 
 
 def find_compiler(cache_dir: Path) -> HostCompiler:
-    """The compiler to use on this machine."""
+    """Return the compiler to use on this machine.
+
+    Raises:
+        NoToolchain: there is neither g++ nor clang++, and the `ziglang` wheel is not installed.
+    """
     for name in NAMES:
-        if found := shutil.which(name):
+        if path := shutil.which(name):
             reason = f"the first of {', '.join(NAMES)} that is installed"
-            return HostCompiler(name=name, command=found, reason=reason, identity=cache.file_identity(found))
+            return HostCompiler(name=name, command=path, reason=reason, identity=cache.file_identity(path))
     if wheel := find_wheel():
-        from warmfront.hip.cpu.zig import find_zig_compiler  # noqa: PLC0415 - machines without one of their own
+        from warmfront.hip.cpu.zig import find_zig_compiler  # noqa: PLC0415 - only for machines without a compiler
 
         return find_zig_compiler(wheel, cache_dir)
     raise NoToolchain(
@@ -85,12 +89,16 @@ def find_compiler(cache_dir: Path) -> HostCompiler:
 
 
 def run_compiler(argv: Sequence[str | Path], env: dict[str, str] | None = None) -> str:
-    """Run a compiler on our own sources; what it says on failure is ours to mend."""
+    """Run a compiler on our own sources and return its output.
+
+    Raises:
+        ToolchainFailed: the compiler failed.
+    """
     command = [str(part) for part in argv]
     result = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     if result.returncode != 0:
         raise ToolchainFailed(
-            f"{argv[0]} could not build Warmfront's own parts:\n{result.stderr[-4000:]}",
-            hint="`warmfront doctor` says what this machine has; a newer g++ (12 or later) is needed.",
+            f"{argv[0]} could not build Warmfront's runtime:\n{result.stderr[-4000:]}",
+            hint="Install g++ 12 or later; `warmfront doctor` shows which compiler is used.",
         )
     return result.stdout

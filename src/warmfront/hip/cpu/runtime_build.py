@@ -1,6 +1,6 @@
-"""Builds what does not depend on a submission: headers, their precompiled form, the runtime and the worker.
+"""Build what does not depend on a submission: headers, the precompiled header, the runtime and the guest.
 
-Everything here is our own source, compiled outside any sandbox; what an author wrote never comes here.
+Only our own sources are compiled here, outside any sandbox; submitted code never is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from warmfront.hip.cpu.host_compiler import HostCompiler
 
-#: The header that every submission gets, whether it asks for it or not.
+#: The header that is included before every submission.
 MAIN_HEADER = "hip/hip_runtime.h"
 
 
@@ -31,7 +31,7 @@ def build_runtime(
     runtime_flags: Sequence[str],
     sources: Sequence[Path],
 ) -> None:
-    """Headers, precompiled header and worker, in `into`."""
+    """Build headers, precompiled header and guest in the folder `into`."""
     copy_headers(cpu.INCLUDE, into / "include")
     objects = [into / f"{source.stem}.o" for source in sources]
     jobs = [
@@ -50,14 +50,14 @@ def build_runtime(
 
 
 def runtime_key(compiler: HostCompiler, flags: Sequence[str], sources: Sequence[Path]) -> str:
-    """A hash of everything that goes into a cache entry."""
+    """Return a hash of everything that a cache entry is built from."""
     return cache.digest(
         [compiler.identity, machine(), " ".join(flags), *header_contents(cpu.INCLUDE), *sources]
     )
 
 
 def machine() -> str:
-    """What -march=native means here: code for another CPU must not be taken from a shared cache."""
+    """Return what -march=native depends on, so that a shared cache never supplies code for another CPU."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:

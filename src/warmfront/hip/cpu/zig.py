@@ -1,7 +1,7 @@
-"""The compiler of a machine that has none: clang and its linker from PyPI's `ziglang`.
+"""The compiler for a machine without one: clang and its linker from the `ziglang` wheel.
 
-The wheel brings its C++ library as source only. Here it is built, once, with what a program starts with, into
-our own cache, so that a box compiles a submission with nothing to build or to write but the result.
+The wheel has its C++ library as source only. This module builds it once, with the C start-up files, into our
+cache, so that a box that compiles a submission has nothing else to build and writes only the result.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from warmfront.hip.zig_wheel import LIBCXX_MACROS, open_wheel, system_headers, w
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: The newest glibc that the wheel's headers are known to fit; a newer machine runs what is built for it.
+#: The newest glibc that the wheel's headers are known to match; newer versions run programs built for it.
 NEWEST_GLIBC_MINOR = 36
 
-#: What `zig cc` makes to link any C program: its beginning, the compiler's helpers, and the names of the
-#: C library, which is one file or several, as its version has it.
-_C_BEGINNING = "crt1.o"
+#: What `zig cc` builds to link any C program: the start-up code, the compiler's helper functions, and stubs
+#: with the symbols of the C library, which is one file or several, depending on its version.
+_C_STARTUP = "crt1.o"
 _C_LIBRARIES = ("libcompiler_rt.a", "libc_nonshared.a", "lib*.so.*")
 
-#: The C++ library, with all of it that concerns Linux.
+#: The parts of the C++ library that Linux needs.
 _LIBCXX_SOURCES = ("libcxx/src/*.cpp", "libcxx/src/filesystem/*.cpp", "libcxx/src/ryu/*.cpp")
 _LIBCXX_FLAGS = (
     "-std=c++23",
@@ -43,12 +43,12 @@ _LIBCXX_FLAGS = (
     "-fvisibility-inlines-hidden",
 )
 
-#: What it stands on: exceptions and type information, for a build that has both.
+#: What it depends on: exceptions and type information.
 _LIBCXXABI_SOURCES = ("libcxxabi/src/*.cpp",)
 _LIBCXXABI_FLAGS = (*_LIBCXX_FLAGS, "-D_LIBCXXABI_BUILDING_LIBRARY")
 _NO_EXCEPTIONS = "cxa_noexception.cpp"
 
-#: What walks the stack for an exception, by the tables that compilers write.
+#: The stack unwinder for exceptions.
 _LIBUNWIND_SOURCES = (
     "libunwind/src/libunwind.cpp",
     "libunwind/src/UnwindLevel1*.c",
@@ -61,15 +61,15 @@ _LIBRARY_FLAGS = ("-O2", "-fPIC", "-ffunction-sections", "-DNDEBUG", "-w")
 
 @dataclass(frozen=True, kw_only=True)
 class ZigCompiler(HostCompiler):
-    """Clang of the wheel, as a program of its own that takes clang++'s arguments."""
+    """The wheel's clang, as a program that accepts the arguments of clang++."""
 
     wheel: Path
     folder: Path  #: the cache entry with the program and the libraries
     headers: Path  #: the cache entry with our headers
 
     @property
-    def places(self) -> tuple[Path, ...]:
-        """The wheel, or a copy that a box may read, and what was built for it."""
+    def mounts(self) -> tuple[Path, ...]:
+        """The wheel, or a copy that a box can read, and what was built for it."""
         return (self._readable, self.folder, self.headers)
 
     @property
@@ -78,32 +78,36 @@ class ZigCompiler(HostCompiler):
         return self.folder.is_dir() and self.headers.is_dir()
 
     @property
-    def first_build(self) -> str:
-        """Longer, where the libraries are not built."""
+    def first_build_notice(self) -> str:
+        """The line to print before the first build, which takes longer if the C++ library is not built."""
         if self.folder.is_dir():
-            return super().first_build
+            return super().first_build_notice
         return (
-            "There is no g++ or clang++, so PyPI's ziglang compiles: building its C++ library and the "
-            "runtime, which takes a minute or two, once …"
+            "There is no g++ or clang++, so ziglang is the compiler: building its C++ library and the "
+            "runtime, which takes a minute or two (only once) …"
         )
 
     def prepare(self) -> None:
-        """Build them if they are not."""
+        """Build the libraries and copy the headers, unless they are in the cache."""
         build = functools.partial(_build, wheel=self.wheel, readable=self._readable)
         cache.get_or_build(self.folder.parent, self.folder.name, build)
         cache.get_or_build(self.headers.parent, self.headers.name, _copy_headers)
 
     def version(self) -> str:
-        """The clang of which wheel."""
+        """Return the version of the wheel."""
         return wheel_version(self.wheel)
 
     def precompile(self, folder: Path, header: str) -> list[str]:
-        """Clang notes where the headers were, and wants them there: not in a folder that will be renamed."""
+        """Return the flags that precompile a header.
+
+        Clang records the path of every header and expects them there later, so they are read from a cache
+        entry of their own and not from `folder`, which will be renamed.
+        """
         file = self.headers / header
         return ["-I", str(self.headers), "-x", "c++-header", str(file), "-o", f"{folder / header}.pch"]
 
     def include(self, folder: Path, header: str) -> list[str]:
-        """Clang looks for a precompiled header only where it is told to."""
+        """Return the flags that name the precompiled header, which clang does not look for by itself."""
         return ["-I", str(self.headers), "-include-pch", f"{folder / header}.pch"]
 
     @functools.cached_property
@@ -112,7 +116,7 @@ class ZigCompiler(HostCompiler):
 
 
 def find_zig_compiler(wheel: Path, cache_dir: Path) -> ZigCompiler:
-    """The wheel's compiler for this machine; nothing is built yet."""
+    """Return the wheel's compiler for this machine, without building anything yet."""
     identity = cache.file_identity(str(wheel / "zig"))
     key = cache.digest([identity, platform.machine(), str(_glibc_minor()), Path(__file__)])
     folder = cache_dir / f"zig-{key}"
@@ -120,16 +124,16 @@ def find_zig_compiler(wheel: Path, cache_dir: Path) -> ZigCompiler:
     return ZigCompiler(
         name="ziglang",
         command=str(folder / "c++"),
-        reason="there is no g++ or clang++, and the wheel brings a clang",
+        reason="there is no g++ or clang++, and the ziglang wheel has clang",
         identity=key,
-        # The worker has the C++ library whole and shows it: a submission is linked with nothing of it, and
-        # throws what the worker catches.
+        # The guest contains the whole C++ library and exports it. A submission is linked without it, so that
+        # the guest can catch what the submission throws.
         worker_flags=(
             "-no-pie",
-            str(folder / "lib" / _C_BEGINNING),
+            str(folder / "lib" / _C_STARTUP),
             f"-Wl,--whole-archive,{folder}/lib/libc++.a,--no-whole-archive",
         ),
-        unchecked="The bug finder needs g++ or clang++.",
+        checked_build_error="The bug finder needs g++ or clang++.",
         wheel=wheel,
         folder=folder,
         headers=headers,
@@ -142,7 +146,7 @@ def _build(into: Path, *, wheel: Path, readable: Path) -> None:
         _build_c_parts(into / "lib", wheel, Path(scratch))
         linked = sorted(f'"$here"/lib/{library.name}' for library in (into / "lib").glob("lib*"))
         _build_libcxx(into / "lib", wheel, Path(scratch))
-    flags = ["--driver-mode=g++", "-nostdlib", "--ld-path=<CFGDIR>/ld.lld", *_front(readable)]
+    flags = ["--driver-mode=g++", "-nostdlib", "--ld-path=<CFGDIR>/ld.lld", *_common_flags(readable)]
     (into / "clang.cfg").write_text("".join(f"{shlex.quote(flag)}\n" for flag in flags))
     zig = shlex.quote(str(readable / "zig"))
     _write_script(into / "c++", f'{zig} clang --no-default-config --config="$here"/clang.cfg "$@"')
@@ -150,7 +154,7 @@ def _build(into: Path, *, wheel: Path, readable: Path) -> None:
 
 
 def _write_script(file: Path, command: str) -> None:
-    """A program next to which its parts are. Zig insists on a cache, and leaves it empty."""
+    """Write a shell script that runs `command`. Zig requires cache folders and leaves them empty."""
     cache_there = '"${TMPDIR:-/tmp}/zig"'
     file.write_text(
         f"#!/bin/sh\nhere=${{0%/*}}\n"
@@ -161,7 +165,7 @@ def _write_script(file: Path, command: str) -> None:
 
 
 def _build_c_parts(into: Path, wheel: Path, scratch: Path) -> None:
-    """Have `zig cc` link a program, and take what it made for that."""
+    """Have `zig cc` link a program, and keep what it built for that."""
     program = scratch / "program.c"
     program.write_text("int main(void) { return 0; }\n")
     target = f"{platform.machine()}-linux-gnu.2.{_glibc_minor()}"
@@ -176,29 +180,29 @@ def _build_c_parts(into: Path, wheel: Path, scratch: Path) -> None:
         scratch / "program",
     ]
     run_compiler(command, env=_zig_env(scratch))
-    for name in (_C_BEGINNING, *_C_LIBRARIES):
+    for name in (_C_STARTUP, *_C_LIBRARIES):
         for made in scratch.glob(f"zig/o/*/{name}"):
             shutil.copyfile(made, into / made.name)
 
 
 def _build_libcxx(into: Path, wheel: Path, scratch: Path) -> None:
-    """One archive of the C++ library and what it stands on, every name to be seen."""
-    front = [str(wheel / "zig"), "clang", "--no-default-config", *_front(wheel), *_LIBRARY_FLAGS]
+    """Build one archive of the C++ library and its dependencies, with every symbol visible."""
+    command = [str(wheel / "zig"), "clang", "--no-default-config", *_common_flags(wheel), *_LIBRARY_FLAGS]
     include = [part for name in ("libcxx/src", "libcxx/libc") for part in ("-I", str(wheel / "lib" / name))]
     include += ["-I", str(wheel / "lib/libunwind/include")]
     jobs = [
-        [*front, *flags, *include, "-c", str(source), "-o", str(scratch / f"{number}.o")]
+        [*command, *flags, *include, "-c", str(source), "-o", str(scratch / f"{number}.o")]
         for number, (source, flags) in enumerate(_libcxx_sources(wheel / "lib"))
     ]
-    compile_it = functools.partial(run_compiler, env=_zig_env(scratch))
+    compile_one = functools.partial(run_compiler, env=_zig_env(scratch))
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        list(pool.map(compile_it, jobs))
+        list(pool.map(compile_one, jobs))
     objects = sorted(scratch.glob("*.o"))
     run_compiler([wheel / "zig", "ar", "rcs", into / "libc++.a", *objects], env=_zig_env(scratch))
 
 
 def _libcxx_sources(library: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Every source file, and the flags that are its own."""
+    """Yield every source file with its own flags."""
     for patterns, flags in (
         (_LIBCXX_SOURCES, _LIBCXX_FLAGS),
         (_LIBCXXABI_SOURCES, _LIBCXXABI_FLAGS),
@@ -210,8 +214,8 @@ def _libcxx_sources(library: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
                     yield source, flags
 
 
-def _front(wheel: Path) -> list[str]:
-    """Flags that every call needs, for headers of the wheel alone."""
+def _common_flags(wheel: Path) -> list[str]:
+    """Return the flags of every call, which use only the wheel's headers."""
     return [
         f"--target={platform.machine()}-linux-gnu",
         *("-nostdinc", "-nostdinc++"),
@@ -226,16 +230,16 @@ def _copy_headers(into: Path) -> None:
 
 
 def _zig_env(scratch: Path) -> dict[str, str]:
-    place = str(scratch / "zig")
-    return {**os.environ, "ZIG_GLOBAL_CACHE_DIR": place, "ZIG_LOCAL_CACHE_DIR": place}
+    folder = str(scratch / "zig")
+    return {**os.environ, "ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder}
 
 
 def _processor() -> str:
-    """This machine's, in the wheel's words."""
+    """Return zig's name for this machine's processor."""
     return {"x86_64": "x86"}.get(platform.machine(), platform.machine())
 
 
 def _glibc_minor() -> int:
-    """What to build for: this machine's glibc, or the newest one known."""
+    """Return the glibc version to build for: this machine's, or the newest one that is supported."""
     version = os.confstr("CS_GNU_LIBC_VERSION") or ""  # such as "glibc 2.36"
     return min(int(version.rpartition(".")[2]), NEWEST_GLIBC_MINOR)

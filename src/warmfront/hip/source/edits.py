@@ -1,6 +1,6 @@
-"""A run of tokens with the edits that translate it: what every part of the rewriter works on.
+"""Token edits: replace single tokens of a source so that every line keeps its number.
 
-It knows no HIP. Edits replace single tokens, so that every line of the source stays on its line.
+This module knows nothing about HIP.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class RewriteError(Exception):
 
 
 class Edit(NamedTuple):
-    """A token's text replaced. A compiler's complaint about the new text belongs at `anchor`."""
+    """The replacement of a token's text. `anchor` is the offset for compiler messages about the new text."""
 
     start: int
     end: int
@@ -36,63 +36,63 @@ class Edit(NamedTuple):
 
 
 class LineIndex:
-    """Where the lines of a text begin."""
+    """The offsets at which the lines of a text begin."""
 
     def __init__(self, text: str) -> None:
         self._starts = [0, *accumulate(len(line) for line in text.split("\n")[:-1])]
-        # Each line is followed by a newline that `split` took away.
+        # Each line is followed by a newline, which `split` removed.
         self._starts = [start + number for number, start in enumerate(self._starts)]
 
     def position(self, offset: int) -> tuple[int, int]:
-        """Line and column of `offset`, both from 1."""
+        """Return the line and the column of `offset`; both begin at 1."""
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 
     def offset(self, line: int, column: int) -> int:
-        """The offset of a line and a column, both from 1."""
+        """Return the offset of a line and a column, which begin at 1."""
         return self._starts[min(line, len(self._starts)) - 1] + column - 1
 
 
 @dataclass
 class TokenEditor:
-    """Tokens that follow each other, and the edits that translate them."""
+    """Consecutive tokens, and the edits that were made to them."""
 
     tokens: list[Token]
     brackets: Brackets
     lines: LineIndex
-    parameters: frozenset[str] = frozenset()  #: of the macro whose body it is
+    parameters: frozenset[str] = frozenset()  #: the parameters of the macro, if this is its body
     edits: list[Edit] = field(default_factory=list)
-    file_arrays: set[str] = field(default_factory=set)  #: dynamic shared memory at the scope of the file
+    file_arrays: set[str] = field(default_factory=set)  #: the names of dynamic shared memory at file scope
     _replaced: set[int] = field(default_factory=set)
 
     def text(self, index: int) -> str:
-        """The text of a token, empty beyond either end."""
+        """Return the text of a token; empty beyond either end."""
         return self.tokens[index].text if 0 <= index < len(self.tokens) else ""
 
     def kind(self, index: int) -> Kind | None:
-        """The kind of a token, None beyond either end."""
+        """Return the kind of a token; None beyond either end."""
         return self.tokens[index].kind if 0 <= index < len(self.tokens) else None
 
     def replace(self, index: int, text: str, anchor: int | None = None) -> None:
-        """Put `text` in the place of a token, keeping the lines that it spans."""
+        """Replace a token by `text`, keeping its line breaks; `anchor` defaults to the token's offset."""
         if index in self._replaced:
-            raise self.error(index, "this is too entangled to be translated")
+            raise self.error(index, "this code is too entangled to be translated")
         self._replaced.add(index)
         token = self.tokens[index]
-        at = token.start if anchor is None else anchor
-        self.edits.append(Edit(token.start, token.end, text + "\n" * token.text.count("\n"), at))
+        position = token.start if anchor is None else anchor
+        self.edits.append(Edit(token.start, token.end, text + "\n" * token.text.count("\n"), position))
 
     def partner(self, index: int) -> int | None:
-        """The bracket that belongs to the one at `index`."""
+        """Return the index of the bracket that matches the one at `index`; None if there is none."""
         return self.brackets.partner.get(index)
 
     def error(self, index: int, message: str) -> RewriteError:
-        """What cannot be translated, and where."""
+        """Return an error at the token `index`."""
         return RewriteError(*self.lines.position(self.tokens[index].start), message)
 
 
 def spell(tokens: Sequence[Token]) -> str:
-    """The tokens as the author wrote them, on one line, white space and comments made one space."""
+    """Return the text of the tokens on one line, with one space for white space and comments."""
     pieces: list[str] = []
     for before, token in zip([None, *tokens], tokens, strict=False):
         pieces += (" " if before and before.end != token.start else "", token.text.replace("\n", " "))

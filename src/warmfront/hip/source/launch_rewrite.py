@@ -1,7 +1,7 @@
-"""Turns a launch into a call of the runtime.
+"""Rewrite a launch as a call of the CPU runtime.
 
-It finds where the kernel's name begins and where the configuration ends; what stands between is the
-author's and goes over unchanged.
+The rewriter finds where the name of the kernel begins and where the configuration ends, and keeps what the
+author wrote in between.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from warmfront.hip.source.edits import TokenEditor
     from warmfront.hip.source.lexer import Token
 
-#: Names that can stand before a kernel's name without being a part of it.
+#: Keywords that can precede the name of a kernel without being part of it.
 _STATEMENTS = frozenset({"return", "else", "do", "co_return", "co_yield", "case", "throw"})
 _CONTROLS = frozenset({"if", "for", "while", "switch", "constexpr"})
-#: Calls whose first argument is a kernel, cast to `const void*` for C's sake.
+#: Calls whose first argument is a kernel, often cast to `const void*` as in C.
 LAUNCHING_CALLS = frozenset({"hipLaunchKernel", "hipLaunchCooperativeKernel"})
 
 
 def translate_launch(editor: TokenEditor, opening: int, launcher: str) -> None:
-    """`K<<<c>>>(x)` becomes `launch("K", __LINE__, config(c), [&](auto&... a) { K(a...); }, x)`."""
+    """Rewrite `K<<<c>>>(x)` as `launch("K", __LINE__, config(c), [&](auto&... a) { K(a...); }, x)`."""
     first = _callee_start(editor, opening)
     closing = _configuration_end(editor, opening)
     callee = editor.tokens[first:opening]
     if any(token.text == "<<<" for token in callee):
-        raise editor.error(first, "this is no name of a kernel")
+        raise editor.error(first, "this is not the name of a kernel")
     anchor = callee[0].start
     editor.replace(first, f"::hipcpu::{launcher}({_quoted(editor, callee)}, __LINE__, ")
     for index in range(first + 1, opening):
@@ -45,7 +45,7 @@ def translate_launch(editor: TokenEditor, opening: int, launcher: str) -> None:
 
 
 def drop_cast(editor: TokenEditor, call: int) -> None:
-    """`hipLaunchKernel((const void*)k, …)` loses the cast, and with it what k's parameters are is known."""
+    """Remove the cast in `hipLaunchKernel((const void*)k, …)`, which hides the types of k's parameters."""
     first = call + 2
     if editor.text(call + 1) != "(" or editor.text(first) not in {"(", "reinterpret_cast"}:
         return
@@ -60,14 +60,14 @@ def drop_cast(editor: TokenEditor, call: int) -> None:
 
 
 def _replace_closing(editor: TokenEditor, closing: int, text: str, anchor: int) -> None:
-    """Put `text` in the place of `>>>`."""
+    """Replace `>>>` by `text`."""
     editor.replace(closing, text, anchor)
     editor.replace(closing + 1, "", anchor)
     editor.replace(closing + 2, "", anchor)
 
 
 def _has_braces(editor: TokenEditor, parenthesis: int) -> bool:
-    """Whether an argument is `{…}`, whose type only the kernel's parameter tells."""
+    """Return whether an argument is `{…}`, whose type depends on the kernel's parameter."""
     index = parenthesis + 1
     end = editor.partner(parenthesis) or 0
     while index < end:
@@ -78,16 +78,16 @@ def _has_braces(editor: TokenEditor, parenthesis: int) -> bool:
 
 
 def _call_in_place(editor: TokenEditor, closing: int, callee: list[Token]) -> None:
-    """`K<<<c>>>({1}, x)` becomes `launch("K", __LINE__, config(c), [&](auto&...) { K({1}, x); })`.
+    """Rewrite `K<<<c>>>({1}, x)` as `launch("K", __LINE__, config(c), [&](auto&...) { K({1}, x); })`.
 
-    Each thread makes the arguments anew, which is why this is not the way for every launch.
+    Each thread evaluates the arguments again, which is why not every launch is rewritten in this way.
     """
     _replace_closing(editor, closing, f"), [&](auto&...) {{ {spell(callee)}", callee[0].start)
     editor.replace(editor.partner(closing + 3) or closing, "); })")
 
 
 def _callee_start(editor: TokenEditor, opening: int) -> int:
-    """The first token of the expression that names the kernel: `a::template k<T>`, `(*f)`, `this->k`."""
+    """Return the first token of the expression for the kernel: `a::template k<T>`, `(*f)`, `this->k`."""
     index = opening - 1
     while True:
         index = _primary_start(editor, index, opening)
@@ -104,7 +104,7 @@ def _callee_start(editor: TokenEditor, opening: int) -> int:
 
 
 def _primary_start(editor: TokenEditor, index: int, opening: int) -> int:
-    """The first token of `k`, `k<T>`, `f(x)`, `table[i]` or `(*f)` that ends at `index`."""
+    """Return the first token of the `k`, `k<T>`, `f(x)`, `table[i]` or `(*f)` that ends at `index`."""
     while editor.text(index) in {")", "]"}:
         index = editor.brackets.partner.get(index, -1)
         if editor.text(index) == "(" and not _is_called(editor, index):
@@ -118,7 +118,7 @@ def _primary_start(editor: TokenEditor, index: int, opening: int) -> int:
 
 
 def _is_called(editor: TokenEditor, parenthesis: int) -> bool:
-    """Whether the `(` belongs to a call, not to an expression in parentheses."""
+    """Return whether the `(` belongs to a call, not to a parenthesized expression."""
     before = editor.text(parenthesis - 1)
     if before == ")":
         head = editor.brackets.partner.get(parenthesis - 1, 0) - 1
@@ -127,7 +127,7 @@ def _is_called(editor: TokenEditor, parenthesis: int) -> bool:
 
 
 def _template_start(editor: TokenEditor, index: int, opening: int) -> int:
-    """The `<` that the `>` at `index` closes."""
+    """Return the index of the `<` that matches the `>` at `index`."""
     depth = 1
     while depth:
         index -= 1
@@ -139,12 +139,12 @@ def _template_start(editor: TokenEditor, index: int, opening: int) -> int:
         elif text == "<":
             depth -= 1
         if index <= 0 or text in {";", "{", "(", "<<<"}:
-            raise editor.error(opening, "the template arguments before <<< have no beginning")
+            raise editor.error(opening, "the template arguments before <<< have no opening <")
     return index
 
 
 def _configuration_end(editor: TokenEditor, opening: int) -> int:
-    """The first `>` of the `>>>` that closes the `<<<` at `opening`."""
+    """Return the index of the first `>` of the `>>>` that closes the `<<<` at `opening`."""
     index = opening + 1
     while index < len(editor.tokens) and editor.text(index) not in {";", "}", ")", "]", "<<<"}:
         if editor.text(index) in {"(", "[", "{"}:
@@ -155,11 +155,11 @@ def _configuration_end(editor: TokenEditor, opening: int) -> int:
                 return index + run - 3
             index += run - 1
         index += 1
-    raise editor.error(opening, "this <<< has no >>>( that closes it")
+    raise editor.error(opening, "this <<< has no matching >>>(")
 
 
 def _run_length(editor: TokenEditor, index: int) -> int:
-    """How many `>` follow each other with nothing between, from `index` on."""
+    """Return how many adjacent `>` there are from `index` on."""
     end = index + 1
     while editor.text(end) == ">" and editor.tokens[end].start == editor.tokens[end - 1].end:
         end += 1
@@ -167,7 +167,7 @@ def _run_length(editor: TokenEditor, index: int) -> int:
 
 
 def _separator(editor: TokenEditor, parenthesis: int) -> str:
-    """What stands between the lambda and the arguments that begin after `parenthesis`."""
+    """Return the text between the lambda and the arguments, which begin after `parenthesis`."""
     following = editor.text(parenthesis + 1)
     if following == ")":
         return ""
@@ -177,7 +177,7 @@ def _separator(editor: TokenEditor, parenthesis: int) -> str:
 
 
 def _null_arguments(editor: TokenEditor, parenthesis: int) -> None:
-    """`NULL` for a whole argument becomes `nullptr`: through a template, NULL would be a number."""
+    """Replace an argument `NULL` by `nullptr`: passed through a template, NULL would be a number."""
     index = parenthesis + 1
     while index < editor.brackets.partner.get(parenthesis, 0):
         alone = editor.text(index - 1) in {"(", ","} and editor.text(index + 1) in {")", ","}
@@ -187,7 +187,7 @@ def _null_arguments(editor: TokenEditor, parenthesis: int) -> None:
 
 
 def _quoted(editor: TokenEditor, callee: list[Token]) -> str:
-    """The kernel's name as a string, made by the preprocessor where it is a macro's parameter."""
+    """Return the kernel's name as a string literal, or `#name` if it is a macro's parameter."""
     if len(callee) == 1 and callee[0].text in editor.parameters:
         return f"#{callee[0].text}"
     text = spell(callee).replace("\\", "\\\\").replace('"', '\\"')

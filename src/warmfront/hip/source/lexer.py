@@ -1,7 +1,7 @@
-"""Splits HIP source into tokens, in time linear in its length, and says which brackets belong together.
+"""Split HIP source into tokens, in time linear in its length, and match its brackets.
 
-It knows what a compiler must know to tell code from comments and literals, and nothing of grammar. It
-never expands a macro.
+The lexer distinguishes code, comments and literals as a compiler does. It knows no grammar and expands no
+macros.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ class LexError(Exception):
 
 
 class Kind(Enum):
-    """What a token is. Comments and white space are no tokens."""
+    """The kind of a token. Comments and white space are not tokens."""
 
     NAME = auto()
     NUMBER = auto()
     STRING = auto()  #: ordinary or raw, with its prefix
     CHARACTER = auto()
     PUNCTUATION = auto()
-    END_OF_LINE = auto()  #: only between `_pieces` and `tokenize`
+    END_OF_LINE = auto()  #: internal: only between `_scan` and `tokenize`
 
 
 class Token(NamedTuple):
-    """A piece of source text and where it begins."""
+    """A token's text and the offset at which it begins."""
 
     kind: Kind
     text: str
@@ -45,30 +45,30 @@ class Token(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Offset of the first character after it."""
+        """The offset of the first character after the token."""
         return self.start + len(self.text)
 
 
 @dataclass(frozen=True)
 class Directive:
-    """A preprocessor line, with its continuations."""
+    """A preprocessor line, with its continuation lines."""
 
-    name: str  #: `define`, `if`, `include` …, empty for a lone `#`
-    tokens: list[Token]  #: what follows the name
-    before: int  #: how many tokens of code come before it
+    name: str  #: `define`, `if`, `include` …; empty for a lone `#`
+    tokens: list[Token]  #: the tokens after the name
+    before: int  #: the number of code tokens before it
 
 
 @dataclass(frozen=True)
 class Source:
-    """The tokens of a file: those of the code itself, and each directive apart."""
+    """The tokens of a file, with preprocessor directives separate from the code."""
 
     code: list[Token]
     directives: list[Directive]
 
 
-# Possessive quantifiers keep every alternative linear: an unclosed literal ends with its line, as it
-# does for a compiler, instead of being tried again from each quote in it.
-_PIECE = re.compile(
+# Possessive quantifiers keep every alternative linear: an unclosed literal ends with its line, as it does
+# for a compiler, and is not tried again from each quote in it.
+_TOKEN = re.compile(
     r"""
       (?P<space>(?:[^\S\n]|\\\r?\n)++)
     | (?P<newline>\n)
@@ -93,14 +93,18 @@ _KINDS = {
 }
 
 
-@functools.lru_cache(maxsize=2)  # the rewriter and the X-ray read the same text, one after another
+@functools.lru_cache(maxsize=2)  # the rewriter and the X-ray read the same text in turn
 def tokenize(source: str) -> Source:
-    """The tokens of `source`, code and directives apart. Nobody changes them."""
+    """Return the tokens of `source`. The result is cached, so callers must not change it.
+
+    Raises:
+        LexError: the source ends inside a comment or a raw string.
+    """
     code: list[Token] = []
     directives: list[Directive] = []
     line: list[Token] | None = None  # the directive that is being read
     at_line_start = True
-    for token in _pieces(source):
+    for token in _scan(source):
         if token.kind is Kind.END_OF_LINE:
             if line is not None:
                 directives.append(_directive(line, before=len(code)))
@@ -121,81 +125,83 @@ def _directive(line: list[Token], *, before: int) -> Directive:
     return Directive("", line, before)
 
 
-def _pieces(source: str) -> Iterator[Token]:
+def _scan(source: str) -> Iterator[Token]:
     position = 0
-    while found := _PIECE.match(source, position):
-        what = found.lastgroup or ""
-        end = found.end()
-        if what == "block":
-            end = _find_end(source, "*/", end, LexError(position, "this comment never ends"))
-        elif what == "delimiter" or found["raw"]:
-            close = f'){found["delimiter"]}"'
-            end = _find_end(source, close, end, LexError(position, "this raw string never ends"))
+    while match := _TOKEN.match(source, position):
+        group = match.lastgroup or ""
+        end = match.end()
+        if group == "block":
+            end = _find_end(source, "*/", end, LexError(position, "this comment is not terminated"))
+        elif group == "delimiter" or match["raw"]:
+            close = f'){match["delimiter"]}"'
+            end = _find_end(source, close, end, LexError(position, "this raw string is not terminated"))
             yield Token(Kind.STRING, source[position:end], position)
-        elif kind := _KINDS.get(what):
-            yield Token(kind, found.group(), position)
+        elif kind := _KINDS.get(group):
+            yield Token(kind, match.group(), position)
         position = end
     yield Token(Kind.END_OF_LINE, "", position)
 
 
 def _find_end(source: str, close: str, start: int, error: LexError) -> int:
-    found = source.find(close, start)
-    if found < 0:
+    position = source.find(close, start)
+    if position < 0:
         raise error
-    return found + len(close)
+    return position + len(close)
 
 
-class _Open(NamedTuple):
-    """A bracket that is still open, those around it, and what it means for what is inside."""
+class _OpenBracket(NamedTuple):
+    """A bracket that is still open, the brackets around it, and whether it is inside a function."""
 
-    at: int
+    position: int
     text: str
-    around: _Open | None
-    brace: _Open | None  #: the nearest `{`, itself if it is one
+    around: _OpenBracket | None
+    brace: _OpenBracket | None  #: the nearest `{`, itself if it is one
     in_function: bool
 
 
 @dataclass(frozen=True)
 class Brackets:
-    """Which brackets of a list of tokens belong together, by index."""
+    """The matching brackets of a list of tokens, by index."""
 
     partner: dict[int, int]
-    in_function: list[bool]  #: of each token: is it inside braces other than a namespace's?
+    in_function: list[bool]  #: for each token: whether it is inside braces other than a namespace's
 
 
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 
 
 def match_brackets(tokens: Sequence[Token], directives: Sequence[Directive] = ()) -> Brackets:
-    """Pair the brackets, forgiving what does not match.
+    """Match the brackets, and ignore those without a partner.
 
-    The branches of `#if … #else … #endif` each begin with the brackets open at the `#if`: an author may
-    open the same function in both.
+    Each branch of `#if … #else … #endif` starts with the brackets that are open at the `#if`, because both
+    branches may open the same function.
     """
     partner: dict[int, int] = {}
     in_function: list[bool] = []
-    conditions: list[_Open | None] = []
+    conditions: list[_OpenBracket | None] = []
     pending = iter(directives)
     directive = next(pending, None)
-    top: _Open | None = None
+    top: _OpenBracket | None = None
     for index, token in enumerate(tokens):
         while directive is not None and directive.before <= index:
-            top = _at_condition(directive.name, top, conditions)
+            top = _after_directive(directive.name, top, conditions)
             directive = next(pending, None)
         in_function.append(top is not None and top.in_function)
         if token.kind is not Kind.PUNCTUATION:
             continue
         if token.text in {"(", "[", "{"}:
-            top = _opened(tokens, index, top)
+            top = _push(tokens, index, top)
         elif token.text in _CLOSES:
             opener = top.brace if top and token.text == "}" else top
             if opener and opener.text == _CLOSES[token.text]:
-                partner[opener.at], partner[index] = index, opener.at
+                partner[opener.position], partner[index] = index, opener.position
                 top = opener.around
     return Brackets(partner, in_function)
 
 
-def _at_condition(name: str, top: _Open | None, conditions: list[_Open | None]) -> _Open | None:
+def _after_directive(
+    name: str, top: _OpenBracket | None, conditions: list[_OpenBracket | None]
+) -> _OpenBracket | None:
     if name in {"if", "ifdef", "ifndef"}:
         conditions.append(top)
     elif name in {"else", "elif"} and conditions:
@@ -205,17 +211,17 @@ def _at_condition(name: str, top: _Open | None, conditions: list[_Open | None]) 
     return top
 
 
-def _opened(tokens: Sequence[Token], index: int, top: _Open | None) -> _Open:
+def _push(tokens: Sequence[Token], index: int, top: _OpenBracket | None) -> _OpenBracket:
     text = tokens[index].text
     inside = top is not None and top.in_function
     if text != "{":
-        return _Open(index, text, top, top.brace if top else None, inside)
-    opened = _Open(index, text, top, None, inside or not _opens_namespace(tokens, index))
-    return opened._replace(brace=opened)
+        return _OpenBracket(index, text, top, top.brace if top else None, inside)
+    bracket = _OpenBracket(index, text, top, None, inside or not _opens_namespace(tokens, index))
+    return bracket._replace(brace=bracket)
 
 
 def _opens_namespace(tokens: Sequence[Token], brace: int) -> bool:
-    """Whether the `{` at `brace` is that of `namespace a::b {` or `extern "C" {`."""
+    """Return whether the `{` at `brace` is the one of `namespace a::b {` or `extern "C" {`."""
     index = brace - 1
     if index >= 1 and tokens[index].kind is Kind.STRING:
         return tokens[index - 1].text == "extern"

@@ -1,8 +1,8 @@
-"""Keeps the lanes of a wave in step where code counts on it: assignments through `volatile` pointers.
+"""Keep the lanes of a wave in lockstep where code relies on it: assignments to `volatile` arrays.
 
-On an MI300X the lanes of a wave execute an instruction together, and reductions of the last wave are
-often written so, with `volatile` shared memory and no barrier. It knows declarations by their look alone,
-and leaves alone what it is not sure of.
+On an MI300X the lanes of a wave execute each instruction together. Reductions within the last wave often
+rely on that, with `volatile` shared memory and no barrier. Declarations are recognized by their form alone;
+code that is not clearly such an assignment is not changed.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 _ASSIGNMENTS = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="})
 _SIDE_EFFECTS = frozenset({"++", "--", *_ASSIGNMENTS})
-#: What a statement can follow. A look ahead ends there too, so that no token is looked at twice.
+#: The tokens that a statement can follow. Lookahead stops at them too, so that it takes linear time.
 _BEGINNINGS = frozenset({"", ";", "{", "}", ")", "else", "do"})
 
 
 class Assignment(NamedTuple):
-    """`v[i] += x;`, by the indices of its first token, its operator and its semicolon."""
+    """The statement `v[i] += x;`, as the indices of its first token, its operator and its semicolon."""
 
     first: int
     operator: int
@@ -30,31 +30,31 @@ class Assignment(NamedTuple):
 
 
 def find_assignments(editor: TokenEditor) -> dict[int, Assignment]:
-    """The statements that assign to an element of a `volatile` array, by their first token.
+    """Return the statements that assign to an element of a `volatile` array, by their first token.
 
-    Parameters of kernels are left out: they point to global memory, where no one counts on lockstep.
+    Kernel parameters are not included: they point to global memory, where code does not rely on lockstep.
     """
-    found: dict[int, Assignment] = {}
-    scopes: dict[str, int] = {}  # the volatile arrays known so far, and where each is known no more
+    assignments: dict[int, Assignment] = {}
+    scopes: dict[str, int] = {}  # the volatile arrays so far, and the end of the scope of each
     opened: list[int] = []
-    of_kernel = False
+    in_kernel_declaration = False
     for index, token in enumerate(editor.tokens):
         _follow_brackets(editor, index, opened)
         if token.text in {";", "{", "}", "__global__"}:
-            of_kernel = token.text == "__global__"
-        elif token.text == "volatile" and opened and not of_kernel:
+            in_kernel_declaration = token.text == "__global__"
+        elif token.text == "volatile" and opened and not in_kernel_declaration:
             name = _declared_name(editor, index)
             scopes[name] = _end_of_scope(editor, opened[-1])
         elif scopes.get(token.text, 0) > index and (assignment := _assignment(editor, index, opened[-1:])):
-            found[index] = assignment
-    return found
+            assignments[index] = assignment
+    return assignments
 
 
 def translate_assignment(editor: TokenEditor, assignment: Assignment) -> None:
-    """`v[i] += x;` becomes `{ const auto t = v[i] + (x); __syncwarp(); (v[i]) = t; __syncwarp(); }`.
+    """Rewrite `v[i] += x;` as `{ const auto t = v[i] + (x); __syncwarp(); (v[i]) = t; __syncwarp(); }`.
 
-    So every lane has read before the first one writes, and every lane has written before the next reads.
-    In parentheses, what is translated is not found again by another translation.
+    Every lane reads before the first lane writes, and every lane has written before the next statement reads.
+    The parentheses keep the result from being translated a second time.
     """
     first, operator, end = assignment
     target = spell(editor.tokens[first:operator])
@@ -67,7 +67,7 @@ def translate_assignment(editor: TokenEditor, assignment: Assignment) -> None:
 
 
 def _follow_brackets(editor: TokenEditor, index: int, opened: list[int]) -> None:
-    """Keep the list of the brackets that are open after the token at `index`."""
+    """Update the list of open brackets for the token at `index`."""
     partner = editor.partner(index)
     if partner is None:
         return
@@ -78,9 +78,9 @@ def _follow_brackets(editor: TokenEditor, index: int, opened: list[int]) -> None
 
 
 def _declared_name(editor: TokenEditor, index: int) -> str:
-    """The name in `volatile T* name` or `volatile T name[`; empty where it is no such declaration."""
+    """Return the name in `volatile T* name` or `volatile T name[`; empty for anything else."""
     pointer = False
-    while _is_of_declaration(editor, index + 1):
+    while _is_part_of_declaration(editor, index + 1):
         index += 1
         pointer = pointer or editor.text(index) == "*"
     follows = editor.text(index + 1)
@@ -88,13 +88,13 @@ def _declared_name(editor: TokenEditor, index: int) -> str:
     return editor.text(index) if plausible and editor.kind(index) is Kind.NAME else ""
 
 
-def _is_of_declaration(editor: TokenEditor, index: int) -> bool:
+def _is_part_of_declaration(editor: TokenEditor, index: int) -> bool:
     name = editor.kind(index) is Kind.NAME and editor.text(index) != "volatile"
     return name or editor.text(index) in {"*", "::"}
 
 
 def _end_of_scope(editor: TokenEditor, around: int) -> int:
-    """Where a name is known no more that is declared right inside the bracket at `around`."""
+    """Return where the scope of a name ends that is declared directly inside the bracket at `around`."""
     close = editor.partner(around) or 0
     if editor.text(around) == "{":
         return close if editor.brackets.in_function[close] else 0
@@ -103,7 +103,7 @@ def _end_of_scope(editor: TokenEditor, around: int) -> int:
 
 
 def _assignment(editor: TokenEditor, first: int, around: list[int]) -> Assignment | None:
-    """The whole statement `v[i] = x;` that begins at `first`, if it is one and can be taken apart."""
+    """Return the statement `v[i] = x;` that begins at `first`; None if it is anything else."""
     close = editor.partner(first + 1)
     in_block = bool(around) and editor.text(around[-1]) == "{" and editor.text(first - 1) in _BEGINNINGS
     if not in_block or editor.text(first + 1) != "[" or close is None:
@@ -116,7 +116,7 @@ def _assignment(editor: TokenEditor, first: int, around: list[int]) -> Assignmen
 
 
 def _look_ahead(editor: TokenEditor, index: int) -> int:
-    """The first token from `index` on that no plain expression has: what ends it, or changes something."""
+    """Return the first token from `index` on that ends the expression or has a side effect."""
     depth = 0
     while depth >= 0:
         text = editor.text(index)

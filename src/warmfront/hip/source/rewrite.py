@@ -1,7 +1,7 @@
-"""Turns HIP's own syntax into plain C++ for the CPU runtime: launches, and shared memory of a launch's size.
+"""Rewrite HIP syntax as plain C++ for the CPU runtime: launches, and dynamic shared memory.
 
-Every line of the source stays on its line, so that a compiler speaks of the author's own. It judges
-nothing: what it does not understand it leaves to the compiler, or raises `RewriteError` at the place.
+Every line keeps its number, so that compiler messages refer to the author's lines. Code that is not
+understood is left to the compiler, or raises `RewriteError`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RewriteError", "Translation", "rewrite"]
 
-#: Names whose presence means that threads of a block may have to wait for each other.
+#: Prefixes of names that can make threads of a block wait for each other.
 _WAITING = (
     "__syncthreads",
     "__syncwarp",
@@ -40,26 +40,30 @@ _ASSEMBLY = frozenset({"asm", "__asm", "__asm__"})
 
 @dataclass(frozen=True)
 class Translation:
-    """Plain C++ with the author's line numbers, and what was noticed on the way."""
+    """Plain C++ with the author's line numbers, and facts about the source."""
 
     text: str
     launches: int
-    plain: bool  #: no operation in it makes a thread wait for another
-    assembly: tuple[int, ...] = ()  #: lines with an asm statement
-    main_line: int | None = None  #: where `main` is defined
-    edits: tuple[Edit, ...] = field(default=(), repr=False)  #: in the order of the source
+    plain: bool  #: whether no operation makes a thread wait for another
+    assembly: tuple[int, ...] = ()  #: the lines with an asm statement
+    main_line: int | None = None  #: the line that defines `main`
+    edits: tuple[Edit, ...] = field(default=(), repr=False)  #: in source order
 
 
 def rewrite(source: str) -> Translation:
-    """Translate one file of HIP."""
+    """Translate one file of HIP.
+
+    Raises:
+        RewriteError: the file has a launch or a declaration that cannot be translated.
+    """
     lines = LineIndex(source)
     try:
         tokens = tokenize(source)
     except LexError as error:
         raise RewriteError(*lines.position(error.offset), error.message) from error
-    everything = [*tokens.code, *(t for d in tokens.directives for t in d.tokens)]
+    all_tokens = [*tokens.code, *(t for d in tokens.directives for t in d.tokens)]
     editors = list(_editors(tokens, lines))
-    plain = not _may_wait(everything) and not find_assignments(editors[0])
+    plain = not _may_wait(all_tokens) and not find_assignments(editors[0])
     launcher = "launch_plain" if plain else "launch"
     launches = sum(_translate(editor, launcher) for editor in editors)
     edits = sorted(edit for editor in editors for edit in editor.edits)
@@ -68,14 +72,14 @@ def rewrite(source: str) -> Translation:
         text=_apply(source, edits),
         launches=launches,
         plain=plain,
-        assembly=tuple(sorted(lines.position(t.start)[0] for t in everything if t.text in _ASSEMBLY)),
+        assembly=tuple(sorted(lines.position(t.start)[0] for t in all_tokens if t.text in _ASSEMBLY)),
         main_line=lines.position(main.start)[0] if main else None,
         edits=tuple(edits),
     )
 
 
 def _may_wait(tokens: Sequence[Token]) -> bool:
-    """Whether a barrier or a wave operation is named, or could be pasted together by a macro."""
+    """Return whether a barrier or a wave operation is named, or could be formed by a macro's `##`."""
     return any(t.kind is Kind.NAME and t.text.startswith(_WAITING) for t in tokens) or any(
         token.text == "##" and following.text != "__VA_ARGS__" for token, following in pairwise(tokens)
     )
@@ -92,19 +96,20 @@ def _apply(source: str, edits: Iterable[Edit]) -> str:
 
 
 def _editors(tokens: Source, lines: LineIndex) -> Iterator[TokenEditor]:
-    """The code as a whole, then the body of each macro."""
+    """Yield an editor for the code, then one for the body of each macro that needs translation."""
     yield TokenEditor(tokens.code, match_brackets(tokens.code, tokens.directives), lines)
     for directive in tokens.directives:
         if directive.name == "define" and any(t.text in {"<<<", "__shared__"} for t in directive.tokens):
             parameters, body = _macro(directive.tokens)
             brackets = match_brackets(body)
-            # A macro's own text does not say where it is used; shared memory is declared in kernels.
+            # A macro does not say where it is used. Shared memory is declared in kernels, so assume a
+            # function.
             inside = Brackets(brackets.partner, [True] * len(body))
             yield TokenEditor(body, inside, lines, parameters)
 
 
 def _macro(tokens: list[Token]) -> tuple[frozenset[str], list[Token]]:
-    """The parameters and the body of a macro, from what follows `#define`."""
+    """Return the parameters and the body of a macro, given the tokens after `#define`."""
     if len(tokens) < 2 or tokens[1].text != "(" or tokens[1].start != tokens[0].end:
         return frozenset(), tokens[1:]
     close = next((i for i, token in enumerate(tokens) if token.text == ")"), len(tokens) - 1)
@@ -112,9 +117,9 @@ def _macro(tokens: list[Token]) -> tuple[frozenset[str], list[Token]]:
 
 
 def _translate(editor: TokenEditor, launcher: str) -> int:
-    """Translate everything in a editor, in the order of the source; how many launches there were."""
+    """Translate all tokens of an editor in source order; return the number of launches."""
     launches = 0
-    in_step = find_assignments(editor)
+    lockstep = find_assignments(editor)
     index = 0
     while index < len(editor.tokens):
         text = editor.text(index)
@@ -125,8 +130,8 @@ def _translate(editor: TokenEditor, launcher: str) -> int:
             drop_cast(editor, index)
         elif text in {"extern", "__shared__"}:
             index = translate_shared(editor, index)
-        elif index in in_step:
-            translate_assignment(editor, in_step[index])
+        elif index in lockstep:
+            translate_assignment(editor, lockstep[index])
         elif text in editor.file_arrays:
             decay(editor, index)
         index += 1
@@ -134,7 +139,7 @@ def _translate(editor: TokenEditor, launcher: str) -> int:
 
 
 def _find_main(code: TokenEditor) -> Token | None:
-    """The `main` of `int main(...) {`."""
+    """Return the token `main` of `int main(...) {`; None if there is none."""
     for index, token in enumerate(code.tokens):
         if token.text != "main" or code.brackets.in_function[index] or code.text(index + 1) != "(":
             continue

@@ -1,7 +1,7 @@
-"""Turns declarations of shared memory into what g++ and clang accept.
+"""Rewrite declarations of shared memory so that g++ and clang accept them.
 
-`extern __shared__` names the memory that a launch asked for; the rest of `__shared__` is a macro of the
-runtime's, which only needs its neighbours in order.
+`extern __shared__` names the dynamic shared memory of a launch. Elsewhere `__shared__` is a macro of the
+runtime, which requires a certain order of the specifiers around it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ALIGNMENTS = frozenset({"alignas", "__align__", "__attribute__", "__declspec"})
 
 
 def translate_shared(editor: TokenEditor, start: int) -> int:
-    """Translate the declaration at `start`, if it is one; the index of the last token dealt with."""
+    """Translate the declaration at `start`, if it is one; return the index of the last token handled."""
     end = _dynamic_shared(editor, start)
     if end == start and editor.text(start) == "__shared__":
         _static_shared(editor, start)
@@ -27,7 +27,7 @@ def translate_shared(editor: TokenEditor, start: int) -> int:
 
 
 def _static_shared(editor: TokenEditor, index: int) -> None:
-    """Drop `static`, which says nothing new, and put `alignas` first, as `__shared__` is a storage class."""
+    """Remove the redundant `static`, and move `alignas` first, because `__shared__` is a storage class."""
     for neighbour in (index - 1, index + 1):
         if editor.text(neighbour) == "static":
             editor.replace(neighbour, "")
@@ -40,16 +40,18 @@ def _static_shared(editor: TokenEditor, index: int) -> None:
 
 
 def _dynamic_shared(editor: TokenEditor, start: int) -> int:
-    """`extern __shared__ T name[];` becomes a name for the memory that a launch asked for."""
+    """Rewrite `extern __shared__ T name[];` as a name for the dynamic shared memory of the launch."""
     element, name, bracket = _array_declaration(editor, start)
     close = editor.brackets.partner.get(bracket, bracket)
     end = close + 1
-    while editor.text(end) == "[":  # further dimensions belong to the element
+    while editor.text(end) == "[":  # further dimensions are part of the element type
         end = editor.brackets.partner.get(end, end) + 1
     if not name or close == bracket:
         return start
     if editor.text(end) != ";":
-        raise editor.error(bracket, "declare one array, without a value, in each extern __shared__")
+        raise editor.error(
+            bracket, "an extern __shared__ declaration must declare one array without an initializer"
+        )
     spelled = spell(element) + spell(editor.tokens[close + 1 : end])
     declaration = _shared_declaration(editor, start, spelled, name)
     editor.replace(start, declaration, anchor=editor.tokens[bracket - 1].start)
@@ -59,21 +61,21 @@ def _dynamic_shared(editor: TokenEditor, start: int) -> int:
 
 
 def _array_declaration(editor: TokenEditor, start: int) -> tuple[list[Token], str, int]:
-    """Element type, name and `[` of the `extern __shared__` array at `start`; no name if it is none."""
+    """Return element type, name and index of `[` of the array at `start`; an empty name if it is none."""
     storage = set()
     element: list[Token] = []
     index = start
     while editor.kind(index) is not None and editor.text(index) not in {";", "{", "}", "=", ")"}:
         text = editor.text(index)
         if text in {"extern", "__shared__"}:
-            if text in storage:  # two in a row are the compiler's to refuse
+            if text in storage:  # a repeated specifier is left for the compiler to report
                 break
             storage.add(text)
         elif text in _ALIGNMENTS:
             index = editor.brackets.partner.get(index + 1, index)
         elif text == "[":
-            found = len(storage) == 2 and len(element) > 1 and element[-1].kind is Kind.NAME
-            return element[:-1], element[-1].text if found else "", index
+            is_array = len(storage) == 2 and len(element) > 1 and element[-1].kind is Kind.NAME
+            return element[:-1], element[-1].text if is_array else "", index
         else:
             element.append(editor.tokens[index])
         index += 1
@@ -81,7 +83,7 @@ def _array_declaration(editor: TokenEditor, start: int) -> tuple[list[Token], st
 
 
 def _shared_declaration(editor: TokenEditor, start: int, element: str, name: str) -> str:
-    """C++ for dynamic shared memory, in a function or at the scope of a file."""
+    """Return the C++ declaration of dynamic shared memory, in a function or at file scope."""
     if editor.brackets.in_function[start]:
         return f"auto* const {name} = ::hipcpu::dynamic_shared<{element}>()"
     editor.file_arrays.add(name)
@@ -89,9 +91,9 @@ def _shared_declaration(editor: TokenEditor, start: int, element: str, name: str
 
 
 def decay(editor: TokenEditor, index: int) -> None:
-    """Where an array would become a pointer, `+` makes one of the object that stands for it.
+    """Put `+` before the name of a file-scope array where an array would decay to a pointer.
 
-    Elsewhere the object converts by itself; casts and template arguments need the help.
+    The object that replaces the array converts implicitly elsewhere, but not in casts and template arguments.
     """
     before, after = editor.text(index - 1), editor.text(index + 1)
     if before in {"(", ",", ")", "="} and after in {")", ",", ";", "+"}:

@@ -1,6 +1,6 @@
-"""Finds the place in the author's text that a place in the compiled text came from.
+"""Map positions in the compiled text to positions in the author's source.
 
-LineIndex are the same in both; columns differ where the rewriter changed a line, and compilers count bytes.
+Lines are the same in both. Columns differ where the rewriter changed a line, and compilers count bytes.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SourcePosition:
-    """A line and a column of the author's, from 1."""
+    """A position in the author's source; line and column begin at 1."""
 
     line: int
     column: int
-    in_launch: bool = False  #: the compiler spoke of text that stands for a launch
+    in_launch: bool = False  #: whether the position is in text that replaced a launch
 
 
 class SourceMap:
-    """One author's text, and what was compiled in its place."""
+    """Maps positions for one source; `rewritten` says whether its translation was compiled."""
 
     def __init__(self, source: str, *, rewritten: bool) -> None:
         self._source = source
@@ -35,11 +35,11 @@ class SourceMap:
 
     @property
     def main_line(self) -> int | None:
-        """Where the author defines `main`."""
+        """The line that defines `main`; None if there is none."""
         return self._translation.main_line
 
     def find(self, place: Place) -> SourcePosition:
-        """Where a place of the compiled text comes from."""
+        """Return the author's position for a position in the compiled text."""
         compiled = self._translation.text if self._rewritten else self._source
         lines = compiled.split("\n")
         if not 0 < place.line <= len(lines):
@@ -51,7 +51,7 @@ class SourceMap:
         return self._undo(LineIndex(compiled).offset(place.line, column))
 
     def _undo(self, offset: int) -> SourcePosition:
-        """The author's place for an offset in the translation."""
+        """Return the author's position for an offset in the translation."""
         index = bisect_right(self._edit_starts, offset) - 1
         if index < 0:
             return SourcePosition(*self._lines.position(offset))
@@ -65,7 +65,7 @@ class SourceMap:
     def _translation(self) -> Translation:
         try:
             return rewrite(self._source)
-        except RewriteError:  # it was compiled as it is
+        except RewriteError:  # it was compiled unchanged
             return Translation(text=self._source, launches=0, plain=False)
 
     @cached_property
@@ -74,10 +74,10 @@ class SourceMap:
 
     @cached_property
     def _edit_starts(self) -> list[int]:
-        """Where the new text of each edit begins in the translation."""
+        """The offsets in the translation at which the new text of each edit begins."""
         starts = []
-        grown = 0
+        growth = 0
         for edit in self._translation.edits:
-            starts.append(edit.start + grown)
-            grown += len(edit.text) - (edit.end - edit.start)
+            starts.append(edit.start + growth)
+            growth += len(edit.text) - (edit.end - edit.start)
         return starts

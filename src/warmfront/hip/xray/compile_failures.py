@@ -10,7 +10,7 @@ import signal
 from typing import TYPE_CHECKING
 
 from warmfront.hip.compiler_messages import Message, Place, Severity, parse_messages
-from warmfront.hip.diagnose import MOST_ERRORS, CompileFailure, Diagnostic, render
+from warmfront.hip.diagnose import MAX_ERRORS, CompileFailure, Diagnostic, render
 from warmfront.hip.message_cleanup import clean_message
 from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.hip.xray.demangler import demangle
@@ -44,7 +44,7 @@ def explain(output: str, source: str, arch: str) -> CompileFailure:
         place = _author_place(message) or Place(SOURCE_NAME, _last_line(source))
         error = _diagnostic(source, place, _describe(message.text, arch), "error")
         diagnostics.setdefault((error.line, error.message), [error, *_notes(message, source)])
-    shown = [entry for group in list(diagnostics.values())[:MOST_ERRORS] for entry in group]
+    shown = [entry for group in list(diagnostics.values())[:MAX_ERRORS] for entry in group]
     if not shown:
         error_line = _WITHOUT_PLACE.search(output)
         reason = clean_message(error_line[1]) if error_line else "it printed no reason"

@@ -235,7 +235,7 @@ class DeviceCompiler:
     @functools.cached_property
     def _wheel(self) -> Path:
         """The unpacked wheel, readable from a box."""
-        return open_wheel(require_wheel("The X-ray's"), self._cache_dir, _HOST_PROCESSOR)
+        return open_wheel(require_wheel("the X-ray"), self._cache_dir, _HOST_PROCESSOR)
 
 
 def choose_headers(source: str) -> PrecompiledHeaders:
@@ -261,7 +261,7 @@ def find_libraries() -> Path | None:
 
 def compiler_version() -> str:
     """Return the name and version of the compiler, for display."""
-    return wheel_version(require_wheel("The X-ray's"))
+    return wheel_version(require_wheel("the X-ray"))
 
 
 def _build(argv: Sequence[str]) -> bytes:

@@ -42,7 +42,7 @@ def test_the_wheel_compiles_where_the_machine_cannot(tmp_path: Path) -> None:
     toolchain = CpuToolchain(tmp_path)
     assert find_compiler(tmp_path).name == "ziglang"
     assert not toolchain.is_built
-    assert "a minute or two" in toolchain.first_build
+    assert "a minute or two" in toolchain.first_build_notice
 
 
 @pytest.mark.usefixtures("programs")
@@ -60,4 +60,4 @@ def test_without_any_compiler_both_ways_to_get_one_are_named(
 @pytest.mark.usefixtures("programs")
 def test_the_bug_finder_is_not_tried_with_the_wheel(tmp_path: Path) -> None:
     """It says what it would need, at once."""
-    assert CpuToolchain(tmp_path).checked.failure == "The bug finder needs g++ or clang++."
+    assert CpuToolchain(tmp_path).checked_build.failure == "The bug finder needs g++ or clang++."
