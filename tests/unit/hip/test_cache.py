@@ -1,4 +1,4 @@
-"""What is built once."""
+"""Tests of the cache of built files."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_an_entry_is_built_once_however_many_ask(tmp_path: Path) -> None:
-    """Eight at once share one build."""
+def test_concurrent_callers_build_an_entry_once(tmp_path: Path) -> None:
+    """Eight concurrent callers share one build."""
     built: list[Path] = []
 
     def build(into: Path) -> None:
@@ -29,7 +29,7 @@ def test_an_entry_is_built_once_however_many_ask(tmp_path: Path) -> None:
 
 
 def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
-    """After a failure the entry does not exist, and the next try builds it."""
+    """After a failed build the entry does not exist, and the next call builds it."""
 
     def fail(into: Path) -> None:
         (into / "half").write_text("half")
@@ -41,8 +41,8 @@ def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
     assert cache.get_or_build(tmp_path, "x", lambda into: (into / "ok").touch()).is_dir()
 
 
-def test_the_digest_knows_where_one_part_ends(tmp_path: Path) -> None:
-    """Moving a letter from one part to the next is another digest."""
+def test_the_digest_depends_on_the_boundaries_of_its_parts(tmp_path: Path) -> None:
+    """Moving a letter from one part to the next changes the digest."""
     assert cache.digest(["ab", "c"]) != cache.digest(["a", "bc"])
     file = tmp_path / "f"
     file.write_text("c")

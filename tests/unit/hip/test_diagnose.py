@@ -1,4 +1,4 @@
-"""What an author reads when a submission does not compile, from what a real compiler says."""
+"""Tests of the explanations for failed compilations, from the output of a real compiler."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HEAD = DECLARATION + " {\n"
 
 @pytest.fixture(scope="module")
 def include(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The headers, precompiled once."""
+    """Return a folder with the headers, precompiled once."""
     folder = tmp_path_factory.mktemp("headers") / "include"
     copy_headers(cpu.INCLUDE, folder)
     header = folder / "hip" / "hip_runtime.h"
@@ -38,7 +38,7 @@ def include(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def explain(include: Path, tmp_path: Path) -> Callable[[str], CompileFailure]:
-    """Compiles a submission as the judge does, which must fail, and explains it."""
+    """Return a function that compiles a faulty source as the judge does, and explains the failure."""
 
     def run(source: str) -> CompileFailure:
         translation = rewrite(source)
@@ -56,7 +56,7 @@ def explain(include: Path, tmp_path: Path) -> Callable[[str], CompileFailure]:
 
 
 class Mistake(NamedTuple):
-    """What an author wrote, and what they must read."""
+    """A faulty source, and the expected position and message."""
 
     source: str
     line: int
@@ -76,16 +76,16 @@ MISTAKES = {
     "no such member": Mistake(HEAD + "  float4 v; v.q = 1;\n}\n", 2, 15, "'float4' has no member named 'q'"),
     "vector and string": Mistake(HEAD + '  float4 v; v = v + "x";\n}\n', 2, 19, "no match for 'operator+'"),
     "missing header": Mistake('#include "mine.h"\n' + HEAD + "}\n", 1, 10, "mine.h: No such file"),
-    "header of CUDA's": Mistake(
-        "#include <cuda_fp16.h>\n" + HEAD + "}\n", 1, 10, "is a CUDA header: the HIP header is <hip/hip_fp16.h>"
+    "CUDA header": Mistake(
+        "#include <cuda_fp16.h>\n" + HEAD + "}\n", 1, 10, "CUDA header: the HIP header is <hip/hip_fp16.h>"
     ),
-    "name of CUDA's": Mistake(
+    "CUDA name": Mistake(
         HEAD + "  cudaFree(output);\n}\n", 2, 3, "'cudaFree' is a CUDA name: the HIP name is 'hipFree'"
     ),
-    "type of CUDA's": Mistake(
+    "CUDA type": Mistake(
         HEAD + "  cudaStream_t s;\n}\n", 2, 3, "'cudaStream_t' is a CUDA name: the HIP name is 'hipStream_t'"
     ),
-    "an error of one's own": Mistake("#error not yet\n" + HEAD + "}\n", 1, 2, "#error not yet"),
+    "#error": Mistake("#error not yet\n" + HEAD + "}\n", 1, 2, "#error not yet"),
     "unclosed condition": Mistake(HEAD + "}\n#if 1\n", 3, 1, "unterminated #if"),
     "unknown kernel": Mistake(HEAD + "  nok<<<1, 1>>>(output);\n}\n", 2, 3, "'nok' was not declared"),
     "undeclared in a launch": Mistake(
@@ -111,7 +111,9 @@ MISTAKES = {
     ),
     "template kernel": Mistake(
         "template <class T> __global__ void t(T* x) {}\n" + HEAD + "  t<float><<<1, 1>>>(output, 3);\n}\n",
-        3, 3, "kernel 't<float>' cannot be launched with (float*, int): it is declared as 'template<class T> void t(T*)'",
+        3, 3,
+        "kernel 't<float>' cannot be launched with (float*, int): "
+        "it is declared as 'template<class T> void t(T*)'",
     ),
     "no block": Mistake(
         KERNEL + HEAD + "  k<<<1>>>(input, output, 1);\n}\n", 3, 4, "a launch is <<<grid, block>>> or"
@@ -124,22 +126,22 @@ MISTAKES = {
         "template <class T> __global__ void t(T* x) { x->nope(); }\n" + HEAD + "  t<<<1, 1>>>(output);\n}\n",
         1, 49, "request for member 'nope'",
     ),
-    "atomic on a type that has none": Mistake(
+    "atomic on an unsupported type": Mistake(
         HEAD + "  char c;\n  atomicAdd(&c, 1);\n}\n", 3, 12, "atomicAdd takes 32-bit and 64-bit numbers"
     ),
-    "template without end": Mistake(
+    "unlimited template recursion": Mistake(
         "template <int N> struct A { A<N + 1> a; };\n" + HEAD + "  A<0> a;\n}\n",
         1, 38, "template instantiation depth exceeds maximum",
     ),
-    "beyond ASCII": Mistake(HEAD + "  /* é */ nope();\n}\n", 2, 11, "'nope' was not declared"),
+    "non-ASCII text": Mistake(HEAD + "  /* é */ nope();\n}\n", 2, 11, "'nope' was not declared"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_shown_where_the_author_made_it(
+def test_reports_a_mistake_at_its_position_in_the_source(
     mistake: Mistake, explain: Callable[[str], CompileFailure]
 ) -> None:
-    """Line, column and words are the author's; nothing of the runtime shows through."""
+    """Line and column refer to the author's source; the message names nothing of the runtime."""
     failure = explain(mistake.source)
     first = failure.diagnostics[0]
     assert failure.code == "COMPILE_ERROR"
@@ -162,8 +164,10 @@ GPU_ONLY = {
 
 
 @pytest.mark.parametrize(("line", "reason"), GPU_ONLY.values(), ids=GPU_ONLY)
-def test_what_needs_a_gpu_says_so(line: str, reason: str, explain: Callable[[str], CompileFailure]) -> None:
-    """What only a GPU can do is told apart from a mistake, by name and line."""
+def test_reports_names_that_need_a_gpu(
+    line: str, reason: str, explain: Callable[[str], CompileFailure]
+) -> None:
+    """A name that needs a GPU gets its own code, with its name and line."""
     failure = explain(f"{HEAD}  {line}\n}}\n")
     assert failure.code == "GPU_ONLY"
     assert "runs on a GPU only" in failure.message
@@ -174,15 +178,15 @@ def test_what_needs_a_gpu_says_so(line: str, reason: str, explain: Callable[[str
 @pytest.mark.parametrize(
     "header", ["rocblas/rocblas.h", "hipcub/hipcub.hpp", "thrust/sort.h", "hip/hiprtc.h"]
 )
-def test_a_header_of_a_gpu_library_says_so(header: str, explain: Callable[[str], CompileFailure]) -> None:
-    """Including a library for GPUs is no typing mistake."""
+def test_reports_headers_of_gpu_libraries(header: str, explain: Callable[[str], CompileFailure]) -> None:
+    """Including a library for GPUs gets the code GPU_ONLY, not COMPILE_ERROR."""
     failure = explain(f"#include <{header}>\n{HEAD}}}\n")
     assert failure.code == "GPU_ONLY"
     assert failure.message.startswith(f"{header} runs on a GPU only")
 
 
-def test_waiting_for_a_grid_says_so_in_the_authors_line(explain: Callable[[str], CompileFailure]) -> None:
-    """A refusal inside a header of ours is shown at the call."""
+def test_reports_a_grid_barrier_at_its_call(explain: Callable[[str], CompileFailure]) -> None:
+    """A static assertion in one of our headers is reported at the call in the author's source."""
     source = (
         "#include <hip/hip_cooperative_groups.h>\n"
         f"__global__ void k() {{\n  cooperative_groups::this_grid().sync();\n}}\n{HEAD}  k<<<1, 1>>>();\n}}\n"
@@ -211,26 +215,26 @@ def test_waiting_for_a_grid_says_so_in_the_authors_line(explain: Callable[[str],
         ("int far(int);\n" + HEAD + "  far(3);\n}\n", "UNDEFINED_NAME", "'far(int)'"),
     ],
 )
-def test_each_way_to_miss_the_contract_has_its_code(
+def test_each_violation_of_the_contract_has_its_code(
     source: str, code: str, message: str, explain: Callable[[str], CompileFailure]
 ) -> None:
-    """What the judge needs of a submission is asked for by name, with the declaration that is expected."""
+    """A missing or wrong `solution` is reported with the declaration that is expected."""
     failure = explain(source)
     assert failure.code == code
     assert message in failure.message + "\n"
 
 
-def test_an_error_of_the_author_comes_before_a_missing_solution(
+def test_an_error_in_the_source_precedes_a_missing_solution(
     explain: Callable[[str], CompileFailure],
 ) -> None:
-    """A mistake that hides `solution` is shown itself."""
+    """An error that hides `solution` is reported instead of the missing `solution`."""
     failure = explain("int x = nope;\n")
     assert failure.code == "COMPILE_ERROR"
     assert [d.message for d in failure.diagnostics] == ["'nope' was not declared in this scope"]
 
 
-def test_a_message_of_the_linker_names_what_is_taken() -> None:
-    """A symbol of the runtime that is defined again is named."""
+def test_a_duplicate_symbol_is_named() -> None:
+    """A symbol of the runtime that the source defines again is named."""
     output = (
         "/usr/bin/ld: x.o: in function `hipMalloc':\nx.cpp: multiple definition of `hipMalloc'; y.o: first\n"
     )
@@ -239,14 +243,14 @@ def test_a_message_of_the_linker_names_what_is_taken() -> None:
     assert failure.diagnostics[0].column == 6
 
 
-def test_a_message_of_the_linker_about_main_is_about_main() -> None:
-    """`main` is told apart from other names of the runtime."""
+def test_a_duplicate_main_has_its_own_code() -> None:
+    """`main` is distinguished from other duplicate symbols."""
     output = "/usr/bin/ld: a.o: multiple definition of `main'; b.o: first defined here\n"
     assert classify(output, "int main() {}\n", DECLARATION).code == "MAIN_DEFINED"
 
 
-def test_clang_is_understood_too() -> None:
-    """The same failures in clang's words get the same codes and lines."""
+def test_parses_the_output_of_clang() -> None:
+    """The same failures, as clang reports them, get the same codes and lines."""
     source = KERNEL + HEAD + "  k<<<1, 1>>>(output);\n  oops();\n}\n"
     line = rewrite(source).text.split("\n")[2]
     column = line.index("{ k(") + 3
@@ -262,15 +266,15 @@ def test_clang_is_understood_too() -> None:
     assert errors[0].message.endswith("requires 3 arguments, but 1 was provided")
 
 
-def test_output_without_any_message_is_still_an_error() -> None:
-    """A compiler that says nothing useful is quoted at the last line."""
+def test_output_without_a_message_is_an_error() -> None:
+    """Output without any message is quoted at the last line."""
     failure = classify("g++: internal compiler error: Killed\n", "int x;\n", DECLARATION)
     assert failure.code == "COMPILE_ERROR"
     assert "internal compiler error" in failure.message
 
 
-def test_columns_of_text_that_was_not_rewritten_are_kept() -> None:
-    """With hipcc the compiler sees the author's own columns."""
+def test_keeps_columns_of_text_that_was_not_rewritten() -> None:
+    """The text that hipcc compiles is the author's own, so its columns are right."""
     source = KERNEL + HEAD + "  k<<<1, 1>>>(input, output, 1); oops();\n}\n"
     output = "solution.hip:3:34: error: use of undeclared identifier 'oops'\n"
     failure = classify(output, source, DECLARATION, rewritten=False)
@@ -278,18 +282,18 @@ def test_columns_of_text_that_was_not_rewritten_are_kept() -> None:
 
 
 def test_rendering_puts_a_caret_under_the_column() -> None:
-    """Tabs stay tabs, so that the caret stands under its column in any editor."""
+    """Tabs stay tabs, so that the caret is under its column whatever the tab width."""
     diagnostic = Diagnostic(12, 3, "error", "no", "\t\tx;")
     assert render([diagnostic], "\n" * 20, "a.hip") == "a.hip:12:3: error: no\n 12 | \t\tx;\n    | \t\t^"
 
 
-def test_a_diagnostic_without_a_place_is_rendered_without_one() -> None:
-    """Line 0 means that no line of the author's is to blame."""
+def test_renders_a_diagnostic_without_a_position() -> None:
+    """Line 0 means that the diagnostic has no line."""
     assert render([Diagnostic(0, 0, "error", "no", "")], "") == "solution.hip: error: no"
 
 
-def test_main_is_shown_where_it_is() -> None:
-    """The judge can refuse `main` before any compiler sees it."""
+def test_reports_main_at_its_line() -> None:
+    """The judge can reject `main` before it runs a compiler."""
     failure = main_defined("\nint main() {}\n", 2, DECLARATION)
     assert failure.diagnostics[0].source_line == "int main() {}"
     assert DECLARATION in failure.hint

@@ -1,4 +1,4 @@
-"""Which compiler is used: the machine's own before the wheel's, and words where there is none."""
+"""Tests of the choice of the compiler: g++, clang++, the wheel, or an error if there is none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(name="programs")
 def _programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only folder on PATH; it is empty."""
+    """Return the only folder on PATH, which is empty."""
     folder = tmp_path / "programs"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
@@ -24,12 +24,12 @@ def _programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def install(folder: Path, name: str) -> None:
-    """Put a program there."""
+    """Create a program in that folder."""
     (folder / name).touch(mode=0o755)
 
 
-def test_a_compiler_of_the_machine_goes_first(programs: Path, tmp_path: Path) -> None:
-    """Clang++ is used where it is alone, g++ where both are."""
+def test_prefers_gcc_to_clang(programs: Path, tmp_path: Path) -> None:
+    """clang++ is used if there is no g++."""
     install(programs, "clang++")
     assert find_compiler(tmp_path).command == str(programs / "clang++")
     install(programs, "g++")
@@ -37,8 +37,8 @@ def test_a_compiler_of_the_machine_goes_first(programs: Path, tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("programs")
-def test_the_wheel_compiles_where_the_machine_cannot(tmp_path: Path) -> None:
-    """Without either, the wheel's clang is used, which says that its first build takes a while."""
+def test_uses_the_wheel_without_a_system_compiler(tmp_path: Path) -> None:
+    """Without g++ and clang++, the wheel's clang is used; the notice says that its first build takes long."""
     toolchain = CpuToolchain(tmp_path)
     assert find_compiler(tmp_path).name == "ziglang"
     assert not toolchain.is_built
@@ -46,10 +46,10 @@ def test_the_wheel_compiles_where_the_machine_cannot(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("programs")
-def test_without_any_compiler_both_ways_to_get_one_are_named(
+def test_without_a_compiler_the_hint_names_both_ways_to_install_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without the wheel too there is no toolchain, and the hint has the lines to run."""
+    """Without any compiler there is no toolchain, and the hint has the commands to run."""
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     with pytest.raises(NoToolchain) as caught:
         CpuToolchain(tmp_path)
@@ -58,6 +58,6 @@ def test_without_any_compiler_both_ways_to_get_one_are_named(
 
 
 @pytest.mark.usefixtures("programs")
-def test_the_bug_finder_is_not_tried_with_the_wheel(tmp_path: Path) -> None:
-    """It says what it would need, at once."""
+def test_the_wheel_has_no_checked_build(tmp_path: Path) -> None:
+    """The checked build says that it needs g++ or clang++ without trying to compile."""
     assert CpuToolchain(tmp_path).checked_build.failure == "The bug finder needs g++ or clang++."
