@@ -1,7 +1,4 @@
-"""What the judge is given: one source for one problem, and how a source file is read.
-
-Nothing in here does any work.
-"""
+"""The input of the judge: one source for one problem; and how to read a source file."""
 
 from __future__ import annotations
 
@@ -16,33 +13,35 @@ if TYPE_CHECKING:
     from warmfront.problems.spec import Dtype, Problem
     from warmfront.verdicts import Endpoint
 
-#: A kernel is a page or two of text. More is a mistake, or an attack on the compiler.
+#: A kernel is a page or two of text. A larger file is a mistake, or an attack on the compiler.
 MAX_SOURCE_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeRequest:
-    """One kernel, for one problem, with one thing to do."""
+    """One kernel for one problem, and what to do with it."""
 
-    source: str  #: HIP source, as its author wrote it
+    source: str  #: HIP source as the author wrote it
     problem: Problem
     dtype: Dtype
     endpoint: Endpoint
-    file_name: str = "solution.hip"  #: what its author calls it, for messages
-    seed: int | None = None  #: None: a secret one, different every time
+    file_name: str = "solution.hip"  #: the author's file name, for messages
+    seed: int | None = None  #: seed of the inputs; None for a secret random one
 
 
 def read_source(path: Path) -> str:
-    """The text of a source file, or `BadSourceFile` saying what is wrong with it."""
+    """Return the text of a source file.
+
+    Raises:
+        BadSourceFile: the file cannot be read, is empty, too large or not UTF-8 text.
+    """
     if path.is_dir():
-        raise BadSourceFile(f"{path} is a directory.", hint="Name one .hip file.")
+        raise BadSourceFile(f"{path} is a directory.", hint="Pass one .hip file.")
     try:
         with path.open("rb") as file:
-            data = file.read(MAX_SOURCE_BYTES + 1)  # a device or a pipe may have no end
+            data = file.read(MAX_SOURCE_BYTES + 1)  # a device or a pipe may never end
     except FileNotFoundError:
-        raise BadSourceFile(
-            f"{path} does not exist.", hint="Check the path; `ls` shows what is there."
-        ) from None
+        raise BadSourceFile(f"{path} does not exist.", hint="Check the path.") from None
     except OSError as error:
         raise BadSourceFile(
             f"{path} cannot be read: {error.strerror}.", hint="Check its permissions."
@@ -51,15 +50,17 @@ def read_source(path: Path) -> str:
 
 
 def decode_source(data: bytes, name: str) -> str:
-    """Source bytes as text, or `BadSourceFile` saying what is wrong with them."""
+    """Return source bytes as text with UNIX line ends.
+
+    Raises:
+        BadSourceFile: the source is empty, too large or not UTF-8 text.
+    """
     if not data.strip():
-        raise BadSourceFile(
-            f"{name} is empty.", hint="`warmfront problems starter SLUG` prints code to begin with."
-        )
+        raise BadSourceFile(f"{name} is empty.", hint="Start from the starter code of the problem.")
     if len(data) > MAX_SOURCE_BYTES:
         raise BadSourceFile(
-            f"{name} is too long: at most {MAX_SOURCE_BYTES:,} bytes are taken.",
-            hint="A kernel is a page or two of text: leave data and generated tables out.",
+            f"{name} is too large: the limit is {MAX_SOURCE_BYTES:,} bytes.",
+            hint="Remove data and generated tables from the source.",
         )
     try:
         text = data.decode("utf-8-sig")
@@ -69,5 +70,5 @@ def decode_source(data: bytes, name: str) -> str:
             hint="Save it as UTF-8 text.",
         ) from None
     if "\0" in text:
-        raise BadSourceFile(f"{name} contains a NUL byte.", hint="Name the source, not a compiled file.")
+        raise BadSourceFile(f"{name} contains a NUL byte.", hint="Pass the source, not a compiled file.")
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -15,31 +15,31 @@ class Endpoint(StrEnum):
 
 
 class Verdict(StrEnum):
-    """The one terminal event of a submission. Infrastructure's failures are told apart from the kernel's."""
+    """The one terminal event of a submission. Failures of the kernel and of infrastructure are distinct."""
 
-    XRAY = "XRAY"  #: looked into, not run (`xray`)
-    CHECKED = "CHECKED"  #: every case gave the right answer (`checker`)
-    BENCHMARKED = "BENCHMARKED"  #: right, and timed (`benchmark`)
-    ACCEPTED = "ACCEPTED"  #: right, timed, and it counts (`submit`)
-    COMPILE_ERROR = "COMPILE_ERROR"  #: it does not compile, or has no usable `solution`
-    WRONG_ANSWER = "WRONG_ANSWER"  #: an output is off, or an input was changed
-    RUNTIME_ERROR = "RUNTIME_ERROR"  #: it faulted, ended early, or broke a rule while running
-    TIME_LIMIT_EXCEEDED = "TIME_LIMIT_EXCEEDED"  #: it ran out of wall clock
-    MEMORY_LIMIT_EXCEEDED = "MEMORY_LIMIT_EXCEEDED"  #: it asked for more memory than it may have
-    CANCELLED = "CANCELLED"  #: its owner stopped it
-    RATE_LIMIT_EXCEEDED = "RATE_LIMIT_EXCEEDED"  #: its owner has had enough for today
-    BUDGET_EXCEEDED = "BUDGET_EXCEEDED"  #: the credits left do not cover the VM that it needs
-    ERROR = "ERROR"  #: Warmfront or its machine failed; the kernel is not to blame
+    XRAY = "XRAY"  #: compiled and analysed, but not run (`xray`)
+    CHECKED = "CHECKED"  #: all outputs are correct (`checker`)
+    BENCHMARKED = "BENCHMARKED"  #: correct and timed (`benchmark`)
+    ACCEPTED = "ACCEPTED"  #: correct, timed and listed on the leaderboard (`submit`)
+    COMPILE_ERROR = "COMPILE_ERROR"  #: the source does not compile or has no usable `solution`
+    WRONG_ANSWER = "WRONG_ANSWER"  #: an output is wrong, or an input was changed
+    RUNTIME_ERROR = "RUNTIME_ERROR"  #: the program crashed, ended early or broke a rule
+    TIME_LIMIT_EXCEEDED = "TIME_LIMIT_EXCEEDED"  #: a wall clock limit was reached
+    MEMORY_LIMIT_EXCEEDED = "MEMORY_LIMIT_EXCEEDED"  #: the memory limit was exceeded
+    CANCELLED = "CANCELLED"  #: the owner cancelled it
+    RATE_LIMIT_EXCEEDED = "RATE_LIMIT_EXCEEDED"  #: the owner's quota is used up
+    BUDGET_EXCEEDED = "BUDGET_EXCEEDED"  #: the remaining credits do not cover the VM that it needs
+    ERROR = "ERROR"  #: Warmfront or its infrastructure failed, not the kernel
 
     @property
     def exit_code(self) -> int:
-        """The command line's exit code: 0 accepted, 1 the kernel's fault, 3 infrastructure."""
+        """Exit code of the command line: 0 for success, 1 for a failing kernel, 3 for infrastructure."""
         if self in SUCCESS.values():
             return 0
         return 1 if self in KERNELS_FAULT else 3
 
 
-#: The verdict of a kernel that did everything right.
+#: The verdict of a kernel without failures, per endpoint.
 SUCCESS = {
     Endpoint.XRAY: Verdict.XRAY,
     Endpoint.CHECKER: Verdict.CHECKED,
@@ -47,7 +47,7 @@ SUCCESS = {
     Endpoint.SUBMIT: Verdict.ACCEPTED,
 }
 
-#: Verdicts for which the kernel is to blame.
+#: Verdicts that the kernel causes.
 KERNELS_FAULT = {
     Verdict.COMPILE_ERROR,
     Verdict.WRONG_ANSWER,
@@ -58,7 +58,7 @@ KERNELS_FAULT = {
 
 
 def is_terminal(status: str, endpoint: Endpoint) -> bool:
-    """Whether an event of this status is the last one of a submission to this endpoint."""
+    """Whether an event with this status is the last one of a submission to this endpoint."""
     if status in set(SUCCESS.values()):
         return status == SUCCESS[endpoint]
     return status in Verdict.__members__

@@ -1,4 +1,4 @@
-"""Starts the real listener as a process of its own, speaks to it, and looks for what it leaves behind."""
+"""Start the real listener as a process, send requests to it, and find what it leaves behind."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from warmfront.vm import VMInstance, VMState
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TOKEN = "a-token-for-tests"  # noqa: S105 - of no other use
+TOKEN = "a-token-for-tests"  # noqa: S105 - for tests only
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
 COMMAND = (sys.executable, "-m", "warmfront", "listener")
 
 SOURCE = (Path(__file__).parents[2] / "examples" / "leaky_relu.hip").read_text()
 
-#: Right in its first case, and never done with the second.
+#: Correct in its first case, and in an endless loop in the second.
 SPINNING = """
 #include <hip/hip_runtime.h>
 __global__ void leak(const float* input, float alpha, float* output, size_t count) {
@@ -44,8 +44,8 @@ extern "C" void solution(const float* input, float alpha, float* output, size_t 
 }
 """
 
-#: Nothing but a cancel or the listener's end stops a kernel that spins; and timing is short.
-PATIENT = {
+#: Only a cancel or the end of the listener stops a spinning kernel; the benchmark is short.
+LONG_TIMEOUTS = {
     "WARMFRONT_CASE_TIMEOUT": "600",
     "WARMFRONT_RUN_TIMEOUT": "600",
     "WARMFRONT_BENCH_BUDGET": "0.05",
@@ -54,29 +54,29 @@ PATIENT = {
 
 
 def attempt(name: str, **changes: Any) -> dict[str, Any]:
-    """An attempt as it goes on the wire."""
+    """Return the JSON body of an attempt."""
     fields = {"source": SOURCE, "file_name": "mine.hip", "problem": "leaky-relu", "dtype": "float32"}
     return {"id": name, **fields, "endpoint": "checker", **changes}
 
 
 def read_lines(response: httpx.Response) -> list[dict[str, Any]]:
-    """Every line of a stream that is read to its end."""
+    """Read a stream to its end and return all lines."""
     return [json.loads(line) for line in response.read().split(b"\n") if line]
 
 
 @dataclass(frozen=True)
 class Listening:
-    """A listener that runs."""
+    """A running listener."""
 
     process: subprocess.Popen[str]
     address: str
-    boxes: Path  #: where its boxes live
+    boxes: Path  #: directory of its boxes
     http: httpx.Client
-    owners: tuple[str, ...] = field(default=())  #: its names among cgroups
+    owners: tuple[str, ...] = field(default=())  #: owner names of its sandboxes
 
     @property
     def vm(self) -> VMInstance:
-        """The VM that it is, for a client."""
+        """The VM of this listener, for a client."""
         return VMInstance(
             id="vm-1",
             provider="local",
@@ -92,38 +92,38 @@ class Listening:
 
     @contextlib.contextmanager
     def stream(self, name: str, **changes: Any) -> Iterator[Iterator[dict[str, Any]]]:
-        """Post an attempt and read its lines as they come."""
+        """Post an attempt and yield an iterator over its lines as they arrive."""
         with self.http.stream("POST", "/execute", json=attempt(name, **changes)) as response:
             try:
                 yield (json.loads(line) for line in response.iter_lines() if line)
             except BaseException:
-                self.http.delete(f"/execute/{name}")  # or it would spin through all tests that follow
+                self.http.delete(f"/execute/{name}")  # otherwise it would spin during all following tests
                 raise
 
     def loaded_boxes(self) -> list[Path]:
-        """Folders of boxes that have a compiled kernel in them."""
+        """Return the folders of boxes that contain a compiled kernel."""
         return [file.parent for file in self.boxes.glob("*/*/solution.so") if file.stat().st_size]
 
     def leftovers(self) -> list[str]:
-        """What is there of it outside its own process."""
+        """Return the folders, cgroups and processes of its boxes."""
         hierarchy = find_hierarchy()
         groups = [name for owner in self.owners for name in (hierarchy.names(owner) if hierarchy else [])]
         return [*map(str, self.boxes.iterdir()), *groups, *processes_of(self.boxes)]
 
 
 def processes_of(folder: Path) -> list[str]:
-    """Processes that have the folder in their command line, as the first of every box does."""
-    found = []
+    """Return the command lines that contain the folder, as that of the first process of every box does."""
+    commands = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):  # it has just ended
             words = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
             if str(folder) in words and "--announce" not in words:
-                found.append(words)
-    return found
+                commands.append(words)
+    return commands
 
 
 def spin_until_it_runs(lines: Iterator[dict[str, Any]]) -> None:
-    """Read the stream of a spinning kernel until the case before the one that spins."""
+    """Read the stream of a spinning kernel up to the case before the one that spins."""
     assert [next(lines)["status"] for _ in range(3)] == ["COMPILING", "CHECKING", "TEST_RESULT"]
 
 
@@ -131,21 +131,21 @@ def spin_until_it_runs(lines: Iterator[dict[str, Any]]) -> None:
 def listening(
     folder: Path, *options: str, command: tuple[str, ...] = COMMAND, **environ: str
 ) -> Iterator[Listening]:
-    """A listener on a free port, ended when the block is left."""
+    """Start a listener on a free port; end it when the block is left."""
     boxes, announce = folder / "boxes", folder / "announce.json"
     boxes.mkdir(exist_ok=True)
-    env = {**os.environ, **PATIENT, "WARMFRONT_BOX_DIR": str(boxes), TOKEN_VARIABLE: TOKEN, **environ}
+    env = {**os.environ, **LONG_TIMEOUTS, "WARMFRONT_BOX_DIR": str(boxes), TOKEN_VARIABLE: TOKEN, **environ}
     argv = [*command, "--port", "0", "--toolchain", "cpu", "--announce", str(announce), *options]
     process = subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
         while "listening on" not in (line := process.stdout.readline()):
-            assert line, "the listener ended before it listened"
-        told = json.loads(announce.read_text())
-        assert told["pid"] == process.pid
+            assert line, "the listener ended before it accepted connections"
+        announced = json.loads(announce.read_text())
+        assert announced["pid"] == process.pid
         owners = tuple(path.name for path in boxes.iterdir())
-        with httpx.Client(base_url=told["address"], headers=HEADERS, timeout=60) as http:
-            yield Listening(process, told["address"], boxes, http, owners)
+        with httpx.Client(base_url=announced["address"], headers=HEADERS, timeout=60) as http:
+            yield Listening(process, announced["address"], boxes, http, owners)
     finally:
         process.terminate()
         process.wait(60)

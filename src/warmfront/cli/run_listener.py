@@ -23,7 +23,7 @@ def run_listener(
         options = ListenerOptions(
             host=host,
             port=port,
-            dead_man_s=dead_man_s or configured.dead_man_s,
+            watchdog_s=dead_man_s or configured.dead_man_s,
             announce=announce,
             toolchain=toolchain,
         )

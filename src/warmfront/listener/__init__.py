@@ -1,1 +1,1 @@
-"""The service on the VM: it takes attempts, has them judged one at a time, and streams what happens."""
+"""The HTTP service on a VM: accept attempts, judge them one at a time, and stream their events."""

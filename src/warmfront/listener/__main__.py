@@ -1,6 +1,6 @@
-"""`python -m warmfront.listener`: the listener where nothing else of Warmfront is, as on a leased VM.
+"""`python -m warmfront.listener`: the listener on a VM, where the rest of Warmfront is not installed.
 
-Its options are those of `warmfront listener`; only what they need is loaded.
+It has the options of `warmfront listener` and imports only what they need.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from warmfront.listener.single_attempt import judge_single_attempt
 
 
 def main() -> int:
-    """Listen; the exit code."""
+    """Run the listener and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m warmfront.listener", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
-    parser.add_argument("--dead-man", type=float, dest="dead_man_s")
+    parser.add_argument("--dead-man", type=float, dest="watchdog_s")
     parser.add_argument("--announce", type=Path)
     parser.add_argument("--toolchain")
-    parser.add_argument("--once", type=Path, help="judge the attempt in this file, and end")
-    typed = parser.parse_args()
+    parser.add_argument("--once", type=Path, help="judge the attempt in this file, then exit")
+    arguments = parser.parse_args()
     try:
         configured = settings.load(env_file=None)
-        if typed.once is not None:
-            judge_single_attempt(typed.once, typed.toolchain, configured)
+        if arguments.once is not None:
+            judge_single_attempt(arguments.once, arguments.toolchain, configured)
             return 0
         options = ListenerOptions(
-            host=typed.host,
-            port=typed.port,
-            dead_man_s=typed.dead_man_s or configured.dead_man_s,
-            announce=typed.announce,
-            toolchain=typed.toolchain,
+            host=arguments.host,
+            port=arguments.port,
+            watchdog_s=arguments.watchdog_s or configured.dead_man_s,
+            announce=arguments.announce,
+            toolchain=arguments.toolchain,
         )
         serve(options, configured)
     except WarmfrontError as error:

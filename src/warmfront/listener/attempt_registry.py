@@ -1,7 +1,7 @@
-"""The attempts of this listener: each runs in a thread of its own and leaves its lines here.
+"""The attempts of this listener: each is judged in its own thread, and its lines are stored here.
 
-All of it belongs to the event loop's thread: a judging thread only posts what it has. What is finished
-is kept for a while, so that a control plane that was away gets the whole stream.
+All state belongs to the event loop's thread; judging threads only post callbacks to the loop. Finished
+attempts are kept for a while, so that a control plane that lost its connection can read the whole stream.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Finished attempts that are kept.
-KEPT = 256
+#: How many finished attempts are kept.
+MAX_FINISHED = 256
 #: AttemptRegistry that may be unfinished at once. A control plane sends one, and perhaps the next.
-MOST_UNFINISHED = 32
+MAX_UNFINISHED = 32
 
 
 class AttemptJudge(Protocol):
-    """What judges an attempt."""
+    """Judges an attempt."""
 
     def events(
         self,
@@ -45,33 +45,33 @@ class AttemptJudge(Protocol):
         run_slot: AbstractContextManager[None],
         cancellation: CancellationToken,
     ) -> Iterator[Event]:
-        """The events of the attempt, ending with its verdict."""
+        """Judge the attempt and yield its events; the last one is the verdict."""
 
 
 class AttemptExecution:
-    """One attempt and what became of it so far."""
+    """One attempt, the lines that it has produced so far, and its state."""
 
     def __init__(self, attempt: ExecuteRequest) -> None:
         self.attempt = attempt
         self.cancellation = CancellationToken()
         self.lines: list[bytes] = []
-        self.is_over = False  #: it has its verdict
-        self.ended = asyncio.Event()  #: and nothing of it is left
+        self.has_verdict = False  #: the verdict is the last line
+        self.ended = asyncio.Event()  #: set when its thread has ended and its boxes are destroyed
         self._changed = asyncio.Event()
 
     def add(self, line: bytes, *, is_last: bool) -> None:
-        """One more line."""
+        """Append a line and wake up the followers."""
         self.lines.append(line)
-        self.is_over = is_last
+        self.has_verdict = is_last
         self.wake()
 
     def wake(self) -> None:
-        """Have every follower look."""
+        """Wake up every follower."""
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 
     async def wait(self) -> bool:
-        """Wait for a change; False if it is time for a sign of life."""
+        """Wait for a change. Return False if a keep-alive line is due."""
         try:
             await asyncio.wait_for(self._changed.wait(), KEEP_ALIVE_S)
         except TimeoutError:
@@ -82,22 +82,27 @@ class AttemptExecution:
 class AttemptRegistry:
     """Starts, follows and cancels attempts."""
 
-    def __init__(self, work: AttemptJudge) -> None:
-        self._work = work
+    def __init__(self, attempt_judge: AttemptJudge) -> None:
+        self._attempt_judge = attempt_judge
         self._pipeline = AttemptPipeline()
-        self._runs: dict[str, AttemptExecution] = {}
+        self._executions: dict[str, AttemptExecution] = {}
         self._is_closed = False
 
     def start(self, attempt: ExecuteRequest) -> AttemptExecution:
-        """Start the attempt, or return its execution if it was started before."""
-        execution = self._runs.get(attempt.id)
+        """Start the attempt, or return its execution if it was started before.
+
+        Raises:
+            Conflict: a different attempt has the same id.
+            InfrastructureError: the listener is closing or has too many unfinished attempts.
+        """
+        execution = self._executions.get(attempt.id)
         if execution is not None:
             if execution.attempt != attempt:
-                raise Conflict(f"Another attempt has the id {attempt.id}.")
+                raise Conflict(f"A different attempt has the id {attempt.id}.")
             return execution
-        if self._is_closed or len(self.running()) >= MOST_UNFINISHED:
-            raise InfrastructureError("This listener takes no more attempts now.")
-        execution = self._runs[attempt.id] = AttemptExecution(attempt)
+        if self._is_closed or len(self.running()) >= MAX_UNFINISHED:
+            raise InfrastructureError("The listener does not accept attempts now: it is closing or full.")
+        execution = self._executions[attempt.id] = AttemptExecution(attempt)
         self._forget_oldest()
         loop = asyncio.get_running_loop()
         name = f"attempt {attempt.id}"
@@ -106,54 +111,58 @@ class AttemptRegistry:
         return execution
 
     def get(self, attempt_id: str) -> AttemptExecution:
-        """The execution of that attempt."""
+        """Return the execution of an attempt. Raises `UnknownAttempt`."""
         try:
-            return self._runs[attempt_id]
+            return self._executions[attempt_id]
         except KeyError:
-            raise UnknownAttempt(f"This listener has no attempt {attempt_id[:128]}.") from None
+            raise UnknownAttempt(f"Unknown attempt: {attempt_id[:128]}.") from None
 
     def running(self) -> tuple[str, ...]:
-        """The attempts that have no verdict yet, oldest first."""
-        return tuple(name for name, execution in self._runs.items() if not execution.is_over)
+        """Return the ids of the attempts without a verdict, oldest first."""
+        return tuple(name for name, execution in self._executions.items() if not execution.has_verdict)
 
     async def follow(self, execution: AttemptExecution, after: int = 0) -> AsyncIterator[bytes]:
-        """The lines after `after` as they come; it ends after the last, or when the listener ends."""
+        """Yield the lines after number `after`; end after the verdict or when the listener closes."""
         while not self._is_closed:
-            fresh = execution.lines[after:]
-            if fresh:
-                after += len(fresh)
-                yield b"".join(fresh)
-            elif execution.is_over:
+            new_lines = execution.lines[after:]
+            if new_lines:
+                after += len(new_lines)
+                yield b"".join(new_lines)
+            elif execution.has_verdict:
                 return
             elif not await execution.wait():
                 yield b"\n"
 
     async def cancel(self, execution: AttemptExecution) -> None:
-        """End it; returns when nothing of it is left."""
+        """Cancel the attempt; return when its thread has ended and its boxes are destroyed."""
         await asyncio.to_thread(execution.cancellation.cancel)
         await execution.ended.wait()
 
     async def close(self) -> None:
         """Stop every attempt. Streams end without a verdict: the VM ends, nobody cancelled the attempts."""
         self._is_closed = True
-        for execution in self._runs.values():
+        for execution in self._executions.values():
             execution.wake()
         await asyncio.gather(
-            *(self.cancel(execution) for execution in self._runs.values() if not execution.ended.is_set())
+            *(
+                self.cancel(execution)
+                for execution in self._executions.values()
+                if not execution.ended.is_set()
+            )
         )
 
     def stop_all(self) -> None:
-        """Destroy every box, from whatever thread: for when the event loop no longer answers."""
-        for execution in list(self._runs.values()):
+        """Destroy every box. Callable from any thread, for when the event loop hangs."""
+        for execution in list(self._executions.values()):
             execution.cancellation.cancel()
 
     def _forget_oldest(self) -> None:
-        ended = [name for name, execution in self._runs.items() if execution.ended.is_set()]
-        for name in ended[: max(0, len(ended) - KEPT)]:
-            del self._runs[name]
+        ended = [name for name, execution in self._executions.items() if execution.ended.is_set()]
+        for name in ended[: max(0, len(ended) - MAX_FINISHED)]:
+            del self._executions[name]
 
     def _judge(self, execution: AttemptExecution, loop: asyncio.AbstractEventLoop) -> None:
-        """In a thread of its own: post every line, and then that it has ended."""
+        """Judge in this thread: post every line to the event loop, and finally the end."""
         endpoint = Endpoint(execution.attempt.endpoint)
         for seq, event in enumerate(self._events(execution), 1):
             fields = event.fields()
@@ -166,13 +175,13 @@ class AttemptRegistry:
     def _events(self, execution: AttemptExecution) -> Iterator[Event]:
         try:
             with self._pipeline.enter(execution.cancellation) as run_slot:
-                yield from self._work.events(
+                yield from self._attempt_judge.events(
                     execution.attempt, run_slot=run_slot, cancellation=execution.cancellation
                 )
         except JudgeCancelled:
             yield cancelled_event()
-        except Exception as error:  # the thread's edge: every attempt gets a verdict
-            log.exception("attempt %s failed", execution.attempt.id)
+        except Exception as error:  # the edge of the thread: every attempt gets a verdict
+            log.exception("attempt %s failed; its verdict is ERROR", execution.attempt.id)
             yield Failed(
                 verdict=Verdict.ERROR,
                 code="INTERNAL",
@@ -181,7 +190,7 @@ class AttemptRegistry:
 
 
 def _post(loop: asyncio.AbstractEventLoop, callback: Callable[[], object]) -> None:
-    with contextlib.suppress(RuntimeError):  # the event loop is gone, and with it all who listened
+    with contextlib.suppress(RuntimeError):  # the event loop is closed: nobody reads the lines
         loop.call_soon_threadsafe(callback)
 
 

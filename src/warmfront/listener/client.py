@@ -1,6 +1,7 @@
-"""The control plane's side of a listener, over HTTP.
+"""The control plane's HTTP client for listeners.
 
-It tells what is lost from what is refused, and retries nothing: that is the orchestrator's to decide.
+It distinguishes unreachable VMs from rejected requests and never retries: the orchestrator decides about
+that.
 """
 
 from __future__ import annotations
@@ -24,39 +25,39 @@ if TYPE_CHECKING:
     from warmfront.vm import VMInstance
 
 CONNECT_S = 5.0
-#: No event is larger; a VM that sends more is not ours any more.
+#: Upper limit for the size of an event; a VM that sends more is compromised.
 MAX_LINE_BYTES = 16 << 20
 
-#: Refusals that are no fault of the VM's.
-_REFUSALS = {404: UnknownAttempt, 409: Conflict, 413: BadRequest, 422: BadRequest}
+#: Status codes of requests that the listener rejects; the VM itself is fine.
+_REJECTIONS = {404: UnknownAttempt, 409: Conflict, 413: BadRequest, 422: BadRequest}
 
 
 class HttpListenerClient:
-    """Speaks to every listener, over one pool of connections."""
+    """A client for all listeners, with one connection pool."""
 
     def __init__(self, token_of: Callable[[str], str]) -> None:
         self._token_of = token_of
         self._http = httpx.AsyncClient(
             timeout=httpx.Timeout(SILENCE_S, connect=CONNECT_S, pool=None),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
-            trust_env=False,  # a proxy of the machine's, or its .netrc, has no part in this
+            trust_env=False,  # ignore proxies and .netrc of this machine
         )
 
     async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
-        """Start the attempt, or re-attach to it; all of its events from the first."""
+        """Start the attempt, or re-attach to it, and yield all of its events."""
         async with self._request(vm, "POST", "/execute", json=asdict(attempt)) as response:
-            async for progress in _progress(response, after=0):
-                yield progress
+            async for event in _attempt_events(response, after=0):
+                yield event
 
     async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:
-        """Re-attach: the events after `after`. Raises `UnknownAttempt` if the listener never had it."""
+        """Re-attach and yield the events after `after`. Raises `UnknownAttempt`."""
         path = f"/execute/{quote(attempt_id, safe='')}/events"
         async with self._request(vm, "GET", path, params={"after": after}) as response:
-            async for progress in _progress(response, after=after):
-                yield progress
+            async for event in _attempt_events(response, after=after):
+                yield event
 
     async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
-        """Stop it; returns when its sandbox is gone. What is unknown or finished is no error."""
+        """Cancel the attempt; return when its boxes are destroyed. Unknown and finished attempts are fine."""
         try:
             async with self._request(vm, "DELETE", f"/execute/{quote(attempt_id, safe='')}"):
                 pass
@@ -64,11 +65,11 @@ class HttpListenerClient:
             return
 
     async def health(self, vm: VMInstance) -> ListenerHealth:
-        """Whether it is there, and what it does."""
+        """Return the state of the listener."""
         return await self._health(vm, "GET", "/health")
 
     async def heartbeat(self, vm: VMInstance) -> ListenerHealth:
-        """Say that we are still here: a listener that hears nothing for a while ends itself."""
+        """Send a heartbeat. Without heartbeats the watchdog ends the listener."""
         return await self._health(vm, "POST", "/heartbeat")
 
     async def close(self) -> None:
@@ -79,11 +80,11 @@ class HttpListenerClient:
         async with self._request(vm, method, path) as response:
             body = await response.aread()
             try:
-                told = json.loads(body)
-                fields = {name: told[name] for name in ListenerHealth.__dataclass_fields__}
+                content = json.loads(body)
+                fields = {name: content[name] for name in ListenerHealth.__dataclass_fields__}
                 return ListenerHealth(**{**fields, "running": tuple(fields["running"])})
             except (ValueError, KeyError, TypeError):
-                raise VMUnreachable(f"{vm.id} answers with something that is no health.") from None
+                raise VMUnreachable(f"{vm.id}: the health response cannot be parsed.") from None
 
     @asynccontextmanager
     async def _request(
@@ -91,9 +92,9 @@ class HttpListenerClient:
         vm: VMInstance,
         method: str,
         path: str,
-        **options: Any,  # noqa: ANN401 - httpx's own
+        **options: Any,  # noqa: ANN401 - options of httpx
     ) -> AsyncIterator[httpx.Response]:
-        """One request, answered with success; any other end is an error of ours."""
+        """Send a request and yield the successful response; raise one of our errors otherwise."""
         if vm.address is None:
             raise VMUnreachable(f"{vm.id} has no address yet.")
         headers = {"Authorization": f"Bearer {self._token_of(vm.id)}"}
@@ -101,14 +102,14 @@ class HttpListenerClient:
         try:
             async with self._http.stream(method, url, headers=headers, **options) as response:
                 if not response.is_success:
-                    raise _refusal(vm, response.status_code, await response.aread())
+                    raise _rejection(vm, response.status_code, await response.aread())
                 yield response
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
-            raise VMUnreachable(f"{vm.id} does not answer: {type(error).__name__} {error}".strip()) from error
+            raise VMUnreachable(f"{vm.id} is unreachable: {type(error).__name__} {error}".strip()) from error
 
 
-async def _progress(response: httpx.Response, *, after: int) -> AsyncIterator[AttemptEvent]:
-    """The lines of a stream; one that ends before its verdict was cut."""
+async def _attempt_events(response: httpx.Response, *, after: int) -> AsyncIterator[AttemptEvent]:
+    """Yield the events of a stream. Raises `VMUnreachable` if it ends before the verdict."""
     if response.status_code == httpx.codes.NO_CONTENT:
         return
     try:
@@ -117,30 +118,30 @@ async def _progress(response: httpx.Response, *, after: int) -> AsyncIterator[At
             fields = json.loads(line)
             after += 1
             if fields.pop("seq") != after:
-                raise VMUnreachable("The listener's stream has a gap.")
+                raise VMUnreachable("The listener's stream has a gap in its sequence numbers.")
             yield AttemptEvent(seq=after, fields=fields)
             if is_terminal(fields["status"], endpoint):
                 return
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise VMUnreachable(f"The listener's stream makes no sense: {error!r}") from error
+        raise VMUnreachable(f"The listener's stream cannot be parsed: {error!r}") from error
     raise VMUnreachable("The listener's stream ended before the verdict.")
 
 
 async def _lines(response: httpx.Response) -> AsyncIterator[bytes]:
-    """Whole lines; empty ones are signs of life."""
+    """Yield the lines of a response without the empty keep-alive lines."""
     rest = b""
     async for chunk in response.aiter_bytes():
         *lines, rest = (rest + chunk).split(b"\n")
         if len(rest) > MAX_LINE_BYTES:
-            raise VMUnreachable("The listener sends a line without an end.")
+            raise VMUnreachable("The listener sent a line that exceeds the size limit.")
         for line in lines:
             if line:
                 yield line
 
 
-def _refusal(vm: VMInstance, status: int, body: bytes) -> Exception:
+def _rejection(vm: VMInstance, status: int, body: bytes) -> Exception:
     try:
         detail = str(json.loads(body)["detail"])
     except (ValueError, KeyError, TypeError):
         detail = f"HTTP {status}"
-    return _REFUSALS.get(status, VMUnreachable)(f"{vm.id}: {detail}")
+    return _REJECTIONS.get(status, VMUnreachable)(f"{vm.id}: {detail}")

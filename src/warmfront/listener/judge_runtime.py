@@ -1,6 +1,6 @@
-"""Puts together what judges on this VM: one toolchain and one sandbox for all attempts, both kept warm.
+"""The judge of this VM, with one toolchain and one sandbox for all attempts, both kept warm.
 
-The X-ray was done before an attempt came here, so nothing of it is loaded.
+The control plane makes the X-ray before it sends an attempt, so nothing of it is imported.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
 
-#: What the judge loads when it first needs it: NumPy, and all that is made of it.
-LATE = ("warmfront.judge.output_check", "warmfront.judge.buffer_layout", "warmfront.judge.case_timer")
+#: Modules that the judge imports on first use, because they need NumPy.
+LAZY_MODULES = ("warmfront.judge.output_check", "warmfront.judge.buffer_layout", "warmfront.judge.case_timer")
 
 
 class JudgeRuntime:
-    """The judge of this VM."""
+    """A judge, its toolchain and its sandbox, opened once and used for every attempt."""
 
     def __init__(self, toolchain: Toolchain, sandbox: Sandbox, settings: Settings) -> None:
         self.toolchain = toolchain
@@ -47,14 +47,19 @@ class JudgeRuntime:
 
     @classmethod
     def open(cls, toolchain_name: str | None, settings: Settings) -> Self:
-        """Build and load everything that does not depend on an attempt."""
+        """Build and load everything that does not depend on an attempt.
+
+        Raises:
+            IsolationRequired: AMD_CONTAINER_ISOLATION is false.
+            WarmfrontError: the toolchain or the sandbox does not work.
+        """
         if not settings.isolation:
             raise IsolationRequired(
-                "AMD_CONTAINER_ISOLATION is false, and a listener runs code of others.", hint="Unset it."
+                "AMD_CONTAINER_ISOLATION is false, but a listener runs untrusted code.", hint="Unset it."
             )
         toolchain = open_toolchain(toolchain_name, settings)
         if toolchain.simulated:
-            # A pool of threads only gets in the way of the kernel's own.
+            # BLAS threads would compete with the threads that run the kernel.
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         toolchain.build()
         sandbox = open_sandbox(settings.sandbox, base=settings.box_dir, image=settings.docker_image)
@@ -67,14 +72,14 @@ class JudgeRuntime:
         return runtime
 
     def warm_up(self) -> None:
-        """Have the first attempt find what the second would."""
+        """Prepare boxes and import lazy modules, so that the first attempt is as fast as later ones."""
         self._sandbox.prepare(self.toolchain.compile_template(self._settings))
         self._sandbox.prepare(self.toolchain.run_template(self._settings))
         checked = self.toolchain.checked_build
         if checked is not None and self._settings.bug_finder and checked.failure is None:
             self._sandbox.prepare(checked.compile_template(self._settings))
             self._sandbox.prepare(checked.run_template(self._settings, max_steps=QUICK.max_steps))
-        for module in LATE:
+        for module in LAZY_MODULES:
             importlib.import_module(module)
         problems.all_problems()
 
@@ -85,9 +90,9 @@ class JudgeRuntime:
         run_slot: AbstractContextManager[None],
         cancellation: CancellationToken,
     ) -> Iterator[Event]:
-        """The events of the attempt, ending with its verdict."""
+        """Judge the attempt and yield its events; the last one is the verdict."""
         try:
-            with self._problem(attempt, cancellation) as problem:
+            with self._open_problem(attempt, cancellation) as problem:
                 yield from self._judge.judge(
                     to_judge_request(attempt, problem), run_slot=run_slot, cancellation=cancellation
                 )
@@ -96,12 +101,12 @@ class JudgeRuntime:
         finally:
             self._sandbox.refill()
 
-    def _problem(
+    def _open_problem(
         self, attempt: ExecuteRequest, cancellation: CancellationToken
     ) -> AbstractContextManager[Problem]:
         if attempt.problem_def is None:
             return nullcontext(problems.get(attempt.problem))
-        from warmfront.problems.sandboxed.proxy import open_sandboxed_problem  # noqa: PLC0415 - few attempts bring one
+        from warmfront.problems.sandboxed.proxy import open_sandboxed_problem  # noqa: PLC0415 - few attempts need it
 
         return open_sandboxed_problem(
             attempt.problem_def,
@@ -112,5 +117,5 @@ class JudgeRuntime:
         )
 
     def close(self) -> None:
-        """Destroy every box."""
+        """Destroy every prepared box."""
         self._sandbox.close()

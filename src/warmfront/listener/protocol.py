@@ -1,7 +1,7 @@
-"""What the control plane and a listener say to each other; both sides import this and nothing of the other.
+"""The protocol between the control plane and a listener. Neither side imports anything else of the other.
 
-`POST /execute` and `GET /execute/{attempt}/events?after=N` answer with one JSON object a line: an
-event's fields and its `seq`, counted from 1 in each attempt. The line with a terminal status is the last.
+`POST /execute` and `GET /execute/{attempt}/events?after=N` respond with one JSON object per line: the fields
+of an event and its `seq`, counted from 1 in each attempt. The line with a terminal status is the last.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ TOKEN_VARIABLE = "WARMFRONT_LISTENER_TOKEN"  # noqa: S105 - the name, not the to
 
 @dataclass(frozen=True, kw_only=True)
 class ExecuteRequest:
-    """One try of one submission on one VM."""
+    """The body of `POST /execute`: one attempt to judge one submission on one VM."""
 
-    id: str  #: unique; a second POST with it re-attaches
+    id: str  #: id of the attempt; a second POST with it re-attaches
     source: str
     file_name: str
     problem: str
@@ -45,39 +45,39 @@ class ExecuteRequest:
 class AttemptEvent:
     """One line of an attempt's stream."""
 
-    seq: int  #: from 1, without gap
+    seq: int  #: from 1, without gaps
     fields: dict[str, Any]  #: `status` and the event's own fields
 
 
 @dataclass(frozen=True, kw_only=True)
 class ListenerHealth:
-    """What `GET /health` says."""
+    """The response of `GET /health` and `POST /heartbeat`."""
 
     version: str
     toolchain: str
     gpu: str
     simulated: bool
-    running: tuple[str, ...]  #: attempts that are not finished
+    running: tuple[str, ...]  #: ids of the attempts without a verdict
     uptime_s: float
 
 
 class ListenerClient(Protocol):
-    """The control plane's side. A VM that cannot be reached raises `VMUnreachable`."""
+    """The control plane's interface to listeners. Methods raise `VMUnreachable` if a VM does not respond."""
 
     def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
-        """Start the attempt, or re-attach to it; all of its events from the first."""
+        """Start the attempt, or re-attach to it, and yield all of its events."""
 
     def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:
-        """Re-attach: the events after `after`. Raises `UnknownAttempt` if the listener never had it."""
+        """Re-attach and yield the events after `after`. Raises `UnknownAttempt`."""
 
     async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
-        """Stop it; returns when its sandbox is gone. What is unknown or finished is no error."""
+        """Cancel the attempt; return when its boxes are destroyed. Unknown and finished attempts are fine."""
 
     async def health(self, vm: VMInstance) -> ListenerHealth:
-        """Whether it is there, and what it does."""
+        """Return the state of the listener."""
 
     async def heartbeat(self, vm: VMInstance) -> ListenerHealth:
-        """Say that we are still here: a listener that hears nothing for a while ends itself."""
+        """Send a heartbeat. Without heartbeats the watchdog ends the listener."""
 
     async def close(self) -> None:
         """Close every connection."""

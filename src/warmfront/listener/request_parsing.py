@@ -1,7 +1,7 @@
-"""Reads what a control plane sends: a body becomes an `ExecuteRequest`, and that a `JudgeRequest`.
+"""Parse and validate requests: a body becomes an `ExecuteRequest`, and that a `JudgeRequest`.
 
-What cannot be read is refused with the name of its field.
-Nothing is believed: sizes, types and names are looked at before anything is started.
+Sizes, types and names are checked before anything is started. An invalid request is rejected with the name of
+the field.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 _FILE_NAME = re.compile(r"[^\x00-\x1f\x7f/]{1,255}")
 _SLUG = re.compile(r"(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*")
 _OPTIONAL = {"problem_def"}
-#: What an attempt may do on a VM; the X-ray was done before.
+#: The endpoints of attempts; `xray` needs no VM.
 _ENDPOINTS = {endpoint.value for endpoint in Endpoint if endpoint is not Endpoint.XRAY}
 
 
 class InvalidField(BadRequest):
-    """A field of the attempt has a value that is not allowed."""
+    """A field of the request is missing or has a value that is not allowed."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(f"{field}: {message}")
@@ -37,27 +37,27 @@ class InvalidField(BadRequest):
 
 
 def parse_execute_request(body: bytes) -> ExecuteRequest:
-    """The attempt in a request's body."""
+    """Parse the body of `POST /execute`. Raises `InvalidField`."""
     fields = _read_object(body)
     known = {field.name for field in dataclasses.fields(ExecuteRequest)}
     for name in fields.keys() - known:
-        raise InvalidField(name[:64], "there is no such field.")
+        raise InvalidField(name[:64], "unknown field.")
     for name in sorted(known):
-        _refuse_wrong_type(name, fields)
+        _check_type(name, fields)
     attempt = ExecuteRequest(**fields)
     if not _ID.fullmatch(attempt.id):
-        raise InvalidField("id", "letters, digits and _ . : - are allowed, 128 at most.")
+        raise InvalidField("id", "allowed are up to 128 letters, digits and _ . : -")
     if not _FILE_NAME.fullmatch(attempt.file_name):
-        raise InvalidField("file_name", "it is no name of a file.")
+        raise InvalidField("file_name", "not a valid file name.")
     if attempt.endpoint not in _ENDPOINTS:
-        raise InvalidField("endpoint", f"one of {', '.join(sorted(_ENDPOINTS))} is expected.")
+        raise InvalidField("endpoint", f"expected one of {', '.join(sorted(_ENDPOINTS))}.")
     _source_of(attempt)
-    _refuse_bad_problem(attempt)
+    _check_problem(attempt)
     return attempt
 
 
 def to_judge_request(attempt: ExecuteRequest, problem: Problem) -> JudgeRequest:
-    """What the judge gets."""
+    """Return the request for the judge."""
     return JudgeRequest(
         source=_source_of(attempt),
         problem=problem,
@@ -68,10 +68,10 @@ def to_judge_request(attempt: ExecuteRequest, problem: Problem) -> JudgeRequest:
 
 
 def dtype_of(attempt: ExecuteRequest, problem: Problem) -> Dtype:
-    """The dtype that was asked for, if the problem has it."""
+    """Return the requested dtype. Raises `InvalidField` if the problem does not support it."""
     allowed = [dtype.value for dtype in problem.dtypes]
     if attempt.dtype not in allowed:
-        raise InvalidField("dtype", f"{problem.slug} has {' and '.join(allowed)}.")
+        raise InvalidField("dtype", f"{problem.slug} supports {' and '.join(allowed)}.")
     return Dtype(attempt.dtype)
 
 
@@ -79,18 +79,18 @@ def _read_object(body: bytes) -> dict[str, Any]:
     try:
         fields = json.loads(body)
     except (ValueError, RecursionError):
-        raise InvalidField("body", "it is not JSON.") from None
+        raise InvalidField("body", "not valid JSON.") from None
     if not isinstance(fields, dict):
-        raise InvalidField("body", "a JSON object is expected.")
+        raise InvalidField("body", "expected a JSON object.")
     return fields
 
 
-def _refuse_wrong_type(name: str, fields: dict[str, Any]) -> None:
+def _check_type(name: str, fields: dict[str, Any]) -> None:
     if name not in fields and name not in _OPTIONAL:
-        raise InvalidField(name, "it is missing.")
+        raise InvalidField(name, "required.")
     value = fields.get(name)
     if not isinstance(value, str) and not (name in _OPTIONAL and value is None):
-        raise InvalidField(name, "text is expected.")
+        raise InvalidField(name, "expected a string.")
 
 
 def _source_of(attempt: ExecuteRequest) -> str:
@@ -99,10 +99,10 @@ def _source_of(attempt: ExecuteRequest) -> str:
     except BadSourceFile as error:
         raise InvalidField("source", error.message) from None
     except UnicodeEncodeError:
-        raise InvalidField("source", "it has half a character: a surrogate without its other.") from None
+        raise InvalidField("source", "contains an unpaired surrogate.") from None
 
 
-def _refuse_bad_problem(attempt: ExecuteRequest) -> None:
+def _check_problem(attempt: ExecuteRequest) -> None:
     if attempt.problem_def is None:
         try:
             dtype_of(attempt, problems.get(attempt.problem))
@@ -110,13 +110,13 @@ def _refuse_bad_problem(attempt: ExecuteRequest) -> None:
             raise InvalidField("problem", error.message) from None
         return
     if not _SLUG.fullmatch(attempt.problem):
-        raise InvalidField("problem", "a slug such as dot-product is expected.")
-    # Its own problem is loaded in a sandbox, later; only what can be told from here is looked at.
-    if len(attempt.problem_def) > MAX_SOURCE_BYTES or _half_a_character(attempt.problem_def):
-        raise InvalidField("problem_def", f"text of at most {MAX_SOURCE_BYTES:,} characters is expected.")
+        raise InvalidField("problem", "expected a slug such as dot-product.")
+    # The problem is loaded later, in a sandbox; check only what can be checked without running it.
+    if len(attempt.problem_def) > MAX_SOURCE_BYTES or _has_surrogates(attempt.problem_def):
+        raise InvalidField("problem_def", f"expected a string of at most {MAX_SOURCE_BYTES:,} characters.")
     if attempt.dtype not in {dtype.value for dtype in Dtype}:
-        raise InvalidField("dtype", f"one of {', '.join(Dtype)} is expected.")
+        raise InvalidField("dtype", f"expected one of {', '.join(Dtype)}.")
 
 
-def _half_a_character(text: str) -> bool:
+def _has_surrogates(text: str) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in text)

@@ -1,6 +1,6 @@
-"""The listener as a process: its socket, its signals, its token, and an end that leaves nothing behind.
+"""The listener process: its socket, signals and token, and a shutdown that leaves nothing behind.
 
-What it answers is elsewhere; here is only how it lives.
+The request handlers are in `app`.
 """
 
 from __future__ import annotations
@@ -35,43 +35,48 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: How long open connections may take once the attempts are gone.
-GOODBYE_S = 2
-#: Whoever comes beyond is turned away before the token is looked at.
-MOST_CONNECTIONS = 512
+#: How long open connections may take to close after the attempts have ended.
+CLOSE_TIMEOUT_S = 2
+#: Further connections are rejected before the token is checked.
+MAX_CONNECTIONS = 512
 
 
 @dataclass(frozen=True, kw_only=True)
 class ListenerOptions:
-    """What was typed."""
+    """The options of the command line."""
 
     host: str
-    port: int  #: 0: any that is free
-    dead_man_s: float
-    announce: Path | None  #: is written when it listens
+    port: int  #: 0 for any free port
+    watchdog_s: float  #: seconds without contact after which the listener ends itself
+    announce: Path | None  #: file for the address, written once the listener accepts connections
     toolchain: str | None
 
 
 def serve(options: ListenerOptions, settings: Settings) -> None:
-    """Listen until told to end, or until nobody speaks to us any more."""
+    """Listen until a signal arrives or the watchdog ends the listener.
+
+    Raises:
+        UsageError: the token is not set.
+        InfrastructureError: the address is in use, or the toolchain or sandbox does not work.
+    """
     token = take_token(os.environ)
     log_to_streams()
-    # Until the event loop has the signals, an end in good order is an exception.
+    # Until the event loop handles signals, SIGTERM raises SystemExit for an orderly exit.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with (
-        _listening(options) as listening,
+        _open_socket(options) as listening,
         contextlib.closing(JudgeRuntime.open(options.toolchain, settings)) as runtime,
     ):
         asyncio.run(_serve(listening, runtime, token, options))
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what is left to do is to clean up
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # only cleanup is left
 
 
 def take_token(environ: MutableMapping[str, str]) -> str:
-    """The token, out of the environment: no child shall see it."""
+    """Remove the token from the environment, so that child processes do not inherit it, and return it."""
     token = environ.pop(TOKEN_VARIABLE, "").strip()
     if not token:
         raise UsageError(
-            f"{TOKEN_VARIABLE} is not set, and a listener answers nobody without a token.",
+            f"{TOKEN_VARIABLE} is not set; the listener requires a token.",
             hint=f"{TOKEN_VARIABLE}=$(openssl rand -hex 32) warmfront listener",
         )
     return token
@@ -97,30 +102,30 @@ async def _serve(
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=GOODBYE_S,
-        limit_concurrency=MOST_CONNECTIONS,
+        timeout_graceful_shutdown=CLOSE_TIMEOUT_S,
+        limit_concurrency=MAX_CONNECTIONS,
     )
     server = ListenerServer(config, attempts, on_start=lambda: _announce(listening, options))
     loop = asyncio.get_running_loop()
 
-    def end_from_thread() -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: it ends already
-            loop.call_soon_threadsafe(server.end)
+    def shut_down() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the process is already ending
+            loop.call_soon_threadsafe(server.shut_down)
 
     def force() -> None:
         attempts.stop_all()
         runtime.close()
 
-    dead_man = Watchdog(contact, options.dead_man_s, end=end_from_thread, force=force)
-    server.on_end = dead_man.ending
+    watchdog = Watchdog(contact, options.watchdog_s, shut_down=shut_down, force=force)
+    server.on_shutdown = watchdog.expect_end
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, server.end)
-    dead_man.start()
+        loop.add_signal_handler(number, server.shut_down)
+    watchdog.start()
     await server.serve([listening])
 
 
 class ListenerServer(uvicorn.Server):
-    """Uvicorn, with signals that are ours and attempts that end before their connections."""
+    """Uvicorn with our signal handling; attempts are stopped before connections are closed."""
 
     def __init__(
         self, config: uvicorn.Config, attempts: AttemptRegistry, *, on_start: Callable[[], object]
@@ -128,38 +133,38 @@ class ListenerServer(uvicorn.Server):
         super().__init__(config)
         self._attempts = attempts
         self._on_start = on_start
-        self.on_end: Callable[[], object] = lambda: None
+        self.on_shutdown: Callable[[], object] = lambda: None
 
-    def end(self) -> None:
-        """End in good order."""
-        self.on_end()
+    def shut_down(self) -> None:
+        """Start an orderly shutdown."""
+        self.on_shutdown()
         self.should_exit = True
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals alone: uvicorn would raise them again before everything is cleaned up."""
+        """Do not handle signals: uvicorn would raise them again before the cleanup."""
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and say so."""
+        """Start, then announce the address."""
         await super().startup(sockets)
         self._on_start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End what runs; then nobody has a stream to wait for."""
+        """Stop all attempts first, so that no stream keeps a connection open."""
         await self._attempts.close()
         await super().shutdown(sockets)
 
 
 @contextmanager
-def _listening(options: ListenerOptions) -> Iterator[socket.socket]:
+def _open_socket(options: ListenerOptions) -> Iterator[socket.socket]:
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     try:
         listening = socket.create_server((options.host, options.port), family=family, backlog=128)
     except OSError as error:
         raise InfrastructureError(
             f"Cannot listen on {options.host}:{options.port}: {error.strerror or error}.",
-            hint="Choose another --host or --port; --port 0 takes any that is free.",
+            hint="Choose another --host or --port; --port 0 uses any free port.",
         ) from None
     with listening:
         yield listening
@@ -169,8 +174,8 @@ def _announce(listening: socket.socket, options: ListenerOptions) -> None:
     host = f"[{options.host}]" if ":" in options.host else options.host
     address = f"http://{host}:{listening.getsockname()[1]}"
     if options.announce is not None:
-        # Whoever waits for the file finds it whole or not at all.
-        unfinished = options.announce.with_name(f".{options.announce.name}.{os.getpid()}")
-        unfinished.write_text(json.dumps({"address": address, "pid": os.getpid()}), encoding="utf-8")
-        unfinished.replace(options.announce)
+        # Renamed into place, so that readers never see an incomplete file.
+        temporary = options.announce.with_name(f".{options.announce.name}.{os.getpid()}")
+        temporary.write_text(json.dumps({"address": address, "pid": os.getpid()}), encoding="utf-8")
+        temporary.replace(options.announce)
     log.info("listening on %s", address)

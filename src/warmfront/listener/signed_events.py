@@ -1,7 +1,7 @@
-"""Events as lines that nothing else can write: for where they travel among what everyone may print.
+"""Signed event lines, for transport in an output stream to which others can write as well.
 
-A line carries an HMAC of its attempt and its content, with a key that only the judge and the control plane
-have. What is not signed is text, and is passed over.
+Each line has an HMAC of the attempt's id and the content, with a key that only the judge and the control
+plane know. Lines without a valid signature are ignored.
 """
 
 from __future__ import annotations
@@ -16,42 +16,42 @@ from warmfront.listener.protocol import AttemptEvent
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Where a judge finds its key; it takes it out of its environment before anything else.
+#: The environment variable with the key. The judge removes it from its environment before anything else.
 KEY_VARIABLE = "WARMFRONT_ATTEMPT_KEY"
-#: No line is longer; who prints on for ever without an end fills no memory.
+#: Upper limit for the length of a line, so that endless output cannot exhaust the memory.
 MAX_LINE_BYTES = 16 << 20
 _MARK = b"warmfront-event "
 
 
 def sign_event(key: str, attempt_id: str, *, seq: int, fields: dict[str, Any], is_last: bool) -> str:
-    """One event as a line."""
+    """Return one event as a signed line."""
     content = {"seq": seq, "last": is_last, "fields": fields}
     body = json.dumps(content, separators=(",", ":"), allow_nan=False).encode()
     return f"{_MARK.decode()}{_signature(key, attempt_id, body)} {body.decode()}"
 
 
 class SignedEventReader:
-    """Takes an attempt's events out of its output, each once and in order, however often they are seen."""
+    """Extracts the events of an attempt from its output: each once and in order, even if fed repeatedly."""
 
     def __init__(self, key: str, attempt_id: str, *, after: int = 0) -> None:
         self._key = key
         self._attempt_id = attempt_id
         self._rest = b""
-        self.seen = after  #: the last event that was taken
-        self.is_over = False  #: it was the verdict
+        self.last_seq = after  #: number of the last event that was returned
+        self.has_verdict = False  #: whether that event was the verdict
 
     def feed(self, output: bytes) -> Iterator[AttemptEvent]:
-        """More of the output."""
+        """Yield the new events in the next part of the output."""
         *lines, rest = (self._rest + output).split(b"\n")
         self._rest = rest[:MAX_LINE_BYTES]
         for line in lines:
-            found = self._read(line.strip())
-            if found is not None and not self.is_over and found["seq"] == self.seen + 1:
-                self.seen, self.is_over = found["seq"], found["last"]
-                yield AttemptEvent(seq=self.seen, fields=found["fields"])
+            content = self._read(line.strip())
+            if content is not None and not self.has_verdict and content["seq"] == self.last_seq + 1:
+                self.last_seq, self.has_verdict = content["seq"], content["last"]
+                yield AttemptEvent(seq=self.last_seq, fields=content["fields"])
 
     def rewind(self) -> None:
-        """The output is fed from its beginning again."""
+        """Prepare for output that is fed again from its beginning."""
         self._rest = b""
 
     def _read(self, line: bytes) -> dict[str, Any] | None:

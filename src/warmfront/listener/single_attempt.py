@@ -1,6 +1,6 @@
-"""Judges one attempt and ends: what runs on a VM that has no resident listener.
+"""Judge one attempt and exit, on a VM without a resident listener.
 
-Its events go to standard output, signed; the attempt is read as warily as if it came by HTTP.
+Events go to standard output, signed. The attempt is validated like one that arrives by HTTP.
 """
 
 from __future__ import annotations
@@ -28,14 +28,18 @@ if TYPE_CHECKING:
 
 
 def judge_single_attempt(path: Path, toolchain: str | None, settings: Settings) -> None:
-    """Judge the attempt in this file."""
+    """Judge the attempt in this file and print its signed events.
+
+    Raises:
+        UsageError: the signing key is not set.
+    """
     key = os.environ.pop(KEY_VARIABLE, "")
     if not key:
-        raise UsageError(f"{KEY_VARIABLE} is not set, and events without a signature are worth nothing.")
+        raise UsageError(f"{KEY_VARIABLE} is not set; it is required to sign events.")
     attempt = parse_execute_request(path.read_bytes())
     cancellation = CancellationToken()
     for number in (signal.SIGTERM, signal.SIGINT):
-        # In a thread: it waits for boxes to go, and the one that it interrupts may be making one.
+        # In a thread, because it waits until boxes are destroyed, and the interrupted code may be making one.
         signal.signal(number, lambda *_: threading.Thread(target=cancellation.cancel, daemon=True).start())
     with contextlib.closing(JudgeRuntime.open(toolchain, settings)) as runtime:
         for seq, event in enumerate(_events(runtime, attempt, cancellation), 1):

@@ -1,6 +1,6 @@
-"""Boxes that stay ready between attempts: one of each kind, made again when the attempt that took it is over.
+"""Keep one prepared box per template between attempts, and replace it after the attempt that used it.
 
-What an attempt prepared and did not use is there for the next, so nothing piles up.
+A box that an attempt prepared and did not use is left for the next attempt, so that boxes do not accumulate.
 """
 
 from __future__ import annotations
@@ -16,40 +16,40 @@ if TYPE_CHECKING:
 
 
 class WarmSandbox:
-    """A sandbox with one box ahead of every kind that is ever prepared."""
+    """A sandbox with one prepared box for every template that was ever prepared."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.name = sandbox.name
         self.detail = sandbox.detail
         self._sandbox = sandbox
-        # Lists, for the environment of a template has no hash.
-        self._kinds: list[Template] = []
+        # Lists, because templates are not hashable.
+        self._templates: list[Template] = []
         self._ready: list[Template] = []
         self._lock = threading.Lock()
 
     def prepare(self, template: Template) -> None:
-        """Have one box of this template ready, if there is none."""
+        """Prepare a box of this template, unless one is ready."""
         with self._lock:
-            if template not in self._kinds:
-                self._kinds.append(template)
+            if template not in self._templates:
+                self._templates.append(template)
             if template in self._ready:
                 return
             self._ready.append(template)
         self._sandbox.prepare(template)
 
     def take(self, template: Template) -> Box:
-        """A box of this template, never used before."""
+        """Return an unused box of this template."""
         with self._lock:
             if template in self._ready:
                 self._ready.remove(template)
         return self._sandbox.take(template)
 
     def refill(self) -> None:
-        """Make what was taken again: after an attempt, when that takes no time from a compiler."""
-        with contextlib.suppress(SandboxFailed):  # it is being closed: nobody takes another
-            for template in list(self._kinds):
+        """Replace the boxes that were taken. Called after an attempt, when no compiler needs the CPU."""
+        with contextlib.suppress(SandboxFailed):  # the sandbox is being closed
+            for template in list(self._templates):
                 self.prepare(template)
 
     def close(self) -> None:
-        """Destroy every box that was made and not taken."""
+        """Destroy every box that was prepared and not taken."""
         self._sandbox.close()

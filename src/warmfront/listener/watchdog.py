@@ -1,6 +1,6 @@
-"""Ends a listener that nobody speaks to any more, even one whose event loop is stuck.
+"""The watchdog: end a listener without contact to the control plane, even if its event loop hangs.
 
-A thread, because a stuck event loop runs no timer. It ends the process; it judges nothing.
+It is a thread, because a hanging event loop runs no timers.
 """
 
 from __future__ import annotations
@@ -18,48 +18,55 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: How long an end in good order may take, and then one by force.
+#: How long an orderly shutdown may take, and then a forced one.
 GRACE_S = 30.0
 FORCE_S = 10.0
-#: The exit code of an end by force.
-FORCED = 3
+#: The exit code of a forced shutdown.
+FORCED_EXIT_CODE = 3
 
 
 class Watchdog(threading.Thread):
-    """Calls `end` when nothing was heard for `limit_s`; what does not end then is ended by `force`."""
+    """Ends the process if no request with the token arrived for `limit_s` seconds.
+
+    Args:
+        contact: the time of the last request; every heartbeat updates it.
+        limit_s: how long the control plane may be silent.
+        shut_down: starts an orderly shutdown; must not block.
+        force: cleans up when the orderly shutdown takes longer than `GRACE_S`; the process exits afterwards.
+    """
 
     def __init__(
         self,
         contact: ControlPlaneContact,
         limit_s: float,
         *,
-        end: Callable[[], object],
+        shut_down: Callable[[], object],
         force: Callable[[], object],
     ) -> None:
-        super().__init__(name="dead man", daemon=True)
+        super().__init__(name="warmfront-watchdog", daemon=True)
         self._contact = contact
         self._limit_s = limit_s
-        self._end = end
+        self._shut_down = shut_down
         self._force = force
-        self._ending = threading.Event()
+        self._is_ending = threading.Event()
 
-    def ending(self) -> None:
-        """The listener ends for another reason: see to it that it does."""
-        self._ending.set()
+    def expect_end(self) -> None:
+        """Start the grace period now: the listener shuts down for another reason."""
+        self._is_ending.set()
 
     def run(self) -> None:
-        """Wait, end, and make sure."""
-        while not self._ending.is_set():
-            rest_s = self._contact.heard + self._limit_s - time.monotonic()
-            if rest_s <= 0:
-                log.warning("no heartbeat for %g s: the listener ends", self._limit_s)
-                self._end()
+        """Wait for silence, start the shutdown, and force it after the grace period."""
+        while not self._is_ending.is_set():
+            remaining_s = self._contact.last_request + self._limit_s - time.monotonic()
+            if remaining_s <= 0:
+                log.warning("no heartbeat for %g s; shutting down the listener", self._limit_s)
+                self._shut_down()
                 break
-            self._ending.wait(rest_s)
-        # The process is gone by then, and this thread with it, unless something is stuck.
+            self._is_ending.wait(remaining_s)
+        # The process, and this daemon thread with it, ends within the grace period unless something hangs.
         time.sleep(GRACE_S)
-        log.error("the listener did not end in good order: it is ended by force")
-        forcing = threading.Thread(target=self._force, daemon=True)
-        forcing.start()
-        forcing.join(FORCE_S)
-        os._exit(FORCED)
+        log.error("the listener did not shut down within %g s; forcing it to exit", GRACE_S)
+        cleanup = threading.Thread(target=self._force, daemon=True)
+        cleanup.start()
+        cleanup.join(FORCE_S)
+        os._exit(FORCED_EXIT_CODE)

@@ -1,4 +1,4 @@
-"""The control plane's client, against the real listener and against one that misbehaves."""
+"""The listener client, against a real listener and against a server that violates the protocol."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ ATTEMPT = ExecuteRequest(
 )
 
 
-def talk(what: Callable[[ListenerClient], Awaitable[T]], token: str = TOKEN) -> T:
-    """Do this with a client."""
+def with_client(action: Callable[[ListenerClient], Awaitable[T]], token: str = TOKEN) -> T:
+    """Run `action` with a new client."""
 
     async def main() -> T:
         listeners: ListenerClient = HttpListenerClient(lambda _vm_id: token)
         try:
-            return await what(listeners)
+            return await action(listeners)
         finally:
             await listeners.close()
 
@@ -46,8 +46,8 @@ async def _events(listeners: ListenerClient, *, vm: VMInstance, after: int) -> l
 
 
 async def collect(stream: AsyncIterator[AttemptEvent]) -> list[AttemptEvent]:
-    """All of a stream."""
-    return [progress async for progress in stream]
+    """Return all events of a stream."""
+    return [event async for event in stream]
 
 
 @pytest.fixture(scope="module", name="listener")
@@ -57,73 +57,80 @@ def _listener(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listening]:
 
 
 class TestRealListener:
-    """What the client makes of a listener's answers."""
+    """The client with a real listener."""
 
     def test_execute_and_events(self, listener: Listening) -> None:
-        """A whole stream comes by executing, and any rest of it by re-attaching."""
-        whole = talk(lambda c: collect(c.execute(listener.vm, ATTEMPT)))
+        """`execute` returns the whole stream, and `events` the rest of it after any event."""
+        whole = with_client(lambda listeners: collect(listeners.execute(listener.vm, ATTEMPT)))
         assert whole[-1].fields["status"] == "CHECKED"
-        assert [progress.seq for progress in whole] == list(range(1, len(whole) + 1))
+        assert [event.seq for event in whole] == list(range(1, len(whole) + 1))
         assert "seq" not in whole[0].fields
         for after in (0, 4, len(whole)):
-            assert talk(partial(_events, vm=listener.vm, after=after)) == whole[after:]
+            assert with_client(partial(_events, vm=listener.vm, after=after)) == whole[after:]
 
     def test_cancel(self, listener: Listening) -> None:
-        """A cancelled attempt's stream ends with CANCELLED for whoever follows it."""
+        """The stream of a cancelled attempt ends with CANCELLED."""
 
         async def follow_and_cancel(listeners: ListenerClient) -> list[str]:
             statuses = []
-            async for progress in listeners.execute(
-                listener.vm, replace(ATTEMPT, id="spins", source=SPINNING)
-            ):
-                statuses.append(progress.fields["status"])
+            async for event in listeners.execute(listener.vm, replace(ATTEMPT, id="spins", source=SPINNING)):
+                statuses.append(event.fields["status"])
                 if statuses[-1] == "TEST_RESULT":
                     await listeners.cancel(listener.vm, "spins")
             return statuses
 
-        assert talk(follow_and_cancel) == ["COMPILING", "CHECKING", "TEST_RESULT", "CANCELLED"]
+        assert with_client(follow_and_cancel) == ["COMPILING", "CHECKING", "TEST_RESULT", "CANCELLED"]
 
-    def test_cancel_what_is_unknown(self, listener: Listening) -> None:
-        """To cancel what the listener never had is no error."""
-        talk(lambda c: c.cancel(listener.vm, "never-was"))
+    def test_cancel_an_unknown_attempt(self, listener: Listening) -> None:
+        """Cancelling an unknown attempt is not an error."""
+        with_client(lambda listeners: listeners.cancel(listener.vm, "never-was"))
 
     def test_health_and_heartbeat(self, listener: Listening) -> None:
-        """Both say what the listener is."""
-        health = talk(lambda c: c.health(listener.vm))
-        beat = talk(lambda c: c.heartbeat(listener.vm))
+        """Both return the state of the listener."""
+        health = with_client(lambda listeners: listeners.health(listener.vm))
+        heartbeat = with_client(lambda listeners: listeners.heartbeat(listener.vm))
         assert (health.toolchain, health.simulated, health.running) == ("cpu", True, ())
-        assert beat.uptime_s > health.uptime_s
+        assert heartbeat.uptime_s > health.uptime_s
 
     @pytest.mark.parametrize(
         ("do", "error"),
         [
-            (lambda c, vm: collect(c.events(vm, "never-was", 0)), UnknownAttempt),
-            (lambda c, vm: collect(c.execute(vm, replace(ATTEMPT, id="x", dtype="int8"))), BadRequest),
-            (lambda c, vm: collect(c.execute(vm, replace(ATTEMPT, endpoint="submit"))), Conflict),
-            (lambda c, vm: c.health(replace(vm, address=None)), VMUnreachable),
-            (lambda c, vm: c.health(replace(vm, address="http://127.0.0.1:1")), VMUnreachable),
-            (lambda c, vm: c.health(replace(vm, address="nonsense")), VMUnreachable),
+            (lambda listeners, vm: collect(listeners.events(vm, "never-was", 0)), UnknownAttempt),
+            (
+                lambda listeners, vm: collect(listeners.execute(vm, replace(ATTEMPT, id="x", dtype="int8"))),
+                BadRequest,
+            ),
+            (
+                lambda listeners, vm: collect(listeners.execute(vm, replace(ATTEMPT, endpoint="submit"))),
+                Conflict,
+            ),
+            (lambda listeners, vm: listeners.health(replace(vm, address=None)), VMUnreachable),
+            (
+                lambda listeners, vm: listeners.health(replace(vm, address="http://127.0.0.1:1")),
+                VMUnreachable,
+            ),
+            (lambda listeners, vm: listeners.health(replace(vm, address="nonsense")), VMUnreachable),
         ],
     )
-    def test_what_is_refused(
+    def test_errors(
         self,
         listener: Listening,
         do: Callable[[ListenerClient, VMInstance], Awaitable[object]],
         error: type[WarmfrontError],
     ) -> None:
-        """A refusal is told apart from a VM that is not there."""
-        talk(lambda c: collect(c.execute(listener.vm, ATTEMPT)))
+        """A rejected request and an unreachable VM raise different errors."""
+        with_client(lambda listeners: collect(listeners.execute(listener.vm, ATTEMPT)))
         with pytest.raises(error):
-            talk(lambda c: do(c, listener.vm))
+            with_client(lambda listeners: do(listeners, listener.vm))
 
     def test_a_wrong_token(self, listener: Listening) -> None:
-        """A listener that does not know our token is none of ours."""
+        """A listener that rejects our token counts as unreachable."""
         with pytest.raises(VMUnreachable, match="token"):
-            talk(lambda c: c.health(listener.vm), token="other")  # noqa: S106 - wrong on purpose
+            with_client(lambda listeners: listeners.health(listener.vm), token="other")  # noqa: S106 - intentionally wrong
 
 
 def stream_of(*lines: str, endpoint: str = "submit") -> bytes:
-    """A whole answer, as a listener would send it."""
+    """Return a complete HTTP response with these lines."""
     body = "".join(f"{line}\n" for line in lines).encode()
     head = f"HTTP/1.1 200 OK\r\nWarmfront-Endpoint: {endpoint}\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
@@ -134,42 +141,42 @@ CHECKED = '{"seq": 2, "status": "CHECKED"}'
 
 
 class TestBadListener:
-    """What comes of a listener that does not keep to the protocol."""
+    """The client with a listener that violates the protocol."""
 
     @pytest.mark.parametrize(
         "answer",
         [
-            pytest.param(b"", id="closed at once"),
-            pytest.param(stream_of(COMPILING)[:-10], id="cut in a line"),
+            pytest.param(b"", id="closed immediately"),
+            pytest.param(stream_of(COMPILING)[:-10], id="cut within a line"),
             pytest.param(stream_of(COMPILING, CHECKED), id="ended before the verdict of a submit"),
             pytest.param(stream_of(COMPILING, CHECKED.replace("2", "3")), id="a gap"),
             pytest.param(stream_of("{", endpoint="checker"), id="not JSON"),
             pytest.param(stream_of("[1]", endpoint="checker"), id="not an object"),
-            pytest.param(stream_of(COMPILING, endpoint="nothing"), id="an endpoint that is none"),
-            pytest.param(b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n", id="an error of its own"),
+            pytest.param(stream_of(COMPILING, endpoint="nothing"), id="an unknown endpoint"),
+            pytest.param(b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n", id="an HTTP error"),
             pytest.param(b"SSH-2.0-nothing\r\n", id="not HTTP"),
         ],
     )
-    def test_its_stream_is_lost(self, answer: bytes) -> None:
-        """Whatever is not a whole stream with a verdict means that the VM is lost."""
+    def test_an_incomplete_stream(self, answer: bytes) -> None:
+        """A stream that is not complete and valid raises `VMUnreachable`."""
         with answering(answer) as vm, pytest.raises(VMUnreachable):
-            talk(lambda c: collect(c.execute(vm, ATTEMPT)))
+            with_client(lambda listeners: collect(listeners.execute(vm, ATTEMPT)))
 
-    def test_a_whole_stream(self) -> None:
-        """The same answer with its verdict, and signs of life between the lines, is a whole stream."""
+    def test_a_complete_stream(self) -> None:
+        """A stream with a verdict is complete; keep-alive lines are skipped."""
         with answering(stream_of("", COMPILING, "", "", CHECKED, endpoint="checker")) as vm:
-            assert len(talk(lambda c: collect(c.execute(vm, ATTEMPT)))) == 2
+            assert len(with_client(lambda listeners: collect(listeners.execute(vm, ATTEMPT)))) == 2
 
     def test_silence(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A stream without a sign of life is given up."""
+        """A stream without keep-alive lines raises `VMUnreachable`."""
         monkeypatch.setattr(client, "SILENCE_S", 0.2)
         head = b"HTTP/1.1 200 OK\r\nWarmfront-Endpoint: checker\r\nContent-Length: 1000\r\n\r\n"
         with answering(head, hang=True) as vm, pytest.raises(VMUnreachable, match="ReadTimeout"):
-            talk(lambda c: collect(c.execute(vm, ATTEMPT)))
+            with_client(lambda listeners: collect(listeners.execute(vm, ATTEMPT)))
 
 
-class answering:  # noqa: N801 - used like a function, as context managers are
-    """A server that reads one request and gives this answer to it."""
+class answering:  # noqa: N801 - a context manager, used like a function
+    """A server that reads one request and sends this response."""
 
     def __init__(self, answer: bytes, *, hang: bool = False) -> None:
         self._answer = answer

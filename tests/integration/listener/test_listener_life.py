@@ -1,4 +1,4 @@
-"""How a listener begins and ends, and that nothing is left of it: every signal, silence, a stuck loop."""
+"""Start and end of a listener. Nothing is left behind after a signal, silence or a hanging event loop."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.support.listeners import COMMAND, SPINNING, TOKEN, listening, spin_un
 from warmfront.errors import UsageError
 from warmfront.listener.protocol import TOKEN_VARIABLE
 from warmfront.listener.server import take_token
-from warmfront.listener.watchdog import FORCED
+from warmfront.listener.watchdog import FORCED_EXIT_CODE
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: A listener whose event loop hangs as soon as someone asks for its health.
-STUCK = """
+#: A listener whose event loop hangs on the first request for its health.
+HANGING = """
 import sys, time
 from warmfront.cli import main
 from warmfront.listener import watchdog
@@ -35,10 +35,10 @@ main()
 
 
 class TestEnd:
-    """What is left when a listener ends in the middle of its work."""
+    """What is left when a listener ends while an attempt runs."""
 
     def test_a_signal(self, tmp_path: Path) -> None:
-        """SIGTERM ends a running attempt without a verdict, and leaves no box, group or folder."""
+        """SIGTERM ends a running attempt without a verdict, and leaves no box, cgroup or folder."""
         with listening(tmp_path) as listener, listener.stream("spins", source=SPINNING) as lines:
             spin_until_it_runs(lines)
             assert listener.leftovers() != []
@@ -48,7 +48,7 @@ class TestEnd:
             assert listener.leftovers() == []
 
     def test_silence(self, tmp_path: Path) -> None:
-        """A listener that hears nothing for its dead-man's time cleans up and ends."""
+        """The watchdog ends a listener without requests, and cleans up."""
         with listening(tmp_path, "--dead-man", "3") as listener:
             with listener.stream("spins", source=SPINNING) as lines:
                 spin_until_it_runs(lines)
@@ -56,21 +56,21 @@ class TestEnd:
             assert listener.process.wait(60) == 0
             assert listener.leftovers() == []
 
-    def test_a_stuck_event_loop(self, tmp_path: Path) -> None:
-        """A listener whose event loop hangs is ended by its dead-man all the same, with its boxes."""
-        stuck = (sys.executable, "-c", STUCK)
+    def test_a_hanging_event_loop(self, tmp_path: Path) -> None:
+        """The watchdog ends a listener whose event loop hangs, and destroys its boxes."""
+        hanging = (sys.executable, "-c", HANGING)
         with (
-            listening(tmp_path, "--dead-man", "3", command=stuck) as listener,
+            listening(tmp_path, "--dead-man", "3", command=hanging) as listener,
             listener.stream("spins", source=SPINNING) as lines,
         ):
             spin_until_it_runs(lines)
             with pytest.raises(httpx.HTTPError):
                 listener.http.get("/health")
-            assert listener.process.wait(60) == FORCED
+            assert listener.process.wait(60) == FORCED_EXIT_CODE
             assert listener.leftovers() == []
 
     def test_a_kill(self, tmp_path: Path) -> None:
-        """What a killed listener left is removed by the next one, which leaves nothing either."""
+        """The next listener removes what a killed one left behind."""
         with listening(tmp_path) as killed, killed.stream("spins", source=SPINNING) as lines:
             spin_until_it_runs(lines)
             killed.process.kill()
@@ -84,17 +84,17 @@ class TestEnd:
 
 
 class TestStart:
-    """What a listener must have to start."""
+    """Requirements for the start."""
 
     def test_no_token(self) -> None:
-        """Without a token it does not start, and says which variable is missing."""
+        """Without a token the listener does not start, and the error names the variable."""
         env = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
         done = subprocess.run(COMMAND, env=env, capture_output=True, text=True, check=False, timeout=60)
         assert done.returncode == 2
         assert TOKEN_VARIABLE in done.stderr
 
-    def test_a_port_that_is_taken(self) -> None:
-        """A port that another program has is an error that says so."""
+    def test_a_port_in_use(self) -> None:
+        """A port that is in use is an error."""
         with socket.create_server(("127.0.0.1", 0)) as taken:
             argv = [*COMMAND, "--port", str(taken.getsockname()[1])]
             env = {**os.environ, TOKEN_VARIABLE: TOKEN}
@@ -102,8 +102,8 @@ class TestStart:
         assert done.returncode == 3
         assert "Cannot listen on 127.0.0.1" in done.stderr
 
-    def test_the_token_is_taken_away(self) -> None:
-        """The token is not in the environment any more once it was read."""
+    def test_the_token_is_removed_from_the_environment(self) -> None:
+        """The token is removed from the environment when it is read."""
         environ = {TOKEN_VARIABLE: TOKEN, "PATH": "/bin"}
         assert take_token(environ) == TOKEN
         assert environ == {"PATH": "/bin"}

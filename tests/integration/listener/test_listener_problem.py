@@ -1,4 +1,4 @@
-"""A problem that comes with an attempt: judged like any other, and kept in a box of its own."""
+"""Problems that come with an attempt are judged like any other and run in a box of their own."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ __global__ void twice(const float* x, float* y, size_t n) {
 extern "C" void solution(const float* x, float* y, size_t n) { twice<<<(n + 255) / 256, 256>>>(x, y, n); }
 """
 
-#: Looks for what it must not find, and says what it found.
+#: Looks for things that must not be visible, and reports them in an error message.
 CURIOUS = """
 import os, pathlib, socket
 found = []
@@ -82,29 +82,29 @@ def _listener(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listening]:
         yield running
 
 
-def judged(listener: Listening, name: str, **changes: Any) -> dict[str, Any]:
-    """The last line of an attempt that brings its own problem."""
+def judge(listener: Listening, name: str, **changes: Any) -> dict[str, Any]:
+    """Execute an attempt with its own problem and return the last line."""
     fields = {"problem": "twice", "problem_def": PROBLEM, "source": KERNEL, "endpoint": "submit", **changes}
     return listener.execute(name, **fields)[-1]
 
 
-def test_a_right_kernel(listener: Listening) -> None:
-    """A right kernel for a problem that came along is accepted, and timed by that problem's figures."""
-    verdict = judged(listener, "right")
+def test_a_correct_kernel(listener: Listening) -> None:
+    """A correct kernel is accepted, and the benchmark cases are those of the problem."""
+    verdict = judge(listener, "right")
     assert (verdict["status"], verdict["receipt"]["problem"]) == ("ACCEPTED", "twice")
     assert [case["name"] for case in verdict["benchmark_results"]] == ["n = 1000"]
 
 
 def test_a_wrong_kernel(listener: Listening) -> None:
-    """A wrong kernel is refused by the problem's own reference."""
-    assert judged(listener, "wrong", source=KERNEL.replace("2 * x", "3 * x"))["status"] == "WRONG_ANSWER"
+    """A wrong kernel fails against the reference of the problem."""
+    assert judge(listener, "wrong", source=KERNEL.replace("2 * x", "3 * x"))["status"] == "WRONG_ANSWER"
 
 
-def test_it_hides_a_problem_of_ours(listener: Listening) -> None:
-    """A problem that came along under the name of one of ours is the one that counts, for that attempt."""
+def test_it_overrides_a_built_in_problem(listener: Listening) -> None:
+    """A problem with the slug of a built-in problem replaces it for that attempt only."""
     changes = {"problem": "relu", "problem_def": PROBLEM.replace('"twice"', '"relu"')}
-    assert judged(listener, "hides", **changes)["status"] == "ACCEPTED"
-    assert judged(listener, "hidden", problem="relu", problem_def=None)["status"] == "COMPILE_ERROR"
+    assert judge(listener, "hides", **changes)["status"] == "ACCEPTED"
+    assert judge(listener, "hidden", problem="relu", problem_def=None)["status"] == "COMPILE_ERROR"
 
 
 @pytest.mark.parametrize(
@@ -116,24 +116,24 @@ def test_it_hides_a_problem_of_ours(listener: Listening) -> None:
         ("import os; os._exit(7)", "ended"),
         ("import os; os.write(1, b'last words'); os.abort()", "last words"),
         (PROBLEM.replace('"twice"', '"other"'), "slug"),
-        (PROBLEM.replace('size("n"))', 'size("n; system(0)"))'), "cannot be the name of a C parameter"),
+        (PROBLEM.replace('size("n"))', 'size("n; system(0)"))'), "not a valid name for a C parameter"),
         (PROBLEM.replace('{"y": (case', '{"z": (case'), "outputs"),
         (PROBLEM.replace('(case.size("n"),)}', "(1 << 60,)}"), "outputs"),
-        (PROBLEM.replace(".astype(dtype.value)", ""), "'x' is not as declared"),
+        (PROBLEM.replace(".astype(dtype.value)", ""), "'x' does not match its declaration"),
         (PROBLEM.replace('{"y": 2 * ', '{"y": [2] or '), "AttributeError"),
         (PROBLEM.replace("rtol=1e-6", "rtol='much'"), "ValueError"),
     ],
 )
-def test_a_problem_that_is_wrong(listener: Listening, problem_def: str, message: str) -> None:
-    """Whatever is wrong in the file is an ERROR that says what, and no fault of the kernel's."""
-    verdict = judged(listener, f"bad-{abs(hash(problem_def))}", problem_def=problem_def)
+def test_an_invalid_problem(listener: Listening, problem_def: str, message: str) -> None:
+    """An invalid problem file gets the verdict ERROR with the reason; the kernel is not blamed."""
+    verdict = judge(listener, f"bad-{abs(hash(problem_def))}", problem_def=problem_def)
     assert (verdict["status"], verdict["code"]) == ("ERROR", "BAD_PROBLEM_FILE")
     assert message in verdict["message"]
 
 
-def test_it_sees_nothing_of_the_machine(listener: Listening) -> None:
-    """The file's code is nobody, sees no token, no accounts, no other process and no network."""
-    message = judged(listener, "curious", problem_def=CURIOUS)["message"]
+def test_the_problem_is_isolated(listener: Listening) -> None:
+    """The problem runs as `nobody` and sees no token, no accounts, no other processes and no network."""
+    message = judge(listener, "curious", problem_def=CURIOUS)["message"]
     assert "RuntimeError" in message
     assert "PermissionError" in message
     assert "65534" in message
@@ -142,10 +142,10 @@ def test_it_sees_nothing_of_the_machine(listener: Listening) -> None:
         assert f"{secret}=" not in message
 
 
-def test_one_that_never_answers_is_cancelled(listener: Listening) -> None:
-    """An attempt whose problem loops for ever is cancelled like any other."""
+def test_a_problem_that_never_answers_can_be_cancelled(listener: Listening) -> None:
+    """An attempt whose problem is in an endless loop can be cancelled."""
     fields = {"problem": "twice", "problem_def": "while True: pass", "source": KERNEL}
     with listener.stream("loops", **fields) as lines:
         assert listener.http.delete("/execute/loops").status_code == 204
         assert [line["status"] for line in lines] == ["CANCELLED"]
-    assert judged(listener, "after-loops")["status"] == "ACCEPTED"
+    assert judge(listener, "after-loops")["status"] == "ACCEPTED"

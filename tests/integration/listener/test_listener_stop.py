@@ -1,4 +1,4 @@
-"""A judgement that is stopped from another thread, at every moment of its life, in every kind of sandbox."""
+"""Cancelling a judge run from another thread, at every stage and in every kind of sandbox."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import pytest
 
 from tests.support.listeners import SOURCE, SPINNING
 from warmfront import problems
-from warmfront.judge.cancellation import CancellationToken, JudgeCancelled
+from warmfront.judge.cancellation import CancellationToken
 from warmfront.judge_request import JudgeRequest
-from warmfront.listener.fifo_lock import FifoLock
 from warmfront.problems.spec import Dtype
 from warmfront.verdicts import Endpoint
 
@@ -21,103 +20,80 @@ if TYPE_CHECKING:
 
 
 def submission(source: str = SOURCE, endpoint: Endpoint = Endpoint.SUBMIT) -> JudgeRequest:
-    """One for leaky-relu."""
+    """Return a request for leaky-relu."""
     return JudgeRequest(
         source=source, problem=problems.get("leaky-relu"), dtype=Dtype.FLOAT32, endpoint=endpoint
     )
 
 
 def boxes_in_use(sandbox: PooledSandbox) -> list[str]:
-    """Folders that hold a source or a library; boxes made ahead have neither."""
+    """Return the files of boxes with a source or a library; prepared boxes have neither."""
     root = sandbox.folders.base / sandbox.folders.owner
     return [str(file) for file in root.glob("*/solution.*") if file.stat().st_size]
 
 
 @pytest.mark.parametrize("moment", ["COMPILING", "CHECKING", "TEST_RESULT", "CHECKED", "BENCHMARKING"])
-def test_stopped_after_an_event(judge: Judge, box_maker: PooledSandbox, moment: str) -> None:
-    """A judgement that is stopped between two events has no result more, and CANCELLED as its last event."""
-    stop = CancellationToken()
+def test_cancelled_after_an_event(judge: Judge, box_maker: PooledSandbox, moment: str) -> None:
+    """A run that is cancelled between two events yields no further result, and CANCELLED last."""
+    cancellation = CancellationToken()
     statuses: list[str] = []
-    seen_by_then = 0
-    for event in judge.judge(submission(), cancellation=stop):
+    count_at_cancel = 0
+    for event in judge.judge(submission(), cancellation=cancellation):
         statuses.append(event.fields()["status"])
-        if statuses[-1] == moment and not stop.is_cancelled:
-            stop.cancel()
-            seen_by_then = len(statuses)
+        if statuses[-1] == moment and not cancellation.is_cancelled:
+            cancellation.cancel()
+            count_at_cancel = len(statuses)
             assert boxes_in_use(box_maker) == []
-    # That the timing begins needs no box.
-    assert [status for status in statuses[seen_by_then:] if status != "BENCHMARKING"] == ["CANCELLED"]
+    # BENCHMARKING may follow: it needs no box.
+    assert [status for status in statuses[count_at_cancel:] if status != "BENCHMARKING"] == ["CANCELLED"]
 
 
-def test_stopped_before_it_began(judge: Judge) -> None:
-    """A judgement that was stopped before its first box is cancelled and takes none."""
-    stop = CancellationToken()
-    stop.cancel()
-    assert [event.fields()["code"] for event in judge.judge(submission(), cancellation=stop)] == ["CANCELLED"]
+def test_cancelled_before_the_start(judge: Judge) -> None:
+    """A run that is cancelled before its first box takes no box."""
+    cancellation = CancellationToken()
+    cancellation.cancel()
+    assert [event.fields()["code"] for event in judge.judge(submission(), cancellation=cancellation)] == [
+        "CANCELLED"
+    ]
 
 
-def test_stopped_after_its_verdict(judge: Judge) -> None:
-    """A stop that comes after the verdict changes nothing."""
-    stop = CancellationToken()
+def test_cancelled_after_the_verdict(judge: Judge) -> None:
+    """A cancellation after the verdict has no effect."""
+    cancellation = CancellationToken()
     statuses = []
-    for event in judge.judge(submission(endpoint=Endpoint.CHECKER), cancellation=stop):
+    for event in judge.judge(submission(endpoint=Endpoint.CHECKER), cancellation=cancellation):
         statuses.append(event.fields()["status"])
         if statuses[-1] == "CHECKED":
-            stop.cancel()
+            cancellation.cancel()
     assert (statuses[-1], statuses.count("CANCELLED")) == ("CHECKED", 0)
 
 
-def test_stopped_while_a_kernel_spins(judge: Judge, box_maker: PooledSandbox) -> None:
-    """A stop ends the judge's own waiting for a kernel that never answers."""
-    stop = CancellationToken()
+def test_cancelled_while_a_kernel_spins(judge: Judge, box_maker: PooledSandbox) -> None:
+    """A cancellation ends the wait for a kernel that never returns."""
+    cancellation = CancellationToken()
     statuses = []
-    stopper = threading.Thread(target=stop.cancel)
-    for event in judge.judge(submission(SPINNING), cancellation=stop):
+    canceller = threading.Thread(target=cancellation.cancel)
+    for event in judge.judge(submission(SPINNING), cancellation=cancellation):
         statuses.append(event.fields()["status"])
         if statuses[-1] == "TEST_RESULT":
-            stopper.start()
-    stopper.join()
+            canceller.start()
+    canceller.join()
     assert statuses == ["COMPILING", "CHECKING", "TEST_RESULT", "CANCELLED"]
     assert boxes_in_use(box_maker) == []
 
 
-def test_the_turn_is_entered_once_it_is_compiled(judge: Judge) -> None:
-    """The turn is waited for between the compiler and the first case, and left at the end."""
-    seen: list[str] = []
+def test_the_run_slot_is_entered_after_compiling(judge: Judge) -> None:
+    """The run slot is entered between the compiler and the first case, and left at the end."""
+    log: list[str] = []
 
-    class Turn:
+    class RunSlot:
         def __enter__(self) -> None:
-            seen.append("enter")
+            log.append("enter")
 
         def __exit__(self, *exc: object) -> None:
-            seen.append("leave")
+            log.append("leave")
 
-    for event in judge.judge(submission(endpoint=Endpoint.CHECKER), run_slot=Turn()):
-        seen.append(event.fields()["status"])  # noqa: PERF401 - the turn writes between two of them
-    assert seen[:3] == ["COMPILING", "enter", "CHECKING"]
-    assert seen[-2:] == ["CHECKED", "leave"]
-
-
-def test_a_stopped_waiter_leaves_the_line() -> None:
-    """One who is stopped while waiting for a turn goes, and the turn passes to the next in line."""
-    turns, stopped, order = FifoLock(), CancellationToken(), []
-    turns.acquire(CancellationToken())
-
-    def wait(name: str, stop: CancellationToken) -> None:
-        try:
-            turns.acquire(stop)
-        except JudgeCancelled:
-            order.append(f"{name} stopped")
-        else:
-            order.append(name)
-            turns.release()
-
-    first = threading.Thread(target=wait, args=("first", stopped))
-    second = threading.Thread(target=wait, args=("second", CancellationToken()))
-    first.start()
-    stopped.cancel()
-    first.join()
-    second.start()
-    turns.release()
-    second.join()
-    assert order == ["first stopped", "second"]
+    for event in judge.judge(submission(endpoint=Endpoint.CHECKER), run_slot=RunSlot()):
+        log.append(event.fields()["status"])  # noqa: PERF401 - the run slot appends in between
+    assert log[:3] == ["COMPILING", "enter", "CHECKING"]
+    assert log[-2:] == ["CHECKED", "leave"]

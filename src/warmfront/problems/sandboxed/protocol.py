@@ -1,6 +1,6 @@
-"""How a problem in a sandbox and the judge outside it speak: a length, a JSON object, and arrays after it.
+"""The messages between a problem in a box and the judge: a length, a JSON object, and arrays.
 
-Nothing that comes from inside is believed, and nothing of it is ever unpickled or run.
+The judge does not trust messages from the box: everything is validated, and nothing is unpickled or executed.
 """
 
 from __future__ import annotations
@@ -18,34 +18,44 @@ if TYPE_CHECKING:
     from warmfront.problems.spec import Tensors
 
 SIZE = struct.Struct("<I")
-#: The file in the box, named as a problem's file is: the slug with underscores.
+#: Name of the problem file in the box: the slug with underscores.
 FILE = "{}.py"
 
 MAX_HEADER_BYTES = 1 << 22
-#: What a tensor may be made of.
+#: The allowed element types of tensors.
 DTYPES = {"float16", "float32", "float64", "int8", "uint8", "int32", "int64", "bool"}
 
 
 class ProtocolError(Exception):
-    """What came is no message."""
+    """The received data is not a valid message."""
 
 
 def pack(header: Mapping[str, Any], tensors: Mapping[str, Tensors] | None = None) -> bytes:
-    """A message; the tensors come in groups, such as inputs and outputs."""
-    groups = {group: dict(found) for group, found in (tensors or {}).items()}
+    """Return a message. Tensors are in groups, such as inputs and outputs."""
+    groups = {group: dict(arrays) for group, arrays in (tensors or {}).items()}
     shapes = {
-        group: {name: [array.dtype.name, list(array.shape)] for name, array in found.items()}
-        for group, found in groups.items()
+        group: {name: [array.dtype.name, list(array.shape)] for name, array in arrays.items()}
+        for group, arrays in groups.items()
     }
     text = json.dumps({**header, "tensors": shapes}).encode()
-    arrays = [np.ascontiguousarray(array).tobytes() for found in groups.values() for array in found.values()]
+    arrays = [
+        np.ascontiguousarray(array).tobytes() for members in groups.values() for array in members.values()
+    ]
     return b"".join([SIZE.pack(len(text)), text, *arrays])
 
 
 def unpack(
-    receive: Callable[[int], bytes], *, most_bytes: int
+    receive: Callable[[int], bytes], *, max_bytes: int
 ) -> tuple[dict[str, Any], dict[str, dict[str, np.ndarray[Any, Any]]]]:
-    """The next message, by a function that reads exactly so many bytes; `ProtocolError` if it is none."""
+    """Receive the next message.
+
+    Args:
+        receive: reads exactly the given number of bytes.
+        max_bytes: limit for the size of all tensors together.
+
+    Raises:
+        ProtocolError: the data is not a valid message.
+    """
     (size,) = SIZE.unpack(receive(SIZE.size))
     if size > MAX_HEADER_BYTES:
         raise ProtocolError("a message that is too long")
@@ -53,12 +63,14 @@ def unpack(
         header = json.loads(receive(size))
         groups = header.pop("tensors")
         shapes = {
-            (group, name): _checked(*told) for group, found in groups.items() for name, told in found.items()
+            (group, name): _parse_declaration(*declaration)
+            for group, arrays in groups.items()
+            for name, declaration in arrays.items()
         }
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise ProtocolError("a message that cannot be read") from None
-    if sum(map(_bytes_of, shapes.values())) > most_bytes:
-        raise ProtocolError(f"tensors of more than {most_bytes:,} bytes")
+        raise ProtocolError("a message that cannot be parsed") from None
+    if sum(map(_bytes_of, shapes.values())) > max_bytes:
+        raise ProtocolError(f"tensors of more than {max_bytes:,} bytes")
     tensors: dict[str, dict[str, np.ndarray[Any, Any]]] = {group: {} for group in groups}
     for (group, name), (dtype, shape) in shapes.items():
         data = receive(_bytes_of((dtype, shape)))
@@ -66,7 +78,7 @@ def unpack(
     return header, tensors
 
 
-def _checked(dtype: object, shape: object) -> tuple[np.dtype[Any], tuple[int, ...]]:
+def _parse_declaration(dtype: object, shape: object) -> tuple[np.dtype[Any], tuple[int, ...]]:
     if dtype not in DTYPES or not isinstance(shape, list) or len(shape) > 8:
         raise ValueError(dtype, shape)
     if not all(type(extent) is int and extent >= 0 for extent in shape):
@@ -74,6 +86,6 @@ def _checked(dtype: object, shape: object) -> tuple[np.dtype[Any], tuple[int, ..
     return np.dtype(str(dtype)), tuple(shape)
 
 
-def _bytes_of(told: tuple[np.dtype[Any], tuple[int, ...]]) -> int:
-    dtype, shape = told
+def _bytes_of(declaration: tuple[np.dtype[Any], tuple[int, ...]]) -> int:
+    dtype, shape = declaration
     return dtype.itemsize * math.prod(shape)

@@ -1,7 +1,7 @@
-"""A problem that came with an attempt, seen from the judge: its Python runs in a box, never in our process.
+"""The judge's view of a problem that came with an attempt: its Python runs in a box, never in our process.
 
-Its author is an operator, who says what is right; so its answers count, but only after they were looked at:
-a wrong one is `BadProblemFile`, and cannot do anything else.
+Its author is an operator and defines what is correct, so its answers are used, but only after validation: an
+invalid answer raises `BadProblemFile` and has no other effect.
 """
 
 from __future__ import annotations
@@ -30,37 +30,41 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Box, Sandbox
     from warmfront.settings import Settings
 
-#: How long one answer may take: loading NumPy, drawing a large case, its reference.
-ANSWER_S = 60.0
-ENDING_S = 2.0
-SHOWN_BYTES = 2000
+#: Time limit of one answer: importing NumPy, generating a large case and computing its reference.
+ANSWER_TIMEOUT_S = 60.0
+EXIT_TIMEOUT_S = 2.0
+MAX_MESSAGE_CHARACTERS = 2000
 
 
 @contextmanager
 def open_sandboxed_problem(
     source: str, slug: str, scale: Scale, *, sandbox: Sandbox, settings: Settings
 ) -> Iterator[Problem]:
-    """The problem that this source defines, for as long as the block lasts."""
+    """Start a box for the problem that this source defines, and yield the problem.
+
+    Raises:
+        BadProblemFile: the source cannot be loaded or declares something invalid.
+    """
     with sandbox.take(template(slug, settings)) as box:
         file = box.folder / protocol.FILE.format(slug.replace("-", "_"))
         file.write_text(source, encoding="utf-8")
         box.go()
-        yield _problem_of(
-            _ProblemConnection(box, most_bytes=settings.run_limits().memory_bytes // 4), slug, scale
+        yield _build_problem(
+            _ProblemConnection(box, max_bytes=settings.run_limits().memory_bytes // 4), slug, scale
         )
 
 
 def template(slug: str, settings: Settings) -> Template:
-    """A box with Python, our package and what it needs, all of it read-only."""
+    """Return the template of a box with Python, our package and its dependencies, all read-only."""
     package = Path(warmfront.__file__).parent
     places = {package, Path(sys.prefix), Path(sys.base_prefix)}
     limits = settings.run_limits()
     return Template(
         name="problem",
         argv=(sys.executable, "-m", "warmfront.problems.sandboxed.server", BOX, slug),
-        # What is below /usr is there in every box.
+        # Everything below /usr is in every box.
         mounts=tuple(Mount(host=p, inside=str(p)) for p in sorted(places) if not p.is_relative_to("/usr")),
-        # It lives through the compiler's time, a wait for the turn, and the run.
+        # The box lives while the submission is compiled, waits for its run slot, and runs.
         limits=dataclasses.replace(limits, wall_s=2 * limits.wall_s + settings.compile_timeout_s),
         env={
             "PATH": "/usr/bin:/bin",
@@ -73,125 +77,129 @@ def template(slug: str, settings: Settings) -> Template:
 
 
 class _ProblemConnection:
-    """Asks the box. One question at a time: the judge draws from more than one thread."""
+    """Sends requests to the box, one at a time: the judge generates cases in several threads."""
 
-    def __init__(self, box: Box, *, most_bytes: int) -> None:
+    def __init__(self, box: Box, *, max_bytes: int) -> None:
         self._box = box
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
         self._lock = threading.Lock()
 
-    def ask(self, **question: Any) -> tuple[dict[str, Any], dict[str, dict[str, np.ndarray[Any, Any]]]]:  # noqa: ANN401 - JSON
-        """Its answer; `BadProblemFile` if it has none."""
+    def request(self, **request: Any) -> tuple[dict[str, Any], dict[str, dict[str, np.ndarray[Any, Any]]]]:  # noqa: ANN401 - JSON
+        """Send a request and return the answer. Raises `BadProblemFile` if there is none."""
         with self._lock:
-            self._box.send(protocol.pack(question))
+            self._box.send(protocol.pack(request))
             try:
-                answer, tensors = protocol.unpack(self._receive, most_bytes=self._most_bytes)
+                answer, tensors = protocol.unpack(self._receive, max_bytes=self._max_bytes)
             except protocol.ProtocolError as error:
                 raise BadProblemFile(f"The problem's program sent {error}.") from None
         if "error" in answer:
-            raise BadProblemFile(str(answer["error"])[:SHOWN_BYTES])
+            raise BadProblemFile(str(answer["error"])[:MAX_MESSAGE_CHARACTERS])
         return answer, tensors
 
     def _receive(self, size: int) -> bytes:
         if size == 0:
             return b""
         try:
-            data = self._box.receive(size, ANSWER_S)
+            data = self._box.receive(size, ANSWER_TIMEOUT_S)
         except TimeoutError:
-            raise BadProblemFile(f"The problem's program took longer than {ANSWER_S:g} s.") from None
+            raise BadProblemFile(f"The problem's program took longer than {ANSWER_TIMEOUT_S:g} s.") from None
         if len(data) < size:
-            last_words = self._box.wait(ENDING_S).output[-SHOWN_BYTES:].decode(errors="replace")
-            raise BadProblemFile(f"The problem's program ended: {last_words}".strip())
+            output = self._box.wait(EXIT_TIMEOUT_S).output[-MAX_MESSAGE_CHARACTERS:].decode(errors="replace")
+            raise BadProblemFile(f"The problem's program ended unexpectedly: {output}".strip())
         return data
 
 
 class _GeneratedInputs(dict[str, "np.ndarray[Any, Any]"]):
-    """Inputs, with the outputs that came along: inside, both are made at once."""
+    """Inputs together with their expected outputs: the box computes both in one request."""
 
     outputs: Tensors
 
 
 class _SandboxedProblem(Problem):
-    """A problem whose methods are answered from what its program told."""
+    """A problem whose methods return what its program declared."""
 
     difficulty = Difficulty.MEDIUM
     tags = ("sent along",)
-    statement = "It was sent along with the attempt."
+    statement = "This problem was sent with the attempt."
 
     def __init__(
-        self, line: _ProblemConnection, scale: Scale, cases: Sequence[tuple[Case, Mapping[str, Any]]]
+        self, connection: _ProblemConnection, scale: Scale, cases: Sequence[tuple[Case, Mapping[str, Any]]]
     ) -> None:
-        self._line = line
+        self._connection = connection
         self._scale = scale
         self._cases = tuple(case for case, _ in cases)
-        self._told = {case.name: told for case, told in cases}
+        self._declared = {case.name: declared for case, declared in cases}
 
-    def cases(self, scale: Scale) -> Sequence[Case]:  # noqa: ARG002 - it was opened for one scale
+    def cases(self, scale: Scale) -> Sequence[Case]:  # noqa: ARG002 - the problem was opened for one scale
         return self._cases
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        _, tensors = self._line.ask(
-            do="draw",
+        _, tensors = self._connection.request(
+            do="generate",
             scale=self._scale,
             case=self._cases.index(case),
             dtype=dtype,
             seed=int(rng.integers(2**63)),
         )
-        drawn = _GeneratedInputs(tensors.get("inputs", {}))
-        drawn.outputs = tensors.get("outputs", {})
-        self._check_tensors(case, dtype, drawn)
-        return drawn
+        generated = _GeneratedInputs(tensors.get("inputs", {}))
+        generated.outputs = tensors.get("outputs", {})
+        self._check_tensors(case, dtype, generated)
+        return generated
 
-    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - it was computed inside
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - computed in the box
         if not isinstance(inputs, _GeneratedInputs):
-            raise BadProblemFile("A problem that was sent along answers only for inputs of its own.")
+            raise BadProblemFile(
+                "A problem that was sent with an attempt has references only for inputs that it generated."
+            )
         return inputs.outputs
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
-        return {name: tuple(shape) for name, shape in self._told[case.name]["output_shapes"].items()}
+        return {name: tuple(shape) for name, shape in self._declared[case.name]["output_shapes"].items()}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
-        rtol, atol, why = self._told[case.name]["tolerance"][dtype]
+        rtol, atol, why = self._declared[case.name]["tolerance"][dtype]
         return Tolerance(rtol=float(rtol), atol=float(atol), why=str(why))
 
     def flops(self, case: Case) -> int:
-        return int(self._told[case.name]["flops"])
+        return int(self._declared[case.name]["flops"])
 
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
-        return int(self._told[case.name]["bytes_moved"][dtype])
+        return int(self._declared[case.name]["bytes_moved"][dtype])
 
-    def _check_tensors(self, case: Case, dtype: Dtype, drawn: _GeneratedInputs) -> None:
+    def _check_tensors(self, case: Case, dtype: Dtype, generated: _GeneratedInputs) -> None:
         for parameter in self.signature:
             if parameter.kind is Kind.INPUT:
-                array = drawn.get(parameter.name)
+                array = generated.get(parameter.name)
                 if array is None or array.dtype.name != (parameter.dtype or dtype):
                     raise BadProblemFile(
-                        f"Case {case.name!r}: the input {parameter.name!r} is not as declared."
+                        f"Case {case.name!r}: the input {parameter.name!r} does not match its declaration."
                     )
             elif parameter.kind is Kind.OUTPUT:
-                array = drawn.outputs.get(parameter.name)
+                array = generated.outputs.get(parameter.name)
                 if array is None or array.shape != self.output_shapes(case)[parameter.name]:
                     raise BadProblemFile(
-                        f"Case {case.name!r}: the output {parameter.name!r} is not as declared."
+                        f"Case {case.name!r}: the output {parameter.name!r} does not match its declaration."
                     )
 
 
-def _problem_of(line: _ProblemConnection, slug: str, scale: Scale) -> Problem:
-    told, _ = line.ask(do="describe", scale=scale)
+def _build_problem(connection: _ProblemConnection, slug: str, scale: Scale) -> Problem:
+    description, _ = connection.request(do="describe", scale=scale)
     try:
-        declared = {
+        attributes = {
             "slug": slug,
-            "title": str(told["title"])[:200],
-            "dtypes": tuple(Dtype(name) for name in told["dtypes"]),
-            "signature": tuple(_parameter(*parameter) for parameter in told["signature"]),
+            "title": str(description["title"])[:200],
+            "dtypes": tuple(Dtype(name) for name in description["dtypes"]),
+            "signature": tuple(_parameter(*parameter) for parameter in description["signature"]),
         }
-        kind = type("SandboxedProblem", (_SandboxedProblem,), declared)
-        problem: Problem = kind(line, scale, [(_case(case), case) for case in told["cases"]])
+        kind = type("SandboxedProblem", (_SandboxedProblem,), attributes)
+        problem: Problem = kind(connection, scale, [(_case(case), case) for case in description["cases"]])
         validation.check(problem, slug=slug)
         for case in problem.cases(scale):
             _check_case(problem, case)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-        raise BadProblemFile(f"It declares something that cannot be used: {error!r}"[:SHOWN_BYTES]) from None
+        raise BadProblemFile(
+            f"The problem has an invalid declaration: {error!r}"[:MAX_MESSAGE_CHARACTERS]
+        ) from None
     return problem
 
 
@@ -199,26 +207,26 @@ def _parameter(name: str, kind: str, c_type: str, dtype: str | None) -> Paramete
     return Parameter(str(name), Kind(kind), c_type=str(c_type), dtype=None if dtype is None else Dtype(dtype))
 
 
-def _case(told: Mapping[str, Any]) -> Case:
+def _case(declared: Mapping[str, Any]) -> Case:
     values = {
         str(name): tuple(value) if isinstance(value, list) else value
-        for name, value in told["values"].items()
+        for name, value in declared["values"].items()
     }
-    return Case(name=str(told["name"])[:200], values=values, benchmark=bool(told["benchmark"]))
+    return Case(name=str(declared["name"])[:200], values=values, benchmark=bool(declared["benchmark"]))
 
 
-#: No case of ours comes near; it keeps a mistake from filling the memory of the VM.
-MOST_OUTPUT_BYTES = 1 << 33
+#: Far above the built-in problems; keeps a mistake from exhausting the memory of the VM.
+MAX_OUTPUT_BYTES = 1 << 33
 
 
 def _check_case(problem: Problem, case: Case) -> None:
-    """Ask for everything once, so that a wrong answer is found now."""
+    """Evaluate every declaration once, so that an invalid one is found now."""
     problem.flops(case)
     for dtype in problem.dtypes:
         problem.bytes_moved(case, dtype)
         problem.tolerance(case, dtype)
     shapes = problem.output_shapes(case)
     outputs = {parameter.name for parameter in problem.signature if parameter.kind is Kind.OUTPUT}
-    whole = all(type(extent) is int and extent >= 0 for shape in shapes.values() for extent in shape)
-    if set(shapes) != outputs or not whole or 8 * sum(map(math.prod, shapes.values())) > MOST_OUTPUT_BYTES:
-        raise BadProblemFile(f"Case {case.name!r}: the shapes of its outputs make no sense.")
+    are_sizes = all(type(extent) is int and extent >= 0 for shape in shapes.values() for extent in shape)
+    if set(shapes) != outputs or not are_sizes or 8 * sum(map(math.prod, shapes.values())) > MAX_OUTPUT_BYTES:
+        raise BadProblemFile(f"Case {case.name!r}: the shapes of its outputs are invalid.")

@@ -1,6 +1,6 @@
-"""The program in the sandbox of a problem that came along: it loads the file and answers for it.
+"""The program in the box of a problem that came with an attempt: load the problem file and answer requests.
 
-It is started by the listener, in a box of its own, and trusted by nobody.
+`proxy` starts it in a box of its own and does not trust its answers.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 
 
 def main(box: Path, slug: str) -> None:
-    """Answer until nobody asks any more."""
+    """Answer requests until the channel is closed."""
     with (box / "commands").open("rb") as commands, (box / "answers").open("wb") as answers:
         problem: Problem | None = None
         while True:
-            question, _ = protocol.unpack(commands.read, most_bytes=0)
+            request, _ = protocol.unpack(commands.read, max_bytes=0)
             try:
                 problem = problem or registry.load(box / protocol.FILE.format(slug.replace("-", "_")))
-                answer = _answer(problem, question)
+                answer = _answer(problem, request)
             except WarmfrontError as error:
                 answer = protocol.pack({"error": error.message})
-            except Exception as error:  # noqa: BLE001 - whatever the file does wrong, its owner should hear of it
+            except Exception as error:  # noqa: BLE001 - report every error of the problem file to its owner
                 answer = protocol.pack({"error": f"{type(error).__name__}: {error}"})
             _send(answers, answer)
 
 
-def _answer(problem: Problem, question: dict[str, Any]) -> bytes:
-    scale = Scale(question["scale"])
-    if question["do"] == "describe":
+def _answer(problem: Problem, request: dict[str, Any]) -> bytes:
+    scale = Scale(request["scale"])
+    if request["do"] == "describe":
         return protocol.pack(_describe(problem, scale))
-    case = problem.cases(scale)[question["case"]]
-    inputs = problem.inputs(case, Dtype(question["dtype"]), np.random.default_rng(question["seed"]))
+    case = problem.cases(scale)[request["case"]]
+    inputs = problem.inputs(case, Dtype(request["dtype"]), np.random.default_rng(request["seed"]))
     return protocol.pack({}, {"inputs": inputs, "outputs": problem.reference(case, inputs)})
 
 

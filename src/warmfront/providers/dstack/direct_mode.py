@@ -190,19 +190,21 @@ class DirectListeners:
                 async for event in self._follow_live(name, reader):
                     yield event
             for pause_s in poll_pauses():
-                if reader.is_over:
+                if reader.has_verdict:
                     return
                 # Read before the output: if the run has ended, the output read afterwards is complete.
                 outcome = outcome_of(await self._run(name))
                 reader.rewind()
                 for event in reader.feed(await self.client.logs(name)):
                     yield event
-                if outcome is RunOutcome.LOST and not reader.is_over:
+                if outcome is RunOutcome.LOST and not reader.has_verdict:
                     raise VMUnreachable(f"VM {vm.id} is lost: run {name} is {outcome.value}.")
-                if outcome.is_final and not reader.is_over:
-                    yield AttemptEvent(seq=reader.seen + 1, fields=_event_without_verdict(outcome).fields())
+                if outcome.is_final and not reader.has_verdict:
+                    yield AttemptEvent(
+                        seq=reader.last_seq + 1, fields=_event_without_verdict(outcome).fields()
+                    )
                     return
-                await asyncio.sleep(0.0 if reader.is_over else pause_s)
+                await asyncio.sleep(0.0 if reader.has_verdict else pause_s)
 
     async def _wait_until_started(self, name: str) -> RunOutcome:
         not_started = (RunOutcome.QUEUED, RunOutcome.BOOTING, RunOutcome.PULLING)
@@ -223,7 +225,7 @@ class DirectListeners:
             async for data in live_logs.follow(address):
                 for event in reader.feed(data):
                     yield event
-                if reader.is_over:
+                if reader.has_verdict:
                     return
         finally:
             await self.client.detach(name)
