@@ -1114,7 +1114,7 @@ export interface XrayFindingResponse {
   advice: string;
 }
 
-/** The figures of one kernel, with its assembly if the request asked for it. */
+/** The figures of one kernel, with its assembly if requested. */
 export interface XrayKernelDetailResponse {
   name: string;
   symbol: string;

@@ -1,1 +1,1 @@
-"""The HTTP service: checks who asks and what, hands over, and streams what is stored. It decides nothing."""
+"""The HTTP service: authenticates and validates requests, passes them on, and streams stored events."""

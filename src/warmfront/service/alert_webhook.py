@@ -1,4 +1,4 @@
-"""Posts the budget's alert to an address of the operator's. A webhook that fails is logged; money goes on."""
+"""Posts budget alerts to the operator's webhook. A webhook that fails is logged and affects nothing else."""
 
 from __future__ import annotations
 
@@ -8,36 +8,42 @@ from typing import Any
 
 import httpx
 
-log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
-#: The alert is posted this often at most, with a pause between that doubles.
-_TRIES = 4
-_PAUSE_S = 1.0
+#: Attempts per alert, with exponential backoff between them.
+_ATTEMPTS = 4
+_BACKOFF_S = 1.0
 _TIMEOUT_S = 10.0
 
 
 class AlertWebhook:
-    """Posts JSON to one address."""
+    """Posts alerts as JSON to one URL."""
 
     def __init__(self, url: str) -> None:
         self._url = url
 
     async def __call__(self, facts: dict[str, Any]) -> None:
-        """Post the facts of the alert."""
+        """Post an alert, with retries."""
         body = {"event": "BUDGET_ALERT", **facts}
         async with httpx.AsyncClient(timeout=_TIMEOUT_S, trust_env=False) as http:
-            for number in range(_TRIES):
+            for attempt in range(_ATTEMPTS):
                 try:
                     (await http.post(self._url, json=body)).raise_for_status()
                 except httpx.HTTPError as error:
-                    # The address may carry a token of the operator's: only what went wrong is logged.
-                    log.warning("the budget alert could not be posted: %s", _reason(error))
-                    await asyncio.sleep(_PAUSE_S * 2**number)
+                    delay_s = _BACKOFF_S * 2**attempt
+                    # The URL may contain a secret token, so only the reason is logged.
+                    logger.warning(
+                        "posting the budget alert failed (attempt %d of %d): %s",
+                        attempt + 1,
+                        _ATTEMPTS,
+                        _reason(error),
+                    )
+                    await asyncio.sleep(delay_s)
                 else:
                     return
 
 
 def _reason(error: httpx.HTTPError) -> str:
     if isinstance(error, httpx.HTTPStatusError):
-        return f"the webhook answered {error.response.status_code}"
+        return f"the webhook responded with {error.response.status_code}"
     return type(error).__name__

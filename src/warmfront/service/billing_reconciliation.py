@@ -1,7 +1,7 @@
-"""Holds the ledger against the provider's own record of every VM that has ended lately.
+"""Compares the ledger with the provider's record of recently ended VMs.
 
-The ledger is made from the same record when a VM ends, so that a difference means that one of the two was
-changed since. It is shown, and left to people: nothing is corrected here.
+The ledger is written from the same record when a VM ends, so a difference means that one of the two has
+changed since. Differences are reported to the operator; nothing is corrected automatically.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from warmfront.store.base import Store
     from warmfront.vm import VMInstance
 
-#: How often, and how many VMs are looked at: more than end in between.
+#: Time between two reconciliations, and the number of VMs compared: more than end in that time.
 INTERVAL_S = 300.0
 _LATEST = 50
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BillingDifference:
-    """A VM on which the two do not agree."""
+    """A VM whose ledger and provider record differ."""
 
     vm_id: str
     ledger_usd: Decimal
@@ -41,17 +41,17 @@ class BillingDifference:
 
 @dataclass(frozen=True, kw_only=True)
 class BillingReconciliation:
-    """What an audit found."""
+    """The result of one reconciliation."""
 
-    at: float  #: in seconds since 1970
-    vms: int  #: how many it compared
-    differences: tuple[BillingDifference, ...]  #: those that are more than a cent off
+    at: float  #: seconds since 1970
+    vms: int  #: how many VMs were compared
+    differences: tuple[BillingDifference, ...]  #: differences of more than a cent
 
 
 class BillingReconciler:
-    """Looks now and every few minutes, and keeps the latest report."""
+    """Reconciles the ledger every few minutes and keeps the latest result."""
 
-    latest: BillingReconciliation | None = None  #: None: there was none yet
+    latest: BillingReconciliation | None = None  #: None before the first
 
     def __init__(self, store: Store, provider: Provider, clock: Clock) -> None:
         self._store = store
@@ -59,8 +59,8 @@ class BillingReconciler:
         self._clock = clock
 
     async def reconcile(self) -> BillingReconciliation:
-        """Compare every VM that ended lately."""
-        compared, found = 0, []
+        """Compare the VMs that ended recently."""
+        compared, differences = 0, []
         for vm, ledger_usd in await self._store.read(_ended, self._provider.name):
             lease = await self._provider.describe(vm.id)
             if lease is None or lease.ended_at is None:
@@ -68,30 +68,36 @@ class BillingReconciler:
             compared += 1
             billed_usd = self._billed_usd(vm.gpu, lease)
             if abs(billed_usd - ledger_usd) > CENT:
-                found.append(BillingDifference(vm_id=vm.id, ledger_usd=ledger_usd, billed_usd=billed_usd))
-        self.latest = BillingReconciliation(at=self._clock.now(), vms=compared, differences=tuple(found))
+                differences.append(
+                    BillingDifference(vm_id=vm.id, ledger_usd=ledger_usd, billed_usd=billed_usd)
+                )
+        self.latest = BillingReconciliation(
+            at=self._clock.now(), vms=compared, differences=tuple(differences)
+        )
         return self.latest
 
     async def run(self) -> None:
-        """A difference is logged once."""
-        told: set[BillingDifference] = set()
+        """Reconcile until cancelled; log each difference once."""
+        logged: set[BillingDifference] = set()
         while True:
             try:
-                for each in (await self.reconcile()).differences:
-                    if each not in told:
-                        told.add(each)
-                        _log.warning(
-                            "VM %s cost $%.4f by its provider's record and $%.4f by the ledger",
-                            each.vm_id,
-                            each.billed_usd,
-                            each.ledger_usd,
+                for difference in (await self.reconcile()).differences:
+                    if difference not in logged:
+                        logged.add(difference)
+                        logger.warning(
+                            "VM %s: the provider billed $%.4f but the ledger has $%.4f",
+                            difference.vm_id,
+                            difference.billed_usd,
+                            difference.ledger_usd,
                         )
             except WarmfrontError as error:
-                _log.info("the ledger could not be audited now: %s", error.message)
+                logger.info(
+                    "billing reconciliation failed: %s; retrying in %.0f s", error.message, INTERVAL_S
+                )
             await asyncio.sleep(INTERVAL_S)
 
     def _billed_usd(self, gpu: str, lease: Lease) -> Decimal:
-        """By the provider's record; what never started costs nothing."""
+        """Return the cost by the provider's record; a VM that never started costs nothing."""
         if lease.started_at is None or lease.ended_at is None:
             return Decimal(0)
         return self._provider.billing(gpu).cost_usd(max(0.0, lease.ended_at - lease.started_at))

@@ -8,7 +8,7 @@ events from an older release that lack newer fields.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
 from pydantic_core import core_schema
@@ -33,6 +33,7 @@ class EventEnvelope(BaseModel):
     id: int = Field(description="Counts from 1 without gaps; send it as `Last-Event-ID` to resume.")
     time: Timestamp
     schema_version: int = Field(alias="schema", description="The version of the wire schema.")
+    status: str
 
 
 #: A number of the judge: JSON has no NaN and no infinities, so they are the text `nan`, `inf` and `-inf`.
@@ -219,10 +220,14 @@ EVENT_MODELS: tuple[type[BaseModel], ...] = (
 )
 
 
-class SubmissionEvent(RootModel[Any]):
-    """One event of a submission; `status` says which."""
+if TYPE_CHECKING:
+    _AnyEvent = EventEnvelope  # the union is known only at run time
+else:
+    _AnyEvent = Annotated[EVENT_MODELS, Field(discriminator="status")]
 
-    root: Annotated[Union[EVENT_MODELS], Field(discriminator="status")]  # type: ignore[valid-type]  # noqa: UP007
+
+class SubmissionEvent(RootModel[_AnyEvent]):
+    """One event of a submission; `status` says which."""
 
 
 class _DescribedAs:

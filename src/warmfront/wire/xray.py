@@ -91,7 +91,7 @@ class XrayKernelResponse(ResponseModel):
 
 
 class XrayKernelDetailResponse(XrayKernelResponse):
-    """The figures of one kernel, with its assembly if the request asked for it."""
+    """The figures of one kernel, with its assembly if requested."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=False)
 

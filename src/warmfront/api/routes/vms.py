@@ -1,6 +1,6 @@
 """VMs: the recent ones, and one with its ledger entries.
 
-Only its owner and operators see which submission runs on a VM; nobody sees the address of its listener.
+Only its owner and operators see which submission runs on a VM. The address of a VM's listener is not exposed.
 """
 
 from __future__ import annotations

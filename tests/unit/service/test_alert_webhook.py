@@ -1,4 +1,4 @@
-"""The budget's alert reaches the operator's webhook, and a webhook that fails stops nothing."""
+"""Budget alerts reach the operator's webhook, and a failing webhook affects nothing else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FACTS = {"spent_usd": 1120.5, "credits_usd": 1400.0, "threshold": 0.8}
 
 
 class Receiver:
-    """A webhook on loopback that answers as it is told."""
+    """A webhook on loopback that responds with the given statuses."""
 
     def __init__(self, statuses: list[int]) -> None:
         self.received: list[Any] = []
@@ -41,7 +41,7 @@ class Receiver:
 
 @pytest.fixture(name="statuses")
 def _statuses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    monkeypatch.setattr(alert_webhook, "_PAUSE_S", 0.0)
+    monkeypatch.setattr(alert_webhook, "_BACKOFF_S", 0.0)
     return [204]
 
 
@@ -57,24 +57,24 @@ def _receiver(statuses: list[int]) -> Iterator[Receiver]:
 
 
 def test_the_alert_is_posted_once(receiver: Receiver) -> None:
-    """The webhook gets the figures, by one request."""
+    """The webhook receives the figures in one request."""
     asyncio.run(alert_webhook.AlertWebhook(receiver.url)(FACTS))
     assert receiver.received == [{"event": "BUDGET_ALERT", **FACTS}]
 
 
-def test_a_webhook_that_fails_is_asked_again(receiver: Receiver, statuses: list[int]) -> None:
-    """An answer that is no success is followed by another try, until one is."""
+def test_a_failed_post_is_retried(receiver: Receiver, statuses: list[int]) -> None:
+    """A response that is not a success is followed by another attempt."""
     statuses[:] = [500, 503, 200]
     asyncio.run(alert_webhook.AlertWebhook(receiver.url)(FACTS))
     assert len(receiver.received) == 3
 
 
-def test_a_webhook_that_is_not_there_is_logged_without_its_address(
+def test_a_failing_webhook_is_logged_without_its_url(
     receiver: Receiver, statuses: list[int], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It gives up after some tries, and the log has no token of the operator's."""
+    """After the last attempt it gives up; the log does not contain the token in the URL."""
     statuses[:] = [404] * 9
     asyncio.run(alert_webhook.AlertWebhook(receiver.url)(FACTS))
     assert len(receiver.received) == 4
-    assert "answered 404" in caplog.text
+    assert "responded with 404" in caplog.text
     assert "hunter2" not in caplog.text
