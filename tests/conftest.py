@@ -1,4 +1,4 @@
-"""Fixtures that more than one kind of test uses."""
+"""Fixtures that several packages of tests use."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["bare_database", "connection", "database", "docker_url", "postgres", "sqlite_with_tables"]
 
-# Whoever starts the tests in the background has them ignore Ctrl-C, and so all that they start.
+# A shell starts background jobs with SIGINT ignored, which the programs under test would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 pytest_plugins = ["tests.support.needs"]
 
-#: Limits that hostile code meets soon, so that a test of one is quick.
+#: Low limits, so that tests of hostile code reach them soon.
 TIGHT = {
     "AMD_CONTAINER_MEMORY_LIMIT": "768MB",
     "WARMFRONT_COMPILE_MEMORY_LIMIT": "512MB",
@@ -53,5 +53,5 @@ def _box_maker(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
 
 @pytest.fixture(scope="session", name="judge")
 def _judge(box_maker: Sandbox, tight: Settings) -> Judge:
-    """A judge in each kind of sandbox, with tight limits."""
+    """Return a judge for each kind of sandbox, with low limits."""
     return Judge(CpuToolchain(tight.cache_dir), box_maker, tight)

@@ -1,4 +1,4 @@
-"""docs/api.md as its reader uses it: every curl line, in order, against a real service."""
+"""docs/api.md: run every curl line in order against a real service."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PAGE = (ROOT / "docs" / "api.md").read_text()
 LINES = "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))
 
-#: `--fail` for the test alone: a reader wants to see what a refusal says.
+#: `--fail` is only for the test: a reader wants to see the body of an error.
 PREPARED = """
 set -euo pipefail
 curl() { command curl --fail-with-body -sS --max-time 120 "$@"; }
@@ -39,13 +39,13 @@ def test_every_line_of_the_page_works(tmp_path: Path) -> None:
 
 @served(start=False)
 async def test_every_route_has_a_line(lab: Lab) -> None:
-    """No route is left out of the page, and each is asked for once at least."""
+    """The page has at least one curl line for every route."""
     paths = (await lab.client.get("/openapi.json")).json()["paths"]
     for path in paths:
-        asked = (
+        pattern = (
             re.escape(path)
             .replace(r"\{submission_id\}", r"\$ID")
             .replace(r"\{slug\}", "leaky-relu")
             .replace(r"\{vm_id\}", r"\$VM")
         )
-        assert re.search(rf"127\.0\.0\.1:3000{asked}['?\s]", LINES), path
+        assert re.search(rf"127\.0\.0\.1:3000{pattern}['?\s]", LINES), path

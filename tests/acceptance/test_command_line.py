@@ -192,7 +192,7 @@ def test_without_a_sandbox_nothing_runs(tmp_path: Path) -> None:
 
 
 def test_a_seed_makes_a_run_reproducible() -> None:
-    """Two runs of a wrong kernel with the same seed show the same differences; secret seeds do not."""
+    """Two runs of a wrong kernel with the same seed report the same differences; secret seeds do not."""
     wrong = next((ROOT / "tests" / "corpus" / "solutions" / "wrong").glob("leaky_relu*.hip"))
     command = (wrong, "leaky-relu", "--endpoint", "checker")
     first, second = (events(run(*command, "--seed", "7"))[-1]["debug_info"] for _ in range(2))

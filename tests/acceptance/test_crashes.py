@@ -30,18 +30,18 @@ PATIENCE_S = 240.0
 class Follower:
     """A client that sends one submission, and reconnects until it has the verdict."""
 
-    key: str  #: the user's
+    key: str  #: the API key of the user
     number: int
     submission_id: str = ""
     seen: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def done(self) -> bool:
-        """Whether the verdict has come."""
+        """Whether the verdict was received."""
         return bool(self.seen) and self.seen[-1]["status"] in {"CHECKED", "ERROR", "WRONG_ANSWER"}
 
     async def live(self, client: httpx.AsyncClient, service: Service) -> None:
-        """Submit and read, whatever happens to the service."""
+        """Submit and read events, reconnecting until the verdict arrives."""
         while not self.done:
             with contextlib.suppress(httpx.HTTPError):
                 if not self.submission_id:
@@ -52,7 +52,7 @@ class Follower:
     async def _submit(self, client: httpx.AsyncClient, url: str) -> None:
         answer = await client.post(
             f"{url}/api/amd/submit",
-            # Each another source, so that none can be answered from anyone's memory.
+            # Each source is different, so that none can be answered from a cache.
             json={
                 "solution_code": f"// {self.number}\n{EXAMPLE}",
                 "problem": "leaky-relu",
@@ -78,22 +78,22 @@ class Follower:
 
 
 def keys_of(service: Service) -> list[str]:
-    """A key for each user, made as an operator makes them."""
+    """Create an API key per user with the command line."""
     return [
         service.run("keys", "create", "--user", f"user{number}").stdout.strip() for number in range(USERS)
     ]
 
 
 async def crash_once(service: Service, keys: list[str], *, submissions: int, seed: int) -> list[Follower]:
-    """Submissions in flight, a kill at a random moment, a new start, and every verdict."""
-    chance = random.Random(seed)  # noqa: S311 - a moment, no secret
+    """Kill the service at a random moment, restart it, and wait for the verdict of every submission."""
+    chance = random.Random(seed)  # noqa: S311 - not a secret
     followers = [Follower(key=keys[number % USERS], number=number) for number in range(submissions)]
     limits = httpx.Limits(max_connections=None)
     async with httpx.AsyncClient(timeout=PATIENCE_S, limits=limits) as client, asyncio.timeout(PATIENCE_S):
         living = asyncio.gather(*(follower.live(client, service) for follower in followers))
-        # From the first submissions under way to most of them judged.
+        # Between the first running submission and most of them being judged.
         enough = chance.randint(1, submissions)
-        while sum(len(follower.seen) > 2 for follower in followers) < enough:  # noqa: ASYNC110 - any moment will do
+        while sum(len(follower.seen) > 2 for follower in followers) < enough:  # noqa: ASYNC110 - the exact moment does not matter
             await asyncio.sleep(0.01)
         await asyncio.to_thread(service.kill)
         await asyncio.to_thread(service.start)
@@ -102,7 +102,7 @@ async def crash_once(service: Service, keys: list[str], *, submissions: int, see
 
 
 def bill_usd(service: Service) -> Decimal:
-    """What the provider's own records come to."""
+    """Return the total of the provider's own records."""
     billing = Billing(rate_usd_per_h=RATE)
     total = Decimal(0)
     for path in service.data_dir.glob("vms/*/lease.json"):
@@ -114,7 +114,7 @@ def bill_usd(service: Service) -> Decimal:
 
 
 def survive(data_dir: Path, *, submissions: int, seed: int) -> None:
-    """One whole life: serve, be killed, serve again, and be found in order."""
+    """Serve, kill, serve again, and check that everything is consistent."""
     service = Service(
         data_dir,
         AMD_VM_IDLE_TIMEOUT="1",
@@ -140,30 +140,30 @@ def survive(data_dir: Path, *, submissions: int, seed: int) -> None:
         assert not listeners_of(data_dir)
     finally:
         service.stop()
-        print(*service.lines[-100:], sep="\n")  # shown with a failure
+        print(*service.lines[-100:], sep="\n")  # shown if the test fails
     assert not listeners_of(data_dir)
 
 
 def costs(service: Service, key: str) -> Any:
-    """Where the money went."""
+    """Return the costs."""
     return httpx.get(f"{service.url}/api/amd/costs", headers={"Authorization": f"Bearer {key}"}).json()
 
 
 def wait_until_idle(service: Service, key: str) -> None:
-    """Until every VM's end is in the ledger."""
+    """Wait until the end of every VM is in the ledger."""
     deadline = time.monotonic() + PATIENCE_S
     while any(vm["state"] not in {"TERMINATED", "FAILED"} for vm in costs(service, key)["by_vm"]):
         assert time.monotonic() < deadline
-        time.sleep(0.1)  # the end of a VM is nothing that the API can be asked to wait for
+        time.sleep(0.1)  # the API has no event for the end of a VM
 
 
-def test_a_killed_service_goes_on_where_it_was(tmp_path: Path) -> None:
-    """After `kill -9` and a new start all have one verdict, no event is missing, and the bill is right."""
+def test_a_killed_service_continues_after_a_restart(tmp_path: Path) -> None:
+    """After `kill -9` and a restart there is one verdict each, no event is missing, and the bill is right."""
     survive(tmp_path, submissions=10, seed=1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_twenty_times_fifty_submissions_of_five_users(tmp_path: Path, seed: int) -> None:
-    """The same twenty times, with fifty in flight."""
+    """Twenty crashes with fifty submissions in flight each lose nothing."""
     survive(tmp_path, submissions=50, seed=100 + seed)

@@ -1,4 +1,4 @@
-"""A newcomer's first minutes: clone, `make demo`, and again; and the benchmarks of the documentation."""
+"""A fresh clone: `make demo` twice, and the benchmarks that the documentation quotes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ BENCHMARKS = {
 }
 
 
-#: What belongs to the test's own environment and to the make that runs it.
+#: Variables of the test's environment and of the make that runs it.
 OURS = {"VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL"}
 
 
 def _make(target: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    # The interpreter behind the test's own virtual environment, as a newcomer has it.
+    # The interpreter outside the test's virtual environment, as on a new machine.
     python = Path(sys.base_prefix) / "bin" / "python3"
     clean = {name: value for name, value in os.environ.items() if name not in OURS}
     command = ["make", target, f"PYTHON={python}"]
@@ -35,7 +35,7 @@ def _make(target: str, folder: Path, **environment: str) -> subprocess.Completed
 
 @pytest.mark.slow
 def test_a_fresh_clone_judges_a_kernel_with_one_command(tmp_path: Path) -> None:
-    """`make demo` sets a clone up from nothing and accepts the example; the second time needs none."""
+    """`make demo` prepares a clone and accepts the example; the second time it installs nothing."""
     clone = tmp_path / "warmfront"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
     first = _make("demo", clone, WARMFRONT_CACHE_DIR=str(tmp_path / "cache"))
@@ -51,7 +51,7 @@ def test_a_fresh_clone_judges_a_kernel_with_one_command(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_benchmark_prints_its_figure(name: str) -> None:
-    """Each benchmark runs and prints the ratio that it is there for."""
+    """Each benchmark runs and prints its ratio."""
     command = [sys.executable, "-m", f"bench.{name}"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

@@ -1,4 +1,4 @@
-"""The README's own commands, as a newcomer types them."""
+"""The commands of the README, run as a reader types them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LINES = [
     for block in re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     for line in block.splitlines()
 ]
-#: `make test` is what runs this; the environment and the service are the test's own.
+#: `make test` runs this test; the test provides the environment and the service.
 ELSEWHERE = {"make serve", "make demo", "make test", ". .venv/bin/activate"}
 #: The starter is wrong on purpose, and the README says so.
 WRONG = "warmfront run softmax.hip --problem softmax --endpoint checker"
 
 
 def _shell(line: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    # Not a make within the make that runs the tests.
+    # Without the variables of the make that runs the tests.
     inherited = {name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MAKELEVEL"}}
     inherited["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     return subprocess.run(
@@ -40,7 +40,7 @@ def _shell(line: str, folder: Path, **environment: str) -> subprocess.CompletedP
 
 
 def test_every_command_does_what_the_readme_says(tmp_path: Path) -> None:
-    """In their order, in an empty directory with the examples: all succeed, but for the starter."""
+    """In order, in an empty directory with the examples, every command succeeds except the starter."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "data").mkdir()
     commands = [line for line in LINES if line and line not in ELSEWHERE]
@@ -50,7 +50,7 @@ def test_every_command_does_what_the_readme_says(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as service:
         for line in commands:
             here = line.replace("http://127.0.0.1:3000", service.url)
-            # A variable that one line sets is there for the next, as in a terminal.
+            # A variable that one line sets is available to the next, as in a terminal.
             here = f"[ -f vars ] && . ./vars; {here}; code=$?; declare -p ID > vars 2>/dev/null; exit $code"
             result = _shell(here, tmp_path, WARMFRONT_URL=service.url)
             assert result.returncode == (1 if line == WRONG else 0), (line, result.stdout, result.stderr)
@@ -63,7 +63,7 @@ def test_every_command_does_what_the_readme_says(tmp_path: Path) -> None:
 
 
 def test_make_serve_prints_its_address(tmp_path: Path) -> None:
-    """The first command of the README, in this checkout: it says where it listens, and ends at Ctrl-C."""
+    """`make serve` prints the address where it listens, and ends on Ctrl-C."""
     inherited = {name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MAKELEVEL"}}
     own = {"WARMFRONT_PORT": "0", "WARMFRONT_DATA_DIR": str(tmp_path)}
     with subprocess.Popen(
@@ -91,15 +91,15 @@ def test_make_demo_ends_with_an_accepted_kernel() -> None:
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Path) -> None:
-    """Every relative link of a page leads to a file that exists."""
+def test_page_links_exist(page: Path) -> None:
+    """Every relative link of a page points to an existing file."""
     targets = re.findall(r"\]\((?!http)([^)#]+)", page.read_text())
     missing = [target for target in targets if not (page.parent / target).exists()]
     assert not missing
 
 
-def test_the_readme_links_lead_somewhere() -> None:
-    """Every relative link of the README leads to a file that exists."""
+def test_readme_links_exist() -> None:
+    """Every relative link of the README points to an existing file."""
     targets = re.findall(r"\]\((?!http)([^)#]+)", (ROOT / "README.md").read_text())
     assert targets
     assert not [target for target in targets if not (ROOT / target).exists()]

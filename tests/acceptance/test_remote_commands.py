@@ -1,4 +1,4 @@
-"""The commands against the real service: real processes, real VMs of this machine, real kernels."""
+"""The commands that use a server, against a real service with local VMs and real kernels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "leaky_relu.hip"
 CHECK = ("submit", EXAMPLE, "-p", "leaky-relu", "--endpoint", "checker")
 
-#: Runs until its time is up.
+#: Runs until the time limit.
 ENDLESS = """
 #include <hip/hip_runtime.h>
 __global__ void spin(volatile float* output) { while (output[0] != 42.0f) {} }
@@ -36,12 +36,12 @@ def _service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 def events(text: str) -> list[dict[str, Any]]:
-    """Stdout as one event a line."""
+    """Parse stdout as one event per line."""
     return [json.loads(line) for line in text.splitlines()]
 
 
 def test_the_second_submission_finds_the_vm_warm(service: Service) -> None:
-    """The first waits for a VM and pays for its start; the second reuses one."""
+    """The first submission is a cold start, the second a warm reuse."""
     first, second = service.run(*CHECK), service.run(*CHECK)
     assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
     assert "no VM is warm" in first.stdout
@@ -52,7 +52,7 @@ def test_the_second_submission_finds_the_vm_warm(service: Service) -> None:
 
 
 def test_a_detached_submission_is_followed_later(service: Service) -> None:
-    """Its id, or the beginning of it, is all that is needed."""
+    """`logs` finds a submission by its id or by a prefix of it."""
     detached = service.run(*CHECK, "--detach")
     (submission_id,) = detached.stdout.split()
     followed = service.run("logs", "-f", submission_id.removeprefix("sub_")[:12], "--json")
@@ -65,7 +65,7 @@ def test_a_detached_submission_is_followed_later(service: Service) -> None:
 
 
 def test_a_submission_that_never_ends_is_stopped(service: Service, tmp_path: Path) -> None:
-    """`stop` returns with the verdict; a second time changes nothing."""
+    """`stop` returns the verdict; a second `stop` changes nothing."""
     (tmp_path / "endless.hip").write_text(ENDLESS)
     endless = service.run("submit", tmp_path / "endless.hip", "-p", "leaky-relu", "-d").stdout.strip()
     assert endless in service.run("ps").stdout
@@ -77,7 +77,7 @@ def test_a_submission_that_never_ends_is_stopped(service: Service, tmp_path: Pat
 
 
 def test_a_compile_error_needs_no_vm(service: Service, tmp_path: Path) -> None:
-    """It ends at admission, with the author's own line, and exit code 1."""
+    """The X-ray reports the author's line; no VM is provisioned, and the exit code is 1."""
     (tmp_path / "broken.hip").write_text("broken\n")
     done = service.run("submit", tmp_path / "broken.hip", "-p", "relu", "--json")
     assert done.returncode == 1
@@ -86,8 +86,8 @@ def test_a_compile_error_needs_no_vm(service: Service, tmp_path: Path) -> None:
     assert "broken.hip:1" in events(done.stdout)[-1]["message"]
 
 
-def test_a_call_that_the_service_refuses_is_usage(service: Service) -> None:
-    """An unknown problem, GPU or dtype is exit code 2, and says what is allowed."""
+def test_a_rejected_request_is_a_usage_error(service: Service) -> None:
+    """An unknown problem, GPU or dtype exits with code 2 and lists the allowed values."""
     for options, allowed in (
         (("-p", "nothing"), "leaky-relu"),
         (("-p", "relu", "--gpu", "H100"), "MI300X"),
@@ -98,8 +98,8 @@ def test_a_call_that_the_service_refuses_is_usage(service: Service) -> None:
         assert allowed in refused.stderr
 
 
-def test_what_was_spent_is_told_in_three_ways(service: Service) -> None:
-    """VMs, costs and metrics are the same figures for people and for programs."""
+def test_costs_vms_and_metrics_agree(service: Service) -> None:
+    """VMs, costs and metrics show the same figures as text and as JSON."""
     service.run(*CHECK)
     metrics = json.loads(service.run("metrics", "--json").stdout)
     assert set(metrics) == {
@@ -122,8 +122,8 @@ def test_what_was_spent_is_told_in_three_ways(service: Service) -> None:
     assert machines[0]["id"] in service.run("vms", "--all").stdout
 
 
-def test_a_follower_survives_the_death_of_the_service(tmp_path: Path) -> None:
-    """`kill -9` of the service in mid-stream, and a start: the same follower sees every event once."""
+def test_following_survives_a_crash_of_the_service(tmp_path: Path) -> None:
+    """After `kill -9` in mid-stream and a restart, the same client has received every event once."""
     command = [sys.executable, "-m", "warmfront", "submit", str(EXAMPLE), "-p", "leaky-relu", "--json"]
     seen = []
     with (
@@ -141,8 +141,8 @@ def test_a_follower_survives_the_death_of_the_service(tmp_path: Path) -> None:
     assert [event["id"] for event in seen] == list(range(1, len(seen) + 1))
 
 
-def test_keys_open_a_running_service_and_close_it(tmp_path: Path) -> None:
-    """The first key ends the time without keys; a revoked one opens nothing; users see their own."""
+def test_keys_take_effect_while_the_service_runs(tmp_path: Path) -> None:
+    """After the first key is created, requests without a key are rejected, and so are revoked keys."""
     with serving(tmp_path, **REHEARSAL) as service:
         assert service.run("ps").returncode == 0
         made = json.loads(service.run("keys", "create", "--user", "ann", "--json").stdout)
@@ -160,13 +160,13 @@ def test_keys_open_a_running_service_and_close_it(tmp_path: Path) -> None:
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """A page's code blocks in a language."""
+    """Return the code blocks of a page in one language."""
     text = (ROOT / "docs" / page).read_text()
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-def test_the_examples_of_the_sdks_page_run(service: Service) -> None:
-    """All its Python, as one program, in the project's directory."""
+def test_the_sdk_page_runs(service: Service) -> None:
+    """All Python blocks of docs/sdk.md run as one program."""
     program = "\n".join(blocks("sdk.md", "python"))
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -182,8 +182,8 @@ def test_the_examples_of_the_sdks_page_run(service: Service) -> None:
     assert "['relu CHECKED', 'softmax CHECKED', 'cumsum CHECKED']" in done.stdout
 
 
-def test_the_commands_of_their_page_run(tmp_path: Path) -> None:
-    """All its lines, one after the other, in one shell that stops at the first that fails."""
+def test_the_command_line_page_runs(tmp_path: Path) -> None:
+    """All shell blocks of docs/command-line.md run in order in one shell."""
     with serving(tmp_path, **REHEARSAL) as service:
         script = "set -e\n" + "\n".join(blocks("command-line.md", "sh"))
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"

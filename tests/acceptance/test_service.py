@@ -1,4 +1,4 @@
-"""The service as its users see it: real processes, real HTTP, the real judge."""
+"""The whole service: real processes, real HTTP, the real judge."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ WARM = [status for status in COLD if status != "PROVISIONING"]
 
 
 def intervals(vm: dict[str, Any]) -> dict[str, Decimal]:
-    """What each meter of a VM came to."""
+    """Return the cost of each meter of a VM."""
     return {meter["meter"]: Decimal(str(meter["cost_usd"])) for meter in vm["meters"]}
 
 
 def seconds_between(vm: dict[str, Any], start: str, end: str) -> Decimal:
-    """Seconds between two times of a VM."""
+    """Return the seconds between two times of a VM."""
     begun, ended = (datetime.fromisoformat(vm[name]) for name in (start, end))
     return Decimal(str((ended - begun).total_seconds()))
 
 
-def test_the_first_is_cold_the_second_is_warm_and_then_the_vm_goes(tmp_path: Path) -> None:
-    """A cold start boots a VM, the next finds it warm, and when idle for long enough it is gone."""
+def test_a_cold_start_a_warm_reuse_and_the_release_of_the_idle_vm(tmp_path: Path) -> None:
+    """The first submission provisions a VM, the second reuses it, and the idle VM is terminated."""
     with serving(tmp_path, AMD_VM_IDLE_TIMEOUT="2") as service:
         first, second = service.judged(), service.judged()
         assert statuses(first) == COLD
@@ -57,7 +57,7 @@ def test_the_first_is_cold_the_second_is_warm_and_then_the_vm_goes(tmp_path: Pat
         (vm,) = service.wait_until_no_vm_is_alive()
         assert (vm["state"], vm["tasks_done"]) == ("TERMINATED", 2)
         ledger = service.get(f"vms/{vm['id']}")["intervals"]
-        # Between its boot and its first task, and between the tasks, it idled for some milliseconds.
+        # It idles for milliseconds between provisioning and the first attempt, and between attempts.
         assert [entry["meter"] for entry in ledger] == [
             "PROVISIONING",
             "IDLE",
@@ -82,7 +82,7 @@ def test_the_first_is_cold_the_second_is_warm_and_then_the_vm_goes(tmp_path: Pat
 
 
 def test_a_rehearsal_costs_what_a_cloud_would(tmp_path: Path) -> None:
-    """The same with a boot that takes its time and $1.99 an hour, in dollars that say they are simulated."""
+    """A rehearsal has a cloud's boot time and $1.99 an hour, and its dollars are marked as simulated."""
     with serving(
         tmp_path, AMD_VM_IDLE_TIMEOUT="2", WARMFRONT_REHEARSE="true", WARMFRONT_REHEARSE_BOOT="3"
     ) as service:
@@ -101,8 +101,8 @@ def test_a_rehearsal_costs_what_a_cloud_would(tmp_path: Path) -> None:
         assert all(amount > 0 for amount in intervals(cost).values())
 
 
-def test_what_does_not_compile_touches_no_vm(tmp_path: Path) -> None:
-    """A compile error ends at admission: its line is named, no VM was asked for, nothing was spent."""
+def test_a_compile_error_needs_no_vm(tmp_path: Path) -> None:
+    """A compile error names its line; no VM is requested and nothing is spent."""
     with serving(tmp_path) as service:
         events = service.judged(code='extern "C" void solution() { int x = ; }')
         assert statuses(events) == ["IN_QUEUE", "XRAY", "COMPILE_ERROR"]
@@ -111,9 +111,9 @@ def test_what_does_not_compile_touches_no_vm(tmp_path: Path) -> None:
         assert service.get("vms")["items"] == []
 
 
-def test_credits_for_two_boots_hold_two(tmp_path: Path) -> None:
-    """A VM whose worst case does not fit is refused with the numbers; one alert came."""
-    # A VM's worst case is $1 an hour times (10 + 10 + 1 + 15) s = 1 cent; a boot alone is a seventh of it.
+def test_a_vm_that_exceeds_the_credits_is_refused(tmp_path: Path) -> None:
+    """A VM whose worst case exceeds the credits is refused with the numbers, and one alert is sent."""
+    # A VM's worst case is $1 an hour times (10 + 10 + 1 + 15) s = 1 cent; booting costs a seventh of that.
     with serving(
         tmp_path,
         AMD_VM_IDLE_TIMEOUT="1",
@@ -152,7 +152,7 @@ def test_each_endpoint_ends_with_its_verdict(tmp_path: Path, endpoint: str) -> N
 
 
 def test_a_second_service_on_the_same_data_is_refused(tmp_path: Path) -> None:
-    """Two services never share a pool: the second says who is there, and ends."""
+    """Two services never share a data directory: the second reports that it is in use, and exits."""
     with serving(tmp_path):
         second = Service(tmp_path)
         with pytest.raises(AssertionError):
@@ -162,7 +162,7 @@ def test_a_second_service_on_the_same_data_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_same_on_postgresql(tmp_path: Path, postgres: PostgresServer) -> None:
-    """With WARMFRONT_DATABASE_URL a killed service goes on from PostgreSQL, and no SQLite file is made."""
+    """With WARMFRONT_DATABASE_URL a killed service continues from PostgreSQL; no SQLite file is created."""
     with serving(tmp_path, WARMFRONT_DATABASE_URL=postgres.new_database(tables=False)) as service:
         first = service.submit(endpoint="checker")
         service.kill()
@@ -172,8 +172,8 @@ def test_the_same_on_postgresql(tmp_path: Path, postgres: PostgresServer) -> Non
         assert not list(tmp_path.glob("*.db"))
 
 
-def test_an_operator_brings_a_problem_along(tmp_path: Path) -> None:
-    """A problem's source that comes with a submission is judged by, once, and known to nobody else."""
+def test_a_problem_sent_with_a_submission(tmp_path: Path) -> None:
+    """A problem sent with a submission is used for that submission only, and is not listed."""
     fields = {"code": block("cpp"), "problem": "dot-product", "endpoint": "checker"}
     with serving(tmp_path) as service:
         last = service.judged(**fields, problem_def=block("python"))[-1]

@@ -1,1 +1,1 @@
-"""The control plane on virtual time: thousands of worlds, each with its own faults."""
+"""The control plane in virtual time: thousands of worlds, each with its own faults."""

@@ -1,4 +1,4 @@
-"""Orchestrators with one well-known mistake each. The simulation must find every one of them."""
+"""Orchestrators with one classic mistake each. The simulation must find all of them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class LockedWhileProvisioning(VMOrchestrator):
-    """Holds its lock from the decision to lease a VM until that VM is there."""
+    """Holds its lock from the decision to lease a VM until the VM is ready."""
 
     def __init__(self, **ports: Any) -> None:
         super().__init__(**ports)
         self._lock = asyncio.Lock()
 
     async def submit(self, new: NewSubmission) -> Submission:
-        """Take a submission, when the lock is free."""
+        """Accept a submission when the lock is free."""
         async with self._lock:
             return await super().submit(new)
 
@@ -38,12 +38,12 @@ class LockedWhileProvisioning(VMOrchestrator):
             await asyncio.sleep(0.1)
             async with self._lock:
                 self._decide()
-                while any(vm.state is VMState.PROVISIONING for vm in self.pool()):  # noqa: ASYNC110 - a mistake on purpose
+                while any(vm.state is VMState.PROVISIONING for vm in self.pool()):  # noqa: ASYNC110 - the mistake to be found
                     await asyncio.sleep(0.1)
 
 
 class ForgetsEscrowOnRetry(VMOrchestrator):
-    """Reserves the worst case of a first VM, and nothing for the one that takes its place."""
+    """Reserves the worst case of a first VM, and nothing for the VM of a retry."""
 
     _retries = False
 
@@ -54,12 +54,12 @@ class ForgetsEscrowOnRetry(VMOrchestrator):
 
 
 class RequeuesWithoutLease(VMOrchestrator):
-    """Takes a submission back from a VM that does not answer, and does not ask whose it is by then."""
+    """Requeues the submission of an unresponsive VM without checking that its attempt is still live."""
 
     def __init__(self, **ports: Any) -> None:
         super().__init__(**ports)
         self._release = self._fleet.release
-        self._fleet.release = self._release_at_once  # type: ignore[method-assign]  # the mistake is put in here
+        self._fleet.release = self._release_at_once  # type: ignore[method-assign]  # the mistake to be found
 
     def _release_at_once(self, machine: Machine, reason: str, *, failed: bool = False) -> None:
         tracks = list(machine.running.values()) if failed and not machine.going else []

@@ -1,4 +1,4 @@
-"""Runs many seeds, on every core, and says which worlds broke."""
+"""Run many seeds on all cores, and collect the violations."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from warmfront.testing.world import Violation, simulate
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: Seeds that a process takes at a time: few enough for all to end at about the same moment.
+#: Seeds per unit of work: few enough that all processes end at about the same time.
 _CHUNK = 50
-#: A sweep that broke this often need not go on.
+#: A sweep stops after this many violations.
 _ENOUGH = 10
 
 
 @dataclass(kw_only=True)
 class Sweep:
-    """What came of many seeds."""
+    """The results of many seeds."""
 
     steps: int = 0
     crashes: int = 0
@@ -31,8 +31,8 @@ class Sweep:
 
 
 def sweep(seeds: Iterable[int], *, size: int = 1) -> Sweep:
-    """Run the worlds of these seeds, one after the other."""
-    gc.freeze()  # what was loaded stays: only a world's own garbage is looked at
+    """Run the worlds of these seeds in order."""
+    gc.freeze()  # the collector then skips everything loaded so far
     total = Sweep()
     for seed in seeds:
         try:
@@ -49,7 +49,7 @@ def sweep(seeds: Iterable[int], *, size: int = 1) -> Sweep:
 
 
 def sweep_all(seeds: range) -> Sweep:
-    """Run them on every core."""
+    """Run the worlds of these seeds on all cores."""
     chunks = [seeds[start : start + _CHUNK] for start in range(0, len(seeds), _CHUNK)]
     total = Sweep()
     with multiprocessing.get_context("spawn").Pool(os.cpu_count()) as pool:

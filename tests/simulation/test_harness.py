@@ -1,4 +1,4 @@
-"""The simulation's own parts: virtual time, the cloud, the machines, and what a crash leaves."""
+"""The parts of the simulation: virtual time, the provider, the listeners and crashes."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 class TestVirtualTime:
-    """The loop."""
+    """The virtual event loop."""
 
     def test_an_hour_passes_in_order_and_at_once(self) -> None:
-        """Timers fire in the order of their time, and time is what the last one says."""
+        """Timers fire in the order of their times, and the clock shows the time of the last."""
         fired: list[float] = []
 
         async def main() -> float:
@@ -37,7 +37,7 @@ class TestVirtualTime:
         assert fired == [1.0, 60.0, 3600.0]
 
     def test_a_wait_that_nothing_can_end_is_a_deadlock(self) -> None:
-        """A future that nobody holds raises instead of hanging."""
+        """Waiting for a future that cannot be set raises Deadlock instead of hanging."""
 
         async def main() -> None:
             await asyncio.get_running_loop().create_future()
@@ -45,13 +45,13 @@ class TestVirtualTime:
         with pytest.raises(Deadlock):
             run_virtual(main())
 
-    def test_threads_are_refused(self) -> None:
-        """Work for a thread raises, since a thread has a time of its own."""
+    def test_threads_are_rejected(self) -> None:
+        """Starting a thread raises, because threads run in real time."""
         with pytest.raises(RuntimeError, match="no threads"):
             run_virtual(asyncio.to_thread(print))
 
-    def test_the_dead_take_no_step(self) -> None:
-        """After a crash a task of that life never runs again, not even its `finally`, until the very end."""
+    def test_a_crashed_process_takes_no_step(self) -> None:
+        """After a crash no task of that incarnation runs again, not even its `finally`."""
         steps: list[str] = []
 
         async def work() -> None:
@@ -72,8 +72,8 @@ class TestVirtualTime:
 
         assert run_virtual(main()) == ["0", "1", "2"]
 
-    def test_one_who_asks_the_dead_is_told(self) -> None:
-        """A call to a control plane that dies meanwhile ends with a lost connection."""
+    def test_a_call_to_a_crashed_process_fails(self) -> None:
+        """A call to a control plane that crashes meanwhile raises ConnectionError."""
 
         async def main() -> None:
             life = Incarnation(0)
@@ -87,8 +87,8 @@ class TestVirtualTime:
 class TestCloud:
     """The simulated provider."""
 
-    def test_a_vm_is_billed_from_its_boot_to_its_end(self) -> None:
-        """The bill covers boot, use and the time that the release takes, and no more."""
+    def test_a_vm_is_billed_from_its_start_to_its_end(self) -> None:
+        """The bill covers boot, use and the time of the release, and nothing after it."""
 
         async def main() -> None:
             cloud = _cloud()
@@ -105,8 +105,8 @@ class TestCloud:
 
         run_virtual(main())
 
-    def test_every_call_may_be_made_again(self) -> None:
-        """Provisioning twice gives one VM, and releasing it twice confirms the same end."""
+    def test_every_call_is_idempotent(self) -> None:
+        """Provisioning twice creates one VM, and releasing it twice confirms the same end."""
 
         async def main() -> None:
             cloud = _cloud()
@@ -119,8 +119,8 @@ class TestCloud:
 
         run_virtual(main())
 
-    def test_a_vm_that_vanishes_breaks_its_boot_off(self) -> None:
-        """One who waits for a VM that the cloud takes back is told so."""
+    def test_provisioning_fails_if_the_vm_vanishes(self) -> None:
+        """`provision` raises ProviderError if the cloud takes the VM back."""
 
         async def main() -> None:
             cloud = _cloud(Weather(stuck=1.0, vanish=1.0))
@@ -134,8 +134,8 @@ class TestCloud:
 class TestMachines:
     """The simulated listeners."""
 
-    def test_an_attempt_goes_on_when_nobody_listens(self) -> None:
-        """A stream that was left is taken up later, and nothing was run twice."""
+    def test_an_attempt_continues_without_a_client(self) -> None:
+        """A stream can be resumed later, and nothing is executed twice."""
 
         async def main() -> None:
             cloud, listeners, vm = await _ready()
@@ -151,8 +151,8 @@ class TestMachines:
 
         run_virtual(main())
 
-    def test_a_cancelled_attempt_is_gone_when_cancel_returns(self) -> None:
-        """Cancel comes back only when nothing runs, and the stream ends with CANCELLED."""
+    def test_a_cancelled_attempt_has_ended_when_cancel_returns(self) -> None:
+        """`cancel` returns when nothing runs any longer, and the stream ends with CANCELLED."""
 
         async def main() -> None:
             _, listeners, vm = await _ready()
@@ -166,8 +166,8 @@ class TestMachines:
 
         run_virtual(main())
 
-    def test_a_machine_without_heartbeats_ends_itself(self) -> None:
-        """The dead-man ends the VM, and what ran on it; whoever calls it then is refused."""
+    def test_a_vm_without_heartbeats_ends_itself(self) -> None:
+        """The watchdog ends the VM and what runs on it; later calls fail."""
 
         async def main() -> None:
             cloud, listeners, vm = await _ready()
@@ -182,8 +182,8 @@ class TestMachines:
 
         run_virtual(main())
 
-    def test_what_it_never_had_is_unknown(self) -> None:
-        """Re-attaching to an attempt that never came raises `UnknownAttempt`."""
+    def test_an_unknown_attempt(self) -> None:
+        """Re-attaching to an attempt that was never started raises `UnknownAttempt`."""
 
         async def main() -> None:
             _, listeners, vm = await _ready()
@@ -193,8 +193,8 @@ class TestMachines:
         with pytest.raises(UnknownAttempt):
             run_virtual(main())
 
-    def test_the_same_submission_twice_at_once_is_noted(self) -> None:
-        """Two attempts of one kernel at the same time are on record."""
+    def test_concurrent_attempts_of_one_submission_are_recorded(self) -> None:
+        """Two attempts of one kernel at the same time are recorded as an overlap."""
 
         async def main() -> list[str]:
             _, listeners, vm = await _ready()
@@ -215,7 +215,7 @@ def _cloud(weather: Weather = CLEAR) -> SimulatedProvider:
 
 
 async def _ready() -> tuple[SimulatedProvider, SimulatedListeners, VMInstance]:
-    """A cloud with one VM that is ready."""
+    """Return a cloud with one VM that is ready."""
     cloud = _cloud()
     listeners = SimulatedListeners(cloud, clock=VirtualClock(asyncio.get_running_loop()))
     async for _ in cloud.provision("vm1", "MI300X", ""):
@@ -237,4 +237,4 @@ def _attempt(attempt_id: str) -> ExecuteRequest:
 
 async def _collect(listeners: SimulatedListeners, vm: VMInstance, lines: list[AttemptEvent]) -> None:
     async for line in listeners.execute(vm, _attempt("a1")):
-        lines.append(line)  # noqa: PERF401 - what came before an error is wanted too
+        lines.append(line)  # noqa: PERF401 - keeps the events before an error, too

@@ -1,4 +1,4 @@
-"""The real orchestrator in simulated worlds: whatever fails, its promises hold."""
+"""The real orchestrator in simulated worlds: its invariants hold whatever fails."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from warmfront.verdicts import Verdict
 if TYPE_CHECKING:
     from warmfront.orchestrator import VMOrchestrator
 
-#: Worlds of each family in the everyday run.
+#: Worlds per family in `make test`.
 _EVERYDAY = 50
 
 
 @pytest.mark.parametrize("family", range(len(FAMILIES)), ids=FAMILIES)
-def test_every_promise_holds_in_many_small_worlds(family: int) -> None:
-    """No invariant breaks, after any step, in the first worlds of each family."""
+def test_invariants_hold_in_many_small_worlds(family: int) -> None:
+    """No invariant is violated after any step in the first worlds of each family."""
     total = sweep(range(family, _EVERYDAY * len(FAMILIES), len(FAMILIES)))
     assert not total.broken, "\n\n".join(total.broken)
     assert total.steps > 100 * _EVERYDAY
 
 
 @pytest.mark.parametrize("seed", range(len(FAMILIES)), ids=FAMILIES)
-def test_every_promise_holds_in_a_large_world(seed: int) -> None:
-    """No invariant breaks where authors submit dozens."""
+def test_invariants_hold_in_a_large_world(seed: int) -> None:
+    """No invariant is violated with dozens of submissions."""
     assert sweep([seed], size=8).broken == []
 
 
 @pytest.mark.slow
-def test_every_promise_holds_in_ten_thousand_worlds() -> None:
-    """No invariant breaks in 10,000 worlds, which between them reach every verdict and many crashes."""
+def test_invariants_hold_in_ten_thousand_worlds() -> None:
+    """No invariant is violated in 10,000 worlds, which together include every verdict and many crashes."""
     total = sweep_all(range(10_000))
     assert not total.broken, "\n\n".join(total.broken)
     assert total.crashes > 5_000
@@ -54,7 +54,7 @@ def test_a_seed_replays_exactly(seed: int) -> None:
 
 
 def test_a_seed_replays_exactly_in_another_process() -> None:
-    """A trace depends on nothing but the seed, not even on how Python hashes text."""
+    """A trace depends only on the seed, not on Python's hash randomization."""
     worst = FAMILIES.index("worst")
     assert len({_replayed(worst, hash_seed) for hash_seed in ("1", "2", "3")}) == 1
 
@@ -71,20 +71,20 @@ def _replayed(seed: int, hash_seed: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("mistaken", "family", "word"),
+    ("broken", "family", "word"),
     [
         (LockedWhileProvisioning, "calm", "waited|a VM is free"),
         (ForgetsEscrowOnRetry, "poor", "are committed of|pass|reserved"),
         (RequeuesWithoutLease, "stormy", "runs twice at once|was tried again"),
     ],
 )
-def test_a_well_known_mistake_is_found(mistaken: type[VMOrchestrator], family: str, word: str) -> None:
-    """An orchestrator with one mistake breaks the invariant that the mistake is against."""
+def test_a_classic_mistake_is_found(broken: type[VMOrchestrator], family: str, word: str) -> None:
+    """An orchestrator with one mistake violates the corresponding invariant."""
     with pytest.raises(Violation, match=word):
-        _run_worlds_of(family, mistaken)
+        _run_worlds_of(family, broken)
 
 
 def _run_worlds_of(family: str, orchestrator: type[VMOrchestrator]) -> None:
-    # Of some size, in which a mistake has many chances to show.
+    # Larger worlds give a mistake more chances to show.
     for seed in range(FAMILIES.index(family), 100 * len(FAMILIES), len(FAMILIES)):
         simulate(seed, lambda ports: orchestrator(**vars(ports)), Scenario.of(seed, size=4))
