@@ -28,7 +28,7 @@ _REMARK = re.compile(r"remark: +(?P<name>[^:\n]+): (?P<value>\S+) \[-Rpass-analy
 
 
 @dataclass(frozen=True)
-class Lab:
+class XrayHarness:
     """A sandbox and settings for X-rays."""
 
     box_maker: Sandbox
@@ -39,10 +39,10 @@ class Lab:
         return xray(source, sandbox=self.box_maker, **{"settings": self.settings, **options})
 
 
-def open_lab() -> Iterator[Lab]:
-    """Yield a lab, for use in a fixture."""
+def open_harness() -> Iterator[XrayHarness]:
+    """Yield a harness, for use in a fixture."""
     maker = sandbox.open_sandbox("bubblewrap")
-    yield Lab(maker, settings.load({}, env_file=None))
+    yield XrayHarness(maker, settings.load({}, env_file=None))
     maker.close()
 
 

@@ -1,4 +1,4 @@
-"""The X-ray of one source: compile it in a box, analyse the assembly and assemble the report."""
+"""The X-ray of one source: compile it in a box, analyse the assembly and build the report."""
 
 from __future__ import annotations
 

@@ -75,8 +75,8 @@ class PrecompiledHeaders(StrEnum):
     """Sets of precompiled headers. A larger set takes longer to load, but parsing takes longer still."""
 
     HIP = "hip"  #: HIP's runtime header
-    ALGORITHM = "algorithm"  #: and what ROCm's runtime header includes
-    EVERYTHING = "everything"  #: and what host code commonly includes
+    ALGORITHM = "algorithm"  #: HIP, and what ROCm's runtime header includes
+    EVERYTHING = "everything"  #: ALGORITHM, and what host code commonly includes
 
 
 _STANDARD = (
@@ -109,7 +109,7 @@ class DeviceCompiler:
         self._cache_dir = cache_dir
 
     def template(self, source: str, settings: Settings) -> Template:
-        """Return the template of a box that compiles SOURCE_FILE to ASSEMBLY_FILE, given a source like it."""
+        """Return the template of a box that compiles this source, from SOURCE_FILE to ASSEMBLY_FILE."""
         precompiled = self.precompiled(choose_headers(source))
         command = " ".join(self.command(f"/box/{SOURCE_FILE}", precompiled))
         limits = settings.compile_limits()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.xray_harness import ROOT, Lab, open_lab
+from tests.support.xray_harness import ROOT, XrayHarness, open_harness
 from warmfront import settings
 from warmfront.errors import UsageError
 from warmfront.hip.xray import analysis
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 ATTACKS = ROOT / "tests" / "corpus" / "attacks"
 
 
-@pytest.fixture(scope="module", name="lab")
-def _lab() -> Iterator[Lab]:
-    yield from open_lab()
+@pytest.fixture(scope="module", name="harness")
+def _harness() -> Iterator[XrayHarness]:
+    yield from open_harness()
 
 
-def failure_of(lab: Lab, source: str, **options: object) -> CompileFailure:
+def failure_of(harness: XrayHarness, source: str, **options: object) -> CompileFailure:
     """X-ray a source that does not compile and return the failure."""
-    report = lab.xray(source, **options)
+    report = harness.xray(source, **options)
     assert report.failure is not None
     assert report.kernels == ()
     return report.failure
@@ -68,9 +68,9 @@ def failure_of(lab: Lab, source: str, **options: object) -> CompileFailure:
         ),
     ],
 )
-def test_errors_in_the_authors_lines(lab: Lab, source: str, line: int, words: str) -> None:
+def test_errors_in_the_authors_lines(harness: XrayHarness, source: str, line: int, words: str) -> None:
     """An error has the compiler's message and the author's line, but no path of this machine."""
-    failure = failure_of(lab, source)
+    failure = failure_of(harness, source)
     assert failure.code == "COMPILE_ERROR"
     assert words in failure.message
     assert failure.diagnostics[0].line == line
@@ -78,96 +78,96 @@ def test_errors_in_the_authors_lines(lab: Lab, source: str, line: int, words: st
     assert failure.hint
 
 
-def test_column_counts_characters(lab: Lab) -> None:
+def test_column_counts_characters(harness: XrayHarness) -> None:
     """Columns count characters, although the compiler counts bytes."""
-    failure = failure_of(lab, "__global__ void k(float* x) { /* é */ x[0] = y; }\n")
+    failure = failure_of(harness, "__global__ void k(float* x) { /* é */ x[0] = y; }\n")
     assert failure.diagnostics[0].column == 46
 
 
-def test_too_much_lds(lab: Lab) -> None:
+def test_too_much_lds(harness: XrayHarness) -> None:
     """A block that needs too much LDS is an error with both sizes; it compiles for a GPU with more LDS."""
     source = (
         "__global__ void greedy(float* x) {\n  __shared__ float tile[20000];\n"
         "  tile[threadIdx.x] = *x;\n  __syncthreads();\n  *x = tile[19999 - threadIdx.x];\n}\n"
     )
-    failure = failure_of(lab, source)
+    failure = failure_of(harness, source)
     assert failure.code == "LDS_OVER_LIMIT"
     assert "kernel 'greedy' needs 80,000 bytes of LDS" in failure.message
     assert "gfx942 has 65,536" in failure.message
-    (kernel,) = lab.xray(source, arch="gfx950").kernels
+    (kernel,) = harness.xray(source, arch="gfx950").kernels
     assert kernel.lds_bytes == 80000
 
 
-def test_too_much_private_memory(lab: Lab) -> None:
+def test_too_much_private_memory(harness: XrayHarness) -> None:
     """A private array above the limit is an error at the kernel's line, with both sizes."""
     source = "__global__ void k(int* x, int n) {\n  int a[60000];\n  a[*x] = n;\n  *x = a[n];\n}\n"
-    failure = failure_of(lab, source)
+    failure = failure_of(harness, source)
     assert "a thread of 'k' needs 240," in failure.message
     assert failure.diagnostics[0].line == 1
 
 
-def test_missing_rocm_library(lab: Lab) -> None:
+def test_missing_rocm_library(harness: XrayHarness) -> None:
     """A missing header of a ROCm library is reported as missing in the X-ray, not as the author's error."""
-    failure = failure_of(lab, "#include <rocblas/rocblas.h>\n__global__ void k() {}\n")
+    failure = failure_of(harness, "#include <rocblas/rocblas.h>\n__global__ void k() {}\n")
     assert failure.code == "NO_HEADER"
     assert "the X-ray has no header 'rocblas/rocblas.h'" in failure.message
     assert "with ROCm" in failure.hint
 
 
-def test_host_files_are_not_readable(lab: Lab) -> None:
+def test_host_files_are_not_readable(harness: XrayHarness) -> None:
     """A source cannot include files of the host."""
-    failure = failure_of(lab, f'#include "{ROOT}/pyproject.toml"\n__global__ void k() {{}}\n')
+    failure = failure_of(harness, f'#include "{ROOT}/pyproject.toml"\n__global__ void k() {{}}\n')
     assert failure.code == "NO_HEADER"
 
 
 @pytest.mark.parametrize("source", ["\n", "// nothing\n", "int main() { return 0; }\n"])
-def test_no_kernel(lab: Lab, source: str) -> None:
+def test_no_kernel(harness: XrayHarness, source: str) -> None:
     """A source without a kernel compiles, and a note says that it has no kernel."""
-    report = lab.xray(source)
+    report = harness.xray(source)
     assert report.failure is None
     assert report.kernels == ()
     assert report.notes == (NO_KERNEL,)
 
 
-def test_template_that_is_never_launched(lab: Lab) -> None:
+def test_template_that_is_never_launched(harness: XrayHarness) -> None:
     """A kernel template that is never launched does not become a kernel."""
-    assert lab.xray("template <int N> __global__ void k(float* x) { *x = N; }\n").kernels == ()
+    assert harness.xray("template <int N> __global__ void k(float* x) { *x = N; }\n").kernels == ()
 
 
 @pytest.mark.parametrize("name", ["template_bomb_memory", "template_bomb_time"])
-def test_template_bombs(lab: Lab, name: str) -> None:
+def test_template_bombs(harness: XrayHarness, name: str) -> None:
     """A template that expands endlessly is stopped by the compiler's limits."""
     limits = {"WARMFRONT_COMPILE_TIMEOUT": "3", "WARMFRONT_COMPILE_MEMORY_LIMIT": "512MB"}
     tight = settings.load(limits, env_file=None)
-    failure = failure_of(lab, (ATTACKS / f"{name}.hip").read_text(), settings=tight)
+    failure = failure_of(harness, (ATTACKS / f"{name}.hip").read_text(), settings=tight)
     assert failure.code in {"COMPILE_TIME_LIMIT", "COMPILE_MEMORY_LIMIT"}
 
 
-def test_assembly_above_the_size_limit(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_assembly_above_the_size_limit(harness: XrayHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     """Assembly above the size limit is rejected without being read."""
     monkeypatch.setattr(analysis, "MAX_ASSEMBLY_BYTES", 1000)
-    failure = failure_of(lab, "__global__ void k(float* x) { *x = tanhf(*x); }\n")
+    failure = failure_of(harness, "__global__ void k(float* x) { *x = tanhf(*x); }\n")
     assert failure.code == "COMPILE_OUTPUT_LIMIT"
 
 
-def test_endless_assembly(lab: Lab) -> None:
+def test_endless_assembly(harness: XrayHarness) -> None:
     """A compiler that writes too much is stopped by the file size limit."""
     tight = settings.load({"WARMFRONT_FILE_SIZE_LIMIT": "1KB"}, env_file=None)
-    failure = failure_of(lab, "__global__ void k(float* x) { *x = tanhf(*x); }\n", settings=tight)
+    failure = failure_of(harness, "__global__ void k(float* x) { *x = tanhf(*x); }\n", settings=tight)
     assert failure.code == "COMPILE_OUTPUT_LIMIT"
 
 
-def test_output_flood(lab: Lab) -> None:
+def test_output_flood(harness: XrayHarness) -> None:
     """For a source with thousands of errors, only the first ones are reported."""
     source = "__global__ void k() {\n" + "".join(f"  y{i} = 1;\n" for i in range(5000)) + "}\n"
-    failure = failure_of(lab, source)
+    failure = failure_of(harness, source)
     assert len(failure.diagnostics) <= 60
 
 
-def test_unknown_architecture(lab: Lab) -> None:
+def test_unknown_architecture(harness: XrayHarness) -> None:
     """The error for an unsupported architecture lists the supported ones."""
     with pytest.raises(UsageError, match=r"architecture 'gfx1100'; supported: gfx942, gfx90a, gfx950\."):
-        lab.xray("__global__ void k() {}\n", arch="gfx1100")
+        harness.xray("__global__ void k() {}\n", arch="gfx1100")
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_unknown_architecture(lab: Lab) -> None:
         'extern "C" __global__ void k() { while (1); }\n',
     ],
 )
-def test_arbitrary_input(lab: Lab, source: str) -> None:
+def test_arbitrary_input(harness: XrayHarness, source: str) -> None:
     """Every input gives a report."""
-    report = lab.xray(source)
+    report = harness.xray(source)
     assert report.compiles or (report.failure is not None and report.failure.message)

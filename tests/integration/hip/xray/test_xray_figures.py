@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.xray_harness import EXAMPLES, FIGURES, FINDINGS, ROOT, Lab, open_lab, remarks
+from tests.support.xray_harness import EXAMPLES, FIGURES, FINDINGS, ROOT, XrayHarness, open_harness, remarks
 from warmfront import problems
 from warmfront.hip.xray.analysis import APPROXIMATE
 from warmfront.hip.xray.device_compiler import DeviceCompiler, find_libraries
@@ -40,9 +40,9 @@ REJECTED = {
 }
 
 
-@pytest.fixture(scope="module", name="lab")
-def _lab() -> Iterator[Lab]:
-    yield from open_lab()
+@pytest.fixture(scope="module", name="harness")
+def _harness() -> Iterator[XrayHarness]:
+    yield from open_harness()
 
 
 def figures_of(kernel: KernelReport) -> dict[str, str]:
@@ -61,9 +61,9 @@ def figures_of(kernel: KernelReport) -> dict[str, str]:
 
 @pytest.mark.parametrize("arch", ["gfx942", "gfx90a", "gfx950"])
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
-def test_agrees_with_the_compiler(lab: Lab, path: Path, arch: str) -> None:
+def test_agrees_with_the_compiler(harness: XrayHarness, path: Path, arch: str) -> None:
     """Registers, LDS, scratch, spills and best occupancy are equal to the compiler's remarks."""
-    report = lab.xray(path.read_text(), arch=arch)
+    report = harness.xray(path.read_text(), arch=arch)
     expected_by_symbol = remarks(path, arch)
     assert report.failure is None
     assert {kernel.symbol for kernel in report.kernels} <= set(expected_by_symbol)
@@ -73,9 +73,9 @@ def test_agrees_with_the_compiler(lab: Lab, path: Path, arch: str) -> None:
         assert figures_of(kernel) == expected, kernel.name
 
 
-def test_corpus_is_large_enough(lab: Lab) -> None:
+def test_corpus_is_large_enough(harness: XrayHarness) -> None:
     """The corpus has at least 30 kernels and covers matrix cores, AGPRs, spills, scratch and every limit."""
-    kernels = [kernel for path in CORPUS for kernel in lab.xray(path.read_text()).kernels]
+    kernels = [kernel for path in CORPUS for kernel in harness.xray(path.read_text()).kernels]
     assert len(kernels) >= 30
     assert any(kernel.mix.count(InstructionKind.MFMA) for kernel in kernels)
     assert any(kernel.agpr for kernel in kernels)
@@ -90,9 +90,9 @@ def test_corpus_is_large_enough(lab: Lab) -> None:
     }
 
 
-def test_occupancy_limit_and_next_step(lab: Lab) -> None:
+def test_occupancy_limit_and_next_step(harness: XrayHarness) -> None:
     """For the README's matmul example: the limiting resource and the next step."""
-    (kernel,) = lab.xray((ROOT / "examples" / "matmul.hip").read_text()).kernels
+    (kernel,) = harness.xray((ROOT / "examples" / "matmul.hip").read_text()).kernels
     assert (kernel.name, kernel.line, kernel.block) == ("matmul", 11, (256, 1, 1))
     assert kernel.launch_bound_threads == 256
     assert kernel.occupancy.limited_by is OccupancyLimit.VGPRS
@@ -104,9 +104,9 @@ def test_occupancy_limit_and_next_step(lab: Lab) -> None:
     assert kernel.mix.total == sum(kernel.mix.counts.values()) == len(kernel.instructions)
 
 
-def test_load_widths_and_matrix_instructions(lab: Lab) -> None:
+def test_load_widths_and_matrix_instructions(harness: XrayHarness) -> None:
     """Loads are counted by width, and matrix instructions separately."""
-    kernels = {k.name: k for path in FIGURES for k in lab.xray(path.read_text()).kernels}
+    kernels = {k.name: k for path in FIGURES for k in harness.xray(path.read_text()).kernels}
     assert kernels["one_tile"].mix.count(InstructionKind.MFMA) >= 1
     assert set(kernels["one_tile"].mix.load_widths) == {8}
     assert set(kernels["axpy_half"].mix.load_widths) == {2}
@@ -114,11 +114,11 @@ def test_load_widths_and_matrix_instructions(lab: Lab) -> None:
     assert kernels["blocks_of_256<200>"].vgpr_spills == 0
 
 
-def test_instructions_have_source_lines(lab: Lab) -> None:
+def test_instructions_have_source_lines(harness: XrayHarness) -> None:
     """Most instructions of an example have a source line, and the JSON form contains all instructions."""
     for path in EXAMPLES:
         source = path.read_text()
-        report = lab.xray(source)
+        report = harness.xray(source)
         data = report.to_dict(isa=True)
         for kernel, plain in zip(report.kernels, data["kernels"], strict=True):
             lines = [instruction.line for instruction in kernel.instructions]
@@ -128,11 +128,11 @@ def test_instructions_have_source_lines(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("slug", ["matmul", "leaky-relu"])
-def test_roofline(lab: Lab, slug: str) -> None:
+def test_roofline(harness: XrayHarness, slug: str) -> None:
     """With a problem, the report says whether memory or arithmetic is the limit, and the floor."""
     problem = problems.get(slug)
     source = (ROOT / "examples" / f"{slug.replace('-', '_')}.hip").read_text()
-    roofline = lab.xray(source, problem=problem, dtype=Dtype.FLOAT32).roofline
+    roofline = harness.xray(source, problem=problem, dtype=Dtype.FLOAT32).roofline
     assert roofline is not None
     assert roofline.memory_bound == (slug == "leaky-relu")
     assert roofline.flops_per_byte == pytest.approx(roofline.flops / roofline.bytes_moved)
@@ -150,9 +150,9 @@ def _sources() -> list[Path]:
 
 
 @pytest.mark.parametrize("path", _sources(), ids=lambda path: path.stem)
-def test_every_source_compiles_for_the_gpu(lab: Lab, path: Path) -> None:
+def test_every_source_compiles_for_the_gpu(harness: XrayHarness, path: Path) -> None:
     """Every source that runs on the CPU runtime compiles for the GPU, except for the listed ones."""
-    failure = lab.xray(with_own_headers(path)).failure
+    failure = harness.xray(with_own_headers(path)).failure
     if path.stem in REJECTED:
         assert failure is not None
         assert REJECTED[path.stem] in failure.message
@@ -166,11 +166,11 @@ def with_own_headers(path: Path) -> str:
     return own.sub(lambda match: (path.parent / match[1]).read_text(), path.read_text())
 
 
-def test_without_device_libraries(lab: Lab) -> None:
+def test_without_device_libraries(harness: XrayHarness) -> None:
     """Without ROCm's bitcode the whole corpus compiles, and a note says that figures are approximate."""
-    compiler = DeviceCompiler(lab.settings.cache_dir, "gfx942", libraries=None)
+    compiler = DeviceCompiler(harness.settings.cache_dir, "gfx942", libraries=None)
     for path in [*CORPUS, *FINDINGS]:
-        report = lab.xray(path.read_text(), compiler=compiler)
+        report = harness.xray(path.read_text(), compiler=compiler)
         assert report.failure is None, report.failure.message
         assert report.notes == (APPROXIMATE,)
         assert not any(
@@ -178,23 +178,25 @@ def test_without_device_libraries(lab: Lab) -> None:
         )
 
 
-def test_figures_without_library_calls_are_exact(lab: Lab) -> None:
+def test_figures_without_library_calls_are_exact(harness: XrayHarness) -> None:
     """A kernel without library calls has the same figures with and without the device libraries."""
     source = (ROOT / "examples" / "matmul.hip").read_text()
-    without = lab.xray(source, compiler=DeviceCompiler(lab.settings.cache_dir, "gfx942", libraries=None))
+    without = harness.xray(
+        source, compiler=DeviceCompiler(harness.settings.cache_dir, "gfx942", libraries=None)
+    )
     assert find_libraries() is not None
-    assert [figures_of(k) for k in without.kernels] == [figures_of(k) for k in lab.xray(source).kernels]
+    assert [figures_of(k) for k in without.kernels] == [figures_of(k) for k in harness.xray(source).kernels]
 
 
 def test_in_every_sandbox(box_maker: Sandbox, tight: Settings) -> None:
     """The X-ray works in Docker and in bubblewrap."""
-    (kernel,) = Lab(box_maker, tight).xray((ROOT / "examples" / "relu.hip").read_text()).kernels
+    (kernel,) = XrayHarness(box_maker, tight).xray((ROOT / "examples" / "relu.hip").read_text()).kernels
     assert kernel.name == "relu"
     assert kernel.occupancy.waves_per_simd == 8
 
 
 @pytest.mark.parametrize("arch", ["gfx942", "gfx90a", "gfx950"])
-def test_kernel_with_indirect_calls(lab: Lab, arch: str) -> None:
+def test_kernel_with_indirect_calls(harness: XrayHarness, arch: str) -> None:
     """A kernel has figures even where the compiler's summary has formulas instead of numbers."""
     source = (
         "__device__ float twice(float x) { return 2 * x; }\n"
@@ -204,6 +206,6 @@ def test_kernel_with_indirect_calls(lab: Lab, arch: str) -> None:
         "  x[threadIdx.x] = functions[which](x[threadIdx.x]);\n"
         "}\n"
     )
-    (kernel,) = lab.xray(f"#include <hip/hip_runtime.h>\n{source}", arch=arch).kernels
+    (kernel,) = harness.xray(f"#include <hip/hip_runtime.h>\n{source}", arch=arch).kernels
     assert kernel.vgpr > 0
     assert kernel.vgpr + kernel.agpr <= kernel.vgpr_total

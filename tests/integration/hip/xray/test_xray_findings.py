@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.xray_harness import EXAMPLES, FIGURES, FINDINGS, Lab, marked, open_lab
+from tests.support.xray_harness import EXAMPLES, FIGURES, FINDINGS, XrayHarness, marked, open_harness
 from warmfront.hip.xray.xray_report import Rule
 
 if TYPE_CHECKING:
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 EXPECTED_IN_EXAMPLES = {"relu": {"narrow-loads"}, "leaky_relu_half": {"narrow-loads"}}
 
 
-@pytest.fixture(scope="module", name="lab")
-def _lab() -> Iterator[Lab]:
-    yield from open_lab()
+@pytest.fixture(scope="module", name="harness")
+def _harness() -> Iterator[XrayHarness]:
+    yield from open_harness()
 
 
 @pytest.mark.parametrize("path", FINDINGS, ids=lambda path: path.stem)
-def test_findings_are_exactly_the_marked_lines(lab: Lab, path: Path) -> None:
+def test_findings_are_exactly_the_marked_lines(harness: XrayHarness, path: Path) -> None:
     """The findings about a kernel are exactly those that comments in its source mark."""
     source = path.read_text()
-    report = lab.xray(source)
+    report = harness.xray(source)
     assert report.failure is None, report.failure.message
     assert {(finding.rule.value, finding.line) for finding in report.findings} == marked(source)
     for finding in report.findings:
@@ -43,17 +43,17 @@ def test_corpus_covers_every_rule() -> None:
 
 
 @pytest.mark.parametrize("path", [*EXAMPLES, *FIGURES], ids=lambda path: path.stem)
-def test_no_false_positives(lab: Lab, path: Path) -> None:
+def test_no_false_positives(harness: XrayHarness, path: Path) -> None:
     """Well-written kernels have no findings other than the expected ones."""
-    rules = {finding.rule.value for finding in lab.xray(path.read_text()).findings}
+    rules = {finding.rule.value for finding in harness.xray(path.read_text()).findings}
     expected = {"registers": {"spills", "private-array"}, "narrow_types": {"narrow-loads"}}
     assert rules == EXPECTED_IN_EXAMPLES.get(path.stem, expected.get(path.stem, set()))
 
 
-def test_finding_as_json(lab: Lab) -> None:
+def test_finding_as_json(harness: XrayHarness) -> None:
     """The JSON form of a finding has its rule, kernel, line, message and advice."""
     path = next(path for path in FINDINGS if path.stem == "bank_conflict")
-    (finding,) = lab.xray(path.read_text()).to_dict()["findings"]
+    (finding,) = harness.xray(path.read_text()).to_dict()["findings"]
     assert finding["rule"] == "bank-conflict"
     assert (finding["kernel"], finding["line"]) == ("transpose", 11)
     assert "32 lanes" in finding["message"]
