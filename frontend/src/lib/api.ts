@@ -1,17 +1,35 @@
 /** HTTP client of the page: typed requests, error responses as exceptions, the API key, and the state of the connection. */
 import { read, write } from "./storage";
-import type { Code, Endpoint, Forecast, Gpu, QuoteResponse, Operations, ProblemDetail, ProblemSummary, Ready, ErrorBody } from "./types";
-import type { PaceForecast, SubmissionDetail, SubmissionPage, SubmissionCreated, WhatIf } from "./types";
+import type {
+  CostsResponse,
+  Endpoint,
+  GpuListResponse,
+  LeaderboardResponse,
+  OperationsResponse,
+  PaceForecastListResponse,
+  ProblemDetailResponse,
+  ProblemDetails,
+  ProblemListResponse,
+  QuoteResponse,
+  ReadinessResponse,
+  SourceResponse,
+  SubmissionCreatedResponse,
+  SubmissionDetailResponse,
+  SubmissionPageResponse,
+  SubmitRequest,
+  WhatIfResponse,
+} from "./generated";
 
 const ROOT = "/api/amd";
 const KEY = "warmfront.key";
 const TIMEOUT_MS = 30_000;
+const SIMULATION_TIMEOUT_MS = 300_000;
 
 /** An error response of the service, with its code, detail and hint. */
 export class ApiError extends Error {
-  readonly body: ErrorBody;
+  readonly body: ProblemDetails;
 
-  constructor(body: ErrorBody) {
+  constructor(body: ProblemDetails) {
     super(body.detail);
     this.name = "ApiError";
     this.body = body;
@@ -115,15 +133,18 @@ async function json<T>(path: string, init: RequestInit = {}): Promise<T> {
 }
 
 /** Read application/problem+json; a proxy in between may send something else. */
-async function readErrorBody(response: Response): Promise<ErrorBody> {
+async function readErrorBody(response: Response): Promise<ProblemDetails> {
   try {
-    return (await response.json()) as ErrorBody;
+    return (await response.json()) as ProblemDetails;
   } catch {
     return {
+      type: "about:blank",
+      title: response.statusText,
       status: response.status,
       code: "HTTP_ERROR",
       detail: `The server returned ${response.status} ${response.statusText}.`,
       hint: "Try again in a moment.",
+      field: null,
     };
   }
 }
@@ -157,32 +178,29 @@ export function post<T>(path: string, body: unknown, headers: Record<string, str
   });
 }
 
-export const problems = (): Promise<{ items: ProblemSummary[] }> => get("/problems");
-export const problem = (slug: string): Promise<ProblemDetail> => get(`/problems/${segment(slug)}`);
-export const gpus = (): Promise<{ items: Gpu[] }> => get("/gpus");
-export const ready = (): Promise<Ready> => get("/ready");
-export const submission = (id: string): Promise<SubmissionDetail> => get(`/submissions/${segment(id)}`);
-export const submissions = (fields: Parameters<typeof query>[0] = {}): Promise<SubmissionPage> =>
+export const problems = (): Promise<ProblemListResponse> => get("/problems");
+export const problem = (slug: string): Promise<ProblemDetailResponse> => get(`/problems/${segment(slug)}`);
+export const leaderboard = (slug: string): Promise<LeaderboardResponse> => get(`/leaderboard/${segment(slug)}`);
+export const gpus = (): Promise<GpuListResponse> => get("/gpus");
+export const ready = (): Promise<ReadinessResponse> => get("/ready");
+export const submission = (id: string): Promise<SubmissionDetailResponse> => get(`/submissions/${segment(id)}`);
+export const submissions = (fields: Parameters<typeof query>[0] = {}): Promise<SubmissionPageResponse> =>
   get("/submissions", fields);
-export const code = (id: string): Promise<Code> => get(`/submissions/${segment(id)}/code`);
-export const cancel = (id: string): Promise<SubmissionDetail> => post(`/submissions/${segment(id)}/cancel`, {});
+export const source = (id: string): Promise<SourceResponse> => get(`/submissions/${segment(id)}/code`);
+export const cancel = (id: string): Promise<SubmissionDetailResponse> => post(`/submissions/${segment(id)}/cancel`, {});
 export const quote = (problem: string, gpu_type: string, endpoint: Endpoint): Promise<QuoteResponse> =>
   get("/quote", { problem, gpu_type, endpoint });
 
-export interface NewSubmission {
-  solution_code: string;
-  problem: string;
-  gpu_type: string;
-  dtype: string;
-  endpoint: Endpoint;
-}
+/** A request of the page, which always names the endpoint. */
+export type NewSubmission = SubmitRequest & { endpoint: Endpoint };
 
 /** Create a submission. Requests with the same idempotency key create only one. */
-export const submit = (body: NewSubmission, idempotencyKey: string): Promise<SubmissionCreated> =>
+export const submit = (body: NewSubmission, idempotencyKey: string): Promise<SubmissionCreatedResponse> =>
   post("/submit", body, { "Idempotency-Key": idempotencyKey });
 
-export const operations = (hours: number): Promise<Operations> => get("/operations", { hours });
-export const costs = (): Promise<{ forecast?: Forecast | null }> => get("/costs");
+export const operations = (hours: number): Promise<OperationsResponse> => get("/operations", { hours });
+export const costs = (): Promise<CostsResponse> => get("/costs");
 /** For operators. The service runs a simulation, so the response can take minutes. */
-export const whatIf = (): Promise<WhatIf> => get("/what-if", {}, AbortSignal.timeout(300_000));
-export const paces = (): Promise<{ items: PaceForecast[] }> => get("/forecast", {}, AbortSignal.timeout(300_000));
+export const whatIf = (): Promise<WhatIfResponse> => get("/what-if", {}, AbortSignal.timeout(SIMULATION_TIMEOUT_MS));
+export const paceForecasts = (): Promise<PaceForecastListResponse> =>
+  get("/forecast", {}, AbortSignal.timeout(SIMULATION_TIMEOUT_MS));

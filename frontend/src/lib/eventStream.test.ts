@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { backoffMs, EventParser, subscribe } from "./eventStream";
-import type { StreamEvent } from "./types";
+import type { SubmissionEvent } from "./generated";
 
 describe("EventParser", () => {
   const wire = 'id: 1\nevent: IN_QUEUE\ndata: {"id":1,"status":"IN_QUEUE"}\n\n: keep-alive\n\nid: 2\ndata: {"id":2,"status":"ERROR"}\n\n';
@@ -64,7 +64,7 @@ describe("subscribe", () => {
   async function receivedIds(): Promise<number[]> {
     const ids: number[] = [];
     const done = new Promise<void>((resolve) => {
-      const onEvents = (events: StreamEvent[]): void => {
+      const onEvents = (events: SubmissionEvent[]): void => {
         ids.push(...events.map((received) => received.id));
         if (ids.at(-1) === 3) resolve();
       };

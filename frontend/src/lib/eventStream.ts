@@ -1,6 +1,6 @@
 /** Read server-sent events with fetch, and reconnect with Last-Event-ID when the connection is lost or stalls. */
 import { ApiError, request, ServiceUnreachable } from "./api";
-import type { StreamEvent } from "./types";
+import type { SubmissionEvent } from "./generated";
 
 /** The service sends at least a comment every 15 s; after three of those intervals the connection is dead. */
 const STALL_TIMEOUT_MS = 45_000;
@@ -8,7 +8,7 @@ const INITIAL_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 8_000;
 
 export interface EventHandlers {
-  onEvents: (events: StreamEvent[]) => void;
+  onEvents: (events: SubmissionEvent[]) => void;
   /** The connection was lost (with the number of failures in a row) or restored (0). */
   onDisconnect?: (failures: number) => void;
   /** The submission does not exist or belongs to someone else; the stream ends. */
@@ -19,7 +19,7 @@ export interface EventHandlers {
 export function subscribe(
   id: string,
   lastId: number,
-  isVerdict: (event: StreamEvent) => boolean,
+  isVerdict: (event: SubmissionEvent) => boolean,
   handlers: EventHandlers,
 ): () => void {
   const controller = new AbortController();
@@ -30,7 +30,7 @@ export function subscribe(
 async function run(
   id: string,
   lastId: number,
-  isVerdict: (event: StreamEvent) => boolean,
+  isVerdict: (event: SubmissionEvent) => boolean,
   handlers: EventHandlers,
   signal: AbortSignal,
 ): Promise<void> {
@@ -92,7 +92,7 @@ function eventsPath(id: string): string {
 }
 
 /** Yield the events of one connection. Throws if the connection is lost or silent for too long. */
-export async function* eventBatches(path: string, after: number, outer: AbortSignal): AsyncGenerator<StreamEvent[]> {
+export async function* eventBatches(path: string, after: number, outer: AbortSignal): AsyncGenerator<SubmissionEvent[]> {
   const stall = new AbortController();
   const signal = AbortSignal.any([outer, stall.signal]);
   let timer = setTimeout(() => stall.abort(), STALL_TIMEOUT_MS);
@@ -122,7 +122,7 @@ export async function* eventBatches(path: string, after: number, outer: AbortSig
 export class EventParser {
   private rest = "";
 
-  feed(text: string): StreamEvent[] {
+  feed(text: string): SubmissionEvent[] {
     const blocks = (this.rest + text).split("\n\n");
     this.rest = blocks.pop() ?? "";
     return blocks.flatMap((block) => {
@@ -130,7 +130,7 @@ export class EventParser {
         .split("\n")
         .filter((line) => line.startsWith("data:"))
         .map((line) => line.slice(5).trimStart());
-      return data.length === 0 ? [] : [JSON.parse(data.join("\n")) as StreamEvent];
+      return data.length === 0 ? [] : [JSON.parse(data.join("\n")) as SubmissionEvent];
     });
   }
 }

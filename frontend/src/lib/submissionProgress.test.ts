@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { applyEvents, estimateProvisioning, initialProgress, isVerdict } from "./submissionProgress";
-import type { StreamEvent } from "./types";
+import type { SubmissionEvent } from "./generated";
 
 const AT = Date.parse("2026-01-31T12:00:00.000Z");
 
 /** Events with consecutive ids, one second apart. */
-function events(...bodies: object[]): StreamEvent[] {
+function events(...bodies: object[]): SubmissionEvent[] {
   return bodies.map(
-    (body, at) => ({ id: at + 1, time: new Date(AT + 1000 * at).toISOString(), ...body }) as unknown as StreamEvent,
+    (body, at) => ({ id: at + 1, time: new Date(AT + 1000 * at).toISOString(), ...body }) as unknown as SubmissionEvent,
   );
 }
 

@@ -6,10 +6,11 @@ import type {
   CheckedEvent,
   Endpoint,
   FailedEvent,
-  Quote,
-  StreamEvent,
+  QueueQuote,
+  SubmissionEvent,
   Timing,
-} from "./types";
+  XrayEvent,
+} from "./generated";
 
 export type Stage = "sending" | "queue" | "provisioning" | "compile" | "check" | "benchmark" | "done";
 
@@ -31,11 +32,7 @@ export interface Vm {
   attempt: number;
 }
 
-export type XrayEvent = Extract<StreamEvent, { status: "XRAY" }>;
-export type VerdictEvent = (CheckedEvent | BenchmarkedEvent | AcceptedEvent | FailedEvent | XrayEvent) & {
-  id: number;
-  time: string;
-};
+export type VerdictEvent = CheckedEvent | BenchmarkedEvent | AcceptedEvent | FailedEvent | XrayEvent;
 
 export interface SubmissionProgress {
   endpoint: Endpoint;
@@ -47,7 +44,7 @@ export interface SubmissionProgress {
   /** When each stage started. */
   since: Partial<Record<Stage, number>>;
   position: number | null;
-  quote: Quote | null;
+  quote: QueueQuote | null;
   xray: XrayEvent | null;
   provisioning: Provisioning | null;
   vm: Vm | null;
@@ -104,7 +101,7 @@ const SUCCESS: Record<Endpoint, string> = {
 };
 
 /** Tell whether an event is the verdict of a submission to this endpoint. */
-export function isVerdict(endpoint: Endpoint, event: StreamEvent): boolean {
+export function isVerdict(endpoint: Endpoint, event: SubmissionEvent): boolean {
   return event.status === SUCCESS[endpoint] || FAILURES.has(event.status);
 }
 
@@ -113,11 +110,11 @@ export function isFailure(event: { status: string }): event is FailedEvent {
 }
 
 /** Return the progress after more events; events that were already applied are ignored. */
-export function applyEvents(progress: SubmissionProgress, events: readonly StreamEvent[]): SubmissionProgress {
+export function applyEvents(progress: SubmissionProgress, events: readonly SubmissionEvent[]): SubmissionProgress {
   return events.reduce(applyEvent, progress);
 }
 
-function applyEvent(progress: SubmissionProgress, event: StreamEvent): SubmissionProgress {
+function applyEvent(progress: SubmissionProgress, event: SubmissionEvent): SubmissionProgress {
   if (event.id <= progress.lastId || progress.verdict !== null) return progress;
   const atMs = Date.parse(event.time);
   const current = { ...progress, lastId: event.id, startedMs: progress.startedMs || atMs, lastMs: atMs };
@@ -130,7 +127,7 @@ function applyEvent(progress: SubmissionProgress, event: StreamEvent): Submissio
   return { ...changed, since: { ...changed.since, [changed.stage]: atMs } };
 }
 
-function changesFor(progress: SubmissionProgress, event: StreamEvent, atMs: number): Partial<SubmissionProgress> {
+function changesFor(progress: SubmissionProgress, event: SubmissionEvent, atMs: number): Partial<SubmissionProgress> {
   switch (event.status) {
     case "IN_QUEUE":
       return { ...resetAttempt(progress), stage: "queue", position: event.position, quote: event.quote };
@@ -161,7 +158,7 @@ function resetAttempt(progress: SubmissionProgress): Partial<SubmissionProgress>
   return { compiler: "", compileS: null, tests: [], timings: [], totalTimings: 0 };
 }
 
-type Event<S extends StreamEvent["status"]> = Extract<StreamEvent, { status: S }>;
+type Event<S extends SubmissionEvent["status"]> = Extract<SubmissionEvent, { status: S }>;
 
 function nextProvisioning(previous: Provisioning | null, event: Event<"PROVISIONING">, atMs: number): Provisioning {
   const phases = previous?.phases ?? [];

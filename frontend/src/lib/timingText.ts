@@ -1,6 +1,6 @@
 /** Format a timing as one line, and an interval with one unit: `123.4 – 124.1 µs`. */
 import { gbps, gflops, percent, plural, significant } from "./format";
-import type { Timing } from "./types";
+import type { Timing } from "./generated";
 
 const UNITS: readonly [number, string][] = [
   [1e-3, "s"],
@@ -17,7 +17,8 @@ export function intervalText([low, high]: readonly [number, number]): string {
 
 /** Everything but the median, for screens too narrow for columns. */
 export function timingSummary(timing: Timing): string {
-  const floor = timing.pct_of_floor === null ? [] : [`${percent(timing.pct_of_floor)} of roofline`];
+  const { pct_of_floor: floorPercent = null } = timing;
+  const floor = floorPercent === null ? [] : [`${percent(floorPercent)} of roofline`];
   const compute = timing.gflops === null ? [] : [gflops(timing.gflops)];
   const figures = [intervalText(timing.ci), ...compute, gbps(timing.gbps), ...floor, plural(timing.runs.length, "sample")];
   // Allow a line break between two figures, but never between a number and its unit.

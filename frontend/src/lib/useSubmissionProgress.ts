@@ -3,7 +3,7 @@ import { useEffect, useReducer } from "react";
 import type { ApiError } from "./api";
 import { applyEvents, initialProgress, isVerdict, type SubmissionProgress } from "./submissionProgress";
 import { subscribe } from "./eventStream";
-import type { Endpoint, StreamEvent } from "./types";
+import type { Endpoint, SubmissionEvent } from "./generated";
 
 export interface FollowedSubmission {
   progress: SubmissionProgress;
@@ -14,7 +14,7 @@ export interface FollowedSubmission {
 
 type Action =
   | { kind: "start"; endpoint: Endpoint }
-  | { kind: "events"; events: StreamEvent[] }
+  | { kind: "events"; events: SubmissionEvent[] }
   | { kind: "disconnect"; failures: number }
   | { kind: "error"; error: ApiError };
 
@@ -41,7 +41,7 @@ export function useSubmissionProgress(id: string | null, endpoint: Endpoint): Fo
   useEffect(() => {
     dispatch({ kind: "start", endpoint });
     if (id === null) return undefined;
-    let pending: StreamEvent[] = [];
+    let pending: SubmissionEvent[] = [];
     let frame = 0;
     const flush = (): void => {
       frame = 0;

@@ -1,6 +1,6 @@
 /** Cost per day, stacked by meter. */
 import { dollars } from "../../lib/format";
-import type { Meter } from "../../lib/types";
+import type { Meter } from "../../lib/generated";
 import { linear, roundTicks } from "./scales";
 import { utcDay } from "./timeAxis";
 import { useWidth } from "./useWidth";

@@ -1,6 +1,6 @@
 /** A map of the errors in an output; the redder a cell, the more of its elements are wrong. */
 import { count, plural, significant } from "../../lib/format";
-import type { ErrorGrid } from "../../lib/types";
+import type { ErrorGrid } from "../../lib/generated";
 import "./heatMap.css";
 
 /** Limits the size of a map with few cells. */

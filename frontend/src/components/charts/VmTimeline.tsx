@@ -1,7 +1,7 @@
 /** One bar per VM over time: provisioning, work and idle, by colour and by height. */
 import { memo } from "react";
 import { span } from "../../lib/format";
-import type { Lane, LanePiece, Meter } from "../../lib/types";
+import type { VmTimelineResponse, TimelineSegmentResponse, Meter } from "../../lib/generated";
 import { linear, type Scale } from "./scales";
 import { clock, tickLabel, timeTicks } from "./timeAxis";
 import { useWidth } from "./useWidth";
@@ -9,7 +9,7 @@ import "./charts.css";
 import "./meters.css";
 
 interface Props {
-  lanes: readonly Lane[];
+  lanes: readonly VmTimelineResponse[];
   /** In ms, by the service's clock. */
   from: number;
   to: number;
@@ -69,7 +69,7 @@ export const VmTimeline = memo(function VmTimeline({ lanes, from, to, names }: P
 const HEIGHT: Record<Meter, number> = { PROVISIONING: 0.65, WORK: 1, IDLE: 0.3 };
 
 interface IntervalProps {
-  interval: LanePiece;
+  interval: TimelineSegmentResponse;
   x: Scale;
   to: number;
   top: number;

@@ -1,4 +1,5 @@
 /** The roofline model: the ceilings of a GPU, and a point per timed case. */
+import type { Dtype, GpuResponse, Timing } from "../../lib/generated";
 
 export interface Ceilings {
   gpu: string;
@@ -16,22 +17,11 @@ export interface Point {
   runtime_ms: number;
 }
 
-interface Timing {
-  test_id: number;
-  name: string;
-  runtime_ms: number;
-  gflops: number | null;
-  gbps: number;
-}
-
-interface Gpu {
-  name: string;
-  bandwidth_bytes_per_s: number;
-  peak_flops: Readonly<Record<string, number>>;
-}
+type CeilingFacts = Pick<GpuResponse, "name" | "bandwidth_bytes_per_s" | "peak_flops">;
+type PointFacts = Pick<Timing, "test_id" | "name" | "runtime_ms" | "gflops" | "gbps">;
 
 /** The ceilings of a GPU for a dtype; those of float32 if the catalogue has none. */
-export function ceilings(gpu: Gpu, dtype: string): Ceilings | null {
+export function ceilings(gpu: CeilingFacts, dtype: Dtype): Ceilings | null {
   const flops = gpu.peak_flops[dtype] ?? gpu.peak_flops.float32;
   if (flops === undefined) return null;
   return { gpu: gpu.name, bandwidth_bytes_per_s: gpu.bandwidth_bytes_per_s, flops_per_s: flops };
@@ -72,7 +62,7 @@ export function ranges(numbers: readonly number[]): string {
 }
 
 /** A point per case that has a FLOP count. Intensity is the ratio of the two rates: their time cancels out. */
-export function points(timings: readonly Timing[]): Point[] {
+export function points(timings: readonly PointFacts[]): Point[] {
   return timings.flatMap(({ test_id, name, runtime_ms, gflops, gbps }) =>
     gflops !== null && gflops > 0 && gbps > 0
       ? [{ test_id, name, runtime_ms, gflops, gbps, intensity: gflops / gbps }]

@@ -1,9 +1,9 @@
 /** Compare two submissions: speed with confidence intervals, per case and overall, and a diff of the sources. */
 import { Link } from "wouter";
-import { code, submission } from "../../lib/api";
+import { source, submission } from "../../lib/api";
 import { dateTime, runtime, significant } from "../../lib/format";
 import { useQuery, useTitle } from "../../lib/hooks";
-import type { SubmissionDetail, Timing } from "../../lib/types";
+import type { SubmissionDetailResponse, Timing } from "../../lib/generated";
 import { Badge } from "../../components/Badge";
 import { ErrorMessage } from "../../components/MessagePage";
 import { IntervalBar } from "../../components/charts/IntervalBar";
@@ -15,8 +15,8 @@ import "./compare.css";
 export default function Compare({ a, b }: { a: string; b: string }): React.JSX.Element {
   useTitle("Compare");
   const both = useQuery(`${a}/${b}`, () => Promise.all([submission(a), submission(b)]));
-  const codes = useQuery(`code ${a}/${b}`, () => Promise.all([code(a), code(b)]));
-  const error = both.error ?? codes.error;
+  const sources = useQuery(`source ${a}/${b}`, () => Promise.all([source(a), source(b)]));
+  const error = both.error ?? sources.error;
   if (error !== null) return <ErrorMessage error={error} onRetry={both.refetch} />;
   return (
     <div className="stack">
@@ -31,16 +31,16 @@ export default function Compare({ a, b }: { a: string; b: string }): React.JSX.E
       ) : (
         <Times first={both.data[0]} second={both.data[1]} />
       )}
-      {codes.data !== null && (
-        <CodeDiff before={codes.data[0].solution_code} after={codes.data[1].solution_code} />
+      {sources.data !== null && (
+        <CodeDiff before={sources.data[0].solution_code} after={sources.data[1].solution_code} />
       )}
     </div>
   );
 }
 
 interface Pair {
-  first: SubmissionDetail;
-  second: SubmissionDetail;
+  first: SubmissionDetailResponse;
+  second: SubmissionDetailResponse;
 }
 
 function Times({ first, second }: Pair): React.JSX.Element {
@@ -57,7 +57,7 @@ function Times({ first, second }: Pair): React.JSX.Element {
   );
 }
 
-function Head({ letter, submission: detail }: { letter: "A" | "B"; submission: SubmissionDetail }): React.JSX.Element {
+function Head({ letter, submission: detail }: { letter: "A" | "B"; submission: SubmissionDetailResponse }): React.JSX.Element {
   return (
     <div className={`card compare-head compare-${letter.toLowerCase()}`}>
       <div className="row">
@@ -77,7 +77,7 @@ function Head({ letter, submission: detail }: { letter: "A" | "B"; submission: S
 }
 
 /** Why the times of two submissions cannot be compared; null if they can. */
-function incomparableReason(first: SubmissionDetail, second: SubmissionDetail, cases: number): string | null {
+function incomparableReason(first: SubmissionDetailResponse, second: SubmissionDetailResponse, cases: number): string | null {
   if (first.problem !== second.problem) return "The submissions are for different problems; their times cannot be compared.";
   if (first.dtype !== second.dtype) return "The submissions have different dtypes; their times cannot be compared.";
   if (first.simulated !== second.simulated || first.gpu_type !== second.gpu_type) {

@@ -1,40 +1,23 @@
 /** The leaderboard of a problem: a table per GPU, and one for simulated results, each with its own scale. */
 import { Link, useLocation } from "wouter";
-import { get, problems } from "../../lib/api";
+import { leaderboard, problems } from "../../lib/api";
 import { gflops, percent, plural, runtime } from "../../lib/format";
+import type { LeaderboardEntry, LeaderboardResponse } from "../../lib/generated";
 import { useQuery, useTitle } from "../../lib/hooks";
 import { EmptyState, ErrorMessage } from "../../components/MessagePage";
 import { IntervalBar } from "../../components/charts/IntervalBar";
 import { rank, type Ranked } from "./ranking";
 import "./leaderboard.css";
 
-interface Entry {
-  user: string;
-  gpu_type: string;
-  dtype: string;
-  avg_runtime_ms: number;
-  ci: [number, number] | null;
-  avg_gflops: number | null;
-  pct_of_floor: number | null;
-  submission_id: string | null;
-  finished_at: string | null;
-}
-
-interface LeaderboardResponse {
-  problem: string;
-  items: Entry[];
-  simulated: Entry[];
-}
-
 export default function Leaderboard({ slug }: { slug: string }): React.JSX.Element {
   useTitle(`Leaderboard of ${slug}`);
-  const leaderboard = useQuery(slug, () => get<LeaderboardResponse>(`/leaderboard/${encodeURIComponent(slug)}`));
-  if (leaderboard.error !== null && leaderboard.data === null)
-    return <ErrorMessage error={leaderboard.error} onRetry={leaderboard.refetch} />;
+  const query = useQuery(slug, () => leaderboard(slug));
+  if (query.error !== null && query.data === null)
+    return <ErrorMessage error={query.error} onRetry={query.refetch} />;
   return (
     <div className="stack">
       <Head slug={slug} />
-      {leaderboard.data === null ? <p className="dim">Loading…</p> : <Tables leaderboard={leaderboard.data} />}
+      {query.data === null ? <p className="dim">Loading…</p> : <Tables response={query.data} />}
     </div>
   );
 }
@@ -62,23 +45,23 @@ function Head({ slug }: { slug: string }): React.JSX.Element {
   );
 }
 
-function Tables({ leaderboard }: { leaderboard: LeaderboardResponse }): React.JSX.Element {
-  const gpus = [...new Set(leaderboard.items.map((entry) => entry.gpu_type))].sort();
+function Tables({ response }: { response: LeaderboardResponse }): React.JSX.Element {
+  const gpus = [...new Set(response.items.map((entry) => entry.gpu_type))].sort();
   return (
     <>
       {gpus.map((gpu) => (
-        <RankingTable key={gpu} title={gpu} entries={leaderboard.items.filter((entry) => entry.gpu_type === gpu)} />
+        <RankingTable key={gpu} title={gpu} entries={response.items.filter((entry) => entry.gpu_type === gpu)} />
       ))}
-      {leaderboard.items.length === 0 && (
+      {response.items.length === 0 && (
         <EmptyState>
           No submission was accepted on a GPU yet.{" "}
-          <Link href={`/problems/${leaderboard.problem}`}>Submit the first one</Link>
+          <Link href={`/problems/${response.problem}`}>Submit the first one</Link>
         </EmptyState>
       )}
-      {leaderboard.simulated.length > 0 && (
+      {response.simulated.length > 0 && (
         <RankingTable
           title="CPU runtime (simulated)"
-          entries={leaderboard.simulated}
+          entries={response.simulated}
           remark="Times on this machine's CPU. They show which of two kernels does less work, not how fast they are on a GPU."
         />
       )}
@@ -88,7 +71,7 @@ function Tables({ leaderboard }: { leaderboard: LeaderboardResponse }): React.JS
 
 interface RankingTableProps {
   title: string;
-  entries: readonly Entry[];
+  entries: readonly LeaderboardEntry[];
   remark?: string;
 }
 
@@ -138,7 +121,7 @@ function RankingTable({ title, entries, remark }: RankingTableProps): React.JSX.
 }
 
 interface RowProps {
-  ranked: Ranked<Entry>;
+  ranked: Ranked<LeaderboardEntry>;
   max: number;
   hasFloor: boolean;
 }

@@ -4,7 +4,7 @@ import { DayBars } from "../../components/charts/DayBars";
 import { costs } from "../../lib/api";
 import { dollars, plural } from "../../lib/format";
 import { useQuery } from "../../lib/hooks";
-import type { Meter, Operations } from "../../lib/types";
+import type { Meter, OperationsResponse } from "../../lib/generated";
 import { ForecastText, RateForecasts } from "./Forecast";
 import { Legend } from "./Legend";
 import { burnRate, dailyCosts, daysText, METER_NAMES, runOutOf, type BurnRate } from "./calculations";
@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 /** A forecast uses full days, so it changes slowly. */
 const FORECAST_REFRESH_MS = 15 * 60_000;
 
-export function Budget({ data }: { data: Operations }): React.JSX.Element {
+export function Budget({ data }: { data: OperationsResponse }): React.JSX.Element {
   const { money, costs_by_day: days } = data;
   const now = Date.parse(data.now);
   const forecast = useQuery("forecast", costs, FORECAST_REFRESH_MS).data?.forecast ?? null;
@@ -48,7 +48,7 @@ export function Budget({ data }: { data: Operations }): React.JSX.Element {
   );
 }
 
-export function CostByUser({ data }: { data: Operations }): React.JSX.Element {
+export function CostByUser({ data }: { data: OperationsResponse }): React.JSX.Element {
   return (
     <section className="card stack" aria-labelledby="users-title">
       <h2 id="users-title">
@@ -65,7 +65,7 @@ function burnRateText(rate: BurnRate | null, now: number): string {
   return `At ${average} the credits last ${daysText((rate.emptyAt - now) / DAY_MS)}.`;
 }
 
-function Users({ data }: { data: Operations }): React.JSX.Element {
+function Users({ data }: { data: OperationsResponse }): React.JSX.Element {
   const { costs_by_user: users, everyone } = data;
   const max = Math.max(...users.map((user) => user.cost_usd), 0);
   if (users.length === 0) return <p className="dim no-gap">No costs in this period.</p>;

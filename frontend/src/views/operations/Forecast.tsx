@@ -1,16 +1,16 @@
 /** When the credits run out: from the ledger, and simulated for other submission rates on request. */
 import { useState } from "react";
-import { paces } from "../../lib/api";
+import { paceForecasts } from "../../lib/api";
 import { count, dollars, plural } from "../../lib/format";
 import { Progress } from "../../components/Progress";
-import type { Forecast, PaceForecast, Range } from "../../lib/types";
+import type { Estimate, ForecastResponse, PaceForecast } from "../../lib/generated";
 import { daysText } from "./calculations";
 
 /** The `source` of the forecast that uses the service's own arrivals. */
 const OWN_ARRIVALS = "its own arrivals";
 
 /** The forecast from the costs of the past days. */
-export function ForecastText({ forecast }: { forecast: Forecast }): React.JSX.Element {
+export function ForecastText({ forecast }: { forecast: ForecastResponse }): React.JSX.Element {
   const { days_seen, month_usd, lasts_days } = forecast;
   return (
     <p className="no-gap">
@@ -27,7 +27,7 @@ export function RateForecasts(): React.JSX.Element {
   const load = async (): Promise<void> => {
     setResult("loading");
     try {
-      setResult((await paces()).items);
+      setResult((await paceForecasts()).items);
     } catch (error) {
       setResult(error instanceof Error ? error : new Error(String(error)));
     }
@@ -73,6 +73,6 @@ function RateTable({ items }: { items: PaceForecast[] }): React.JSX.Element {
   );
 }
 
-function rangeText({ low, high }: Range): string {
+function rangeText({ low, high }: Estimate): string {
   return `${dollars(low)} to ${dollars(high)}`;
 }

@@ -1,10 +1,10 @@
 /** Latency and cost of cold starts and warm reuses. */
 import { count, dollars, span } from "../../lib/format";
-import type { Operations } from "../../lib/types";
+import type { OperationsResponse } from "../../lib/generated";
 
 const kinds = ["warm", "cold", "all"] as const;
 
-export function Latency({ data }: { data: Operations }): React.JSX.Element {
+export function Latency({ data }: { data: OperationsResponse }): React.JSX.Element {
   const { cold_starts: cold, warm_reuses: warm } = data.tasks;
   return (
     <section className="card stack" aria-labelledby="latency-title">
@@ -14,7 +14,7 @@ export function Latency({ data }: { data: Operations }): React.JSX.Element {
   );
 }
 
-function Statistics({ data }: { data: Operations }): React.JSX.Element {
+function Statistics({ data }: { data: OperationsResponse }): React.JSX.Element {
   const { tasks, latencies_s: latencies } = data;
   return (
     <>

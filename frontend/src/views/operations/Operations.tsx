@@ -3,7 +3,7 @@ import { useState } from "react";
 import { ErrorMessage } from "../../components/MessagePage";
 import { dollars } from "../../lib/format";
 import { useTitle } from "../../lib/hooks";
-import type { Operations as OperationsData } from "../../lib/types";
+import type { OperationsResponse } from "../../lib/generated";
 import { VmHistory } from "./VmHistory";
 import { Budget, CostByUser } from "./Budget";
 import { Queue } from "./Queue";
@@ -32,7 +32,7 @@ export default function Operations(): React.JSX.Element {
 }
 
 interface LoadedProps {
-  data: OperationsData;
+  data: OperationsResponse;
   offsetMs: number;
   hours: number;
   setHours: (hours: number) => void;
@@ -59,7 +59,7 @@ function Loaded({ data, offsetMs, hours, setHours }: LoadedProps): React.JSX.Ele
   );
 }
 
-function tabTitle({ vms, queue }: OperationsData): string {
+function tabTitle({ vms, queue }: OperationsResponse): string {
   const waiting = queue.length > 0 ? `, ${queue.length} queued` : "";
   return `${vms.length === 1 ? "1 VM" : `${vms.length} VMs`}${waiting} · Operations`;
 }
@@ -72,7 +72,7 @@ function Live({ live }: { live: boolean }): React.JSX.Element {
   );
 }
 
-function Notes({ data }: { data: OperationsData }): React.JSX.Element {
+function Notes({ data }: { data: OperationsResponse }): React.JSX.Element {
   const { money, simulated } = data;
   return (
     <>

@@ -1,9 +1,9 @@
 /** The queued submissions, in approximate order of service. */
 import { Link } from "wouter";
 import { plural, span } from "../../lib/format";
-import type { Operations } from "../../lib/types";
+import type { OperationsResponse } from "../../lib/generated";
 
-export function Queue({ data, now }: { data: Operations; now: number }): React.JSX.Element {
+export function Queue({ data, now }: { data: OperationsResponse; now: number }): React.JSX.Element {
   const { items, length } = data.queue;
   return (
     <section className="card stack" aria-labelledby="queue-title">

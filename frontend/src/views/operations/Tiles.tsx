@@ -1,10 +1,10 @@
 /** The headline metrics. */
 import type { ReactNode } from "react";
 import { count, dollars, plural, significant } from "../../lib/format";
-import type { Operations } from "../../lib/types";
+import type { OperationsResponse } from "../../lib/generated";
 import { warmShare } from "./calculations";
 
-export function Tiles({ data, now }: { data: Operations; now: number }): React.JSX.Element {
+export function Tiles({ data, now }: { data: OperationsResponse; now: number }): React.JSX.Element {
   const { money, tasks, vms } = data;
   const hoursSince = Math.max(0, now - Date.parse(data.now)) / 3_600_000;
   const remaining = Math.max(0, money.remaining_usd - hoursSince * money.burn_usd_per_h);

@@ -1,7 +1,7 @@
 /** The activity of VMs over the last hours, as a chart and a table. */
 import { shortId, VmTimeline } from "../../components/charts/VmTimeline";
 import { span } from "../../lib/format";
-import type { Operations } from "../../lib/types";
+import type { OperationsResponse } from "../../lib/generated";
 import { Legend } from "./Legend";
 import { METER_NAMES, METERS, secondsByMeter } from "./calculations";
 
@@ -11,7 +11,7 @@ const CHOICES = [1, 6, 24];
 const STEPS = 720;
 
 interface Props {
-  data: Operations;
+  data: OperationsResponse;
   now: number;
   hours: number;
   setHours: (hours: number) => void;
@@ -47,7 +47,7 @@ export function VmHistory({ data, now, hours, setHours }: Props): React.JSX.Elem
   );
 }
 
-function TotalsTable({ data, now }: { data: Operations; now: number }): React.JSX.Element {
+function TotalsTable({ data, now }: { data: OperationsResponse; now: number }): React.JSX.Element {
   return (
     <details>
       <summary>Show as table</summary>

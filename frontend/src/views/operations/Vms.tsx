@@ -4,10 +4,10 @@ import { Badge } from "../../components/Badge";
 import { shortId } from "../../components/charts/VmTimeline";
 import { Progress } from "../../components/Progress";
 import { dollars, plural, span } from "../../lib/format";
-import type { Lane, Operations, Turn, Vm } from "../../lib/types";
+import type { VmTimelineResponse, OperationsResponse, VmTask, VmResponse } from "../../lib/generated";
 import { costNow, hourlyRate, idleTimeLeft, releasedInS } from "./calculations";
 
-export function Vms({ data, now }: { data: Operations; now: number }): React.JSX.Element {
+export function Vms({ data, now }: { data: OperationsResponse; now: number }): React.JSX.Element {
   const { vms, money, lanes } = data;
   const rate = hourlyRate(vms, money);
   const fetchedAt = Date.parse(data.now);
@@ -36,8 +36,8 @@ export function Vms({ data, now }: { data: Operations; now: number }): React.JSX
 }
 
 interface Props {
-  vm: Vm;
-  lane: Lane | undefined;
+  vm: VmResponse;
+  lane: VmTimelineResponse | undefined;
   cost: number;
   now: number;
 }
@@ -65,7 +65,7 @@ function VmItem({ vm, lane, cost, now }: Props): React.JSX.Element {
   );
 }
 
-function RunningSubmission({ task, now }: { task: Turn; now: number }): React.JSX.Element {
+function RunningSubmission({ task, now }: { task: VmTask; now: number }): React.JSX.Element {
   const since = span((now - Date.parse(task.since)) / 1000);
   if (task.submission_id === null) return <p className="no-gap">Submission of another user, running for {since}</p>;
   return (
@@ -79,7 +79,7 @@ function RunningSubmission({ task, now }: { task: Turn; now: number }): React.JS
 }
 
 /** The time until an idle VM is released. */
-function Countdown({ vm, lane, now }: { vm: Vm; lane: Lane | undefined; now: number }): React.JSX.Element | null {
+function Countdown({ vm, lane, now }: { vm: VmResponse; lane: VmTimelineResponse | undefined; now: number }): React.JSX.Element | null {
   const left = releasedInS(vm, now);
   if (left === null) return null;
   const timeLeft = idleTimeLeft(vm, lane, now);

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { whatIf } from "../../lib/api";
 import { count, dollars, plural, span } from "../../lib/format";
 import { useQuery } from "../../lib/hooks";
-import type { WhatIf as WhatIfData } from "../../lib/types";
+import type { WhatIfResponse } from "../../lib/generated";
 import { Progress } from "../../components/Progress";
 import { isFree, policyRows, whatIfText, type PolicyRow } from "./whatIfSummary";
 
@@ -42,7 +42,7 @@ function Placeholder(): React.JSX.Element {
   );
 }
 
-function Results({ data }: { data: WhatIfData }): React.JSX.Element {
+function Results({ data }: { data: WhatIfResponse }): React.JSX.Element {
   if (data.items.length === 0) {
     return (
       <p className="dim">

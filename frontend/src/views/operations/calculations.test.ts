@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { Lane, Vm } from "../../lib/types";
+import type { VmTimelineResponse, VmResponse } from "../../lib/generated";
 import { burnRate, costNow, dailyCosts, daysText, hourlyRate, idleTimeLeft, releasedInS, runOutOf, secondsByMeter, warmShare } from "./calculations";
 
 const NOW = Date.parse("2026-01-31T12:00:00.000Z");
 
-const VM: Vm = {
+const VM: VmResponse = {
   id: "vm_1",
   provider: "local",
   gpu_type: "MI300X",
@@ -22,7 +22,7 @@ const VM: Vm = {
   tasks: [],
 };
 
-const LANE: Lane = {
+const LANE: VmTimelineResponse = {
   vm_id: "vm_1",
   gpu_type: "MI300X",
   state: "IDLE",

@@ -1,6 +1,6 @@
 /** Values that the view derives from the service's data. Pure; times are in ms by the service's clock. */
 import type { RunOut } from "../../components/charts/BurnDown";
-import type { Credits, DayCost, Forecast, Lane, Meter, Vm } from "../../lib/types";
+import type { CreditsResponse, DailyMeterCosts, ForecastResponse, VmTimelineResponse, Meter, VmResponse } from "../../lib/generated";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -9,25 +9,25 @@ export const METERS: readonly Meter[] = ["PROVISIONING", "WORK", "IDLE"];
 export const METER_NAMES: Record<Meter, string> = { PROVISIONING: "Provisioning", WORK: "Work", IDLE: "Idle" };
 
 /** The current cost of a VM: the cost at `fetchedAt` plus its rate since. */
-export function costNow(vm: Vm, ratePerHour: number, fetchedAt: number, now: number): number {
+export function costNow(vm: VmResponse, ratePerHour: number, fetchedAt: number, now: number): number {
   if (vm.started_at === null) return vm.cost_usd;
   return vm.cost_usd + (ratePerHour * Math.max(0, now - fetchedAt)) / HOUR_MS;
 }
 
 /** The cost per hour of one VM; the service reports the total of all billed VMs. */
-export function hourlyRate(vms: readonly Vm[], money: Credits): number {
+export function hourlyRate(vms: readonly VmResponse[], money: CreditsResponse): number {
   const billed = vms.filter((vm) => vm.started_at !== null).length;
   return billed === 0 ? 0 : money.burn_usd_per_h / billed;
 }
 
 /** Seconds until an idle VM is released; null if no release is scheduled. */
-export function releasedInS(vm: Vm, now: number): number | null {
+export function releasedInS(vm: VmResponse, now: number): number | null {
   if (vm.deadline_at === null) return null;
   return Math.max(0, (Date.parse(vm.deadline_at) - now) / 1000);
 }
 
 /** The share of the idle timeout that remains, from 1 to 0. */
-export function idleTimeLeft(vm: Vm, lane: Lane | undefined, now: number): number | null {
+export function idleTimeLeft(vm: VmResponse, lane: VmTimelineResponse | undefined, now: number): number | null {
   const idle = lane?.pieces.at(-1);
   if (vm.deadline_at === null || idle?.meter !== "IDLE") return null;
   const end = Date.parse(vm.deadline_at);
@@ -36,7 +36,7 @@ export function idleTimeLeft(vm: Vm, lane: Lane | undefined, now: number): numbe
 }
 
 /** Sum up the seconds of a VM by meter; an open interval counts up to `now`. */
-export function secondsByMeter(lane: Lane, now: number): Record<Meter, number> {
+export function secondsByMeter(lane: VmTimelineResponse, now: number): Record<Meter, number> {
   const totals: Record<Meter, number> = { PROVISIONING: 0, WORK: 0, IDLE: 0 };
   for (const interval of lane.pieces) {
     const end = interval.open ? Math.max(now, Date.parse(interval.ended_at)) : Date.parse(interval.ended_at);
@@ -52,7 +52,7 @@ export interface DailyCost {
 }
 
 /** The cost of every day since the first cost, including days without cost; at least 7 and at most 31 days. */
-export function dailyCosts(days: readonly DayCost[], now: number, min = 7, max = 31): DailyCost[] {
+export function dailyCosts(days: readonly DailyMeterCosts[], now: number, min = 7, max = 31): DailyCost[] {
   const today = Math.floor(now / DAY_MS);
   const first = days[0] === undefined ? today : Math.floor(Date.parse(days[0].day) / DAY_MS);
   const count = Math.min(max, Math.max(min, today - first + 1));
@@ -75,7 +75,7 @@ export interface BurnRate {
 }
 
 /** The average cost per day of the last week; null if nothing was spent. */
-export function burnRate(days: readonly DayCost[], remaining: number, now: number, window = 7): BurnRate | null {
+export function burnRate(days: readonly DailyMeterCosts[], remaining: number, now: number, window = 7): BurnRate | null {
   const recent = dailyCosts(days, now, 1).slice(-window);
   const spent = recent.reduce((sum, { total }) => sum + total, 0);
   if (days.length === 0 || spent <= 0) return null;
@@ -92,7 +92,7 @@ export function daysText(days: number): string {
 }
 
 /** When the credits run out, by the service's forecast or else the burn rate; null if not within ten years. */
-export function runOutOf(forecast: Forecast | null, rate: BurnRate | null, now: number): RunOut | null {
+export function runOutOf(forecast: ForecastResponse | null, rate: BurnRate | null, now: number): RunOut | null {
   if (forecast !== null) {
     const { low, mid, high } = forecast.lasts_days;
     if (mid >= 3650) return null;

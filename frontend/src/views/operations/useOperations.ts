@@ -2,7 +2,7 @@
 import { useEffect, useState } from "react";
 import { ApiError, operations } from "../../lib/api";
 import { backoffMs, eventBatches, pause } from "../../lib/eventStream";
-import type { Operations } from "../../lib/types";
+import type { OperationsResponse } from "../../lib/generated";
 
 /** Charts advance and days end even without a change. */
 const REFRESH_MS = 60_000;
@@ -10,7 +10,7 @@ const REFRESH_MS = 60_000;
 const COALESCE_MS = 700;
 
 export interface OperationsState {
-  data: Operations | null;
+  data: OperationsResponse | null;
   error: Error | null;
   /** Whether the stream of changes is connected. */
   live: boolean;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { WhatIf } from "../../lib/types";
+import type { WhatIfResponse } from "../../lib/generated";
 import { policyRows, whatIfText } from "./whatIfSummary";
 
-const DATA: WhatIf = {
+const DATA: WhatIfResponse = {
   since: "2026-11-01T00:00:00Z",
   tasks: 385,
   spent_usd: 41.2,

@@ -1,6 +1,6 @@
 /** Summarize the what-if simulation of this month, as a sentence and as table rows. Pure. */
 import { dollars } from "../../lib/format";
-import type { WhatIf } from "../../lib/types";
+import type { WhatIfResponse } from "../../lib/generated";
 
 export interface PolicyRow {
   name: string;
@@ -16,12 +16,12 @@ export interface PolicyRow {
 }
 
 /** Nothing was billed, since VMs are local: the simulated costs are those of a cloud. */
-export function isFree(data: WhatIf): boolean {
+export function isFree(data: WhatIfResponse): boolean {
   return data.simulated && data.spent_usd === 0;
 }
 
 /** `This month cost $41.20; with fixed 10 minutes it would have cost $78.90; the best possible is $36.10.` */
-export function whatIfText(data: WhatIf): string {
+export function whatIfText(data: WhatIfResponse): string {
   const others = data.items.filter(({ best: isBest }) => !isBest);
   const best = data.items.find(({ best: isBest }) => isBest);
   const start = isFree(data) ? "This month was free; in a cloud," : `This month cost ${spentText(data)};`;
@@ -30,12 +30,12 @@ export function whatIfText(data: WhatIf): string {
   return `${start} ${[...alternatives, ...last].join("; ")}.`;
 }
 
-function spentText({ spent_usd: usd, simulated }: WhatIf): string {
+function spentText({ spent_usd: usd, simulated }: WhatIfResponse): string {
   return simulated ? `${dollars(usd)} simulated` : dollars(usd);
 }
 
 /** Table rows: the actual costs first, the best possible last. */
-export function policyRows(data: WhatIf): PolicyRow[] {
+export function policyRows(data: WhatIfResponse): PolicyRow[] {
   const max = Math.max(data.spent_usd, ...data.items.map(({ usd }) => usd));
   const share = (usd: number): number => (max > 0 ? usd / max : 0);
   const actual: PolicyRow = {

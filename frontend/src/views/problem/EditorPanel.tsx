@@ -2,7 +2,7 @@
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { lazyImport } from "../../lib/lazyImport";
 import { useStored, useTitle } from "../../lib/hooks";
-import type { Gpu, ProblemDetail } from "../../lib/types";
+import type { Dtype, GpuResponse, ProblemDetailResponse } from "../../lib/generated";
 import { ACTIONS, actionForKey, type Action } from "./actions";
 import type { EditorHandle } from "./Editor";
 import { lineDiagnostics } from "./lineDiagnostics";
@@ -18,9 +18,9 @@ import { useRun } from "./useRun";
 const Editor = lazy(lazyImport(() => import("./Editor")));
 
 interface Props {
-  problem: ProblemDetail;
-  gpus: readonly Gpu[];
-  dtype: string;
+  problem: ProblemDetailResponse;
+  gpus: readonly GpuResponse[];
+  dtype: Dtype;
   onDtype: (dtype: string) => void;
   onCode: (code: string) => void;
   /** The line to scroll to; a new object scrolls again. */

@@ -5,7 +5,7 @@ import { gpus, problem } from "../../lib/api";
 import { lazyImport } from "../../lib/lazyImport";
 import { plural, statusText } from "../../lib/format";
 import { useQuery, useStored, useTitle } from "../../lib/hooks";
-import type { ProblemDetail } from "../../lib/types";
+import type { Dtype, GpuResponse, ProblemDetailResponse } from "../../lib/generated";
 import { ErrorMessage } from "../../components/MessagePage";
 import { Markdown } from "../../components/Markdown";
 import { panelProps, Tabs } from "../../components/Tabs";
@@ -36,11 +36,9 @@ function Placeholder(): React.JSX.Element {
   );
 }
 
-type Gpus = Awaited<ReturnType<typeof gpus>>["items"];
-
-function Loaded({ problem: detail, gpus: available }: { problem: ProblemDetail; gpus: Gpus }): React.JSX.Element {
+function Loaded({ problem: detail, gpus: available }: { problem: ProblemDetailResponse; gpus: GpuResponse[] }): React.JSX.Element {
   const [stored, setDtype] = useStored(`warmfront.dtype.${detail.slug}`, detail.dtypes[0] ?? "");
-  const dtype = detail.dtypes.includes(stored) ? stored : (detail.dtypes[0] ?? "");
+  const dtype = detail.dtypes.find((name) => name === stored) ?? detail.dtypes[0] ?? "float32";
   const [tab, setTab] = useState("statement");
   // Kept mounted once opened: switching tabs must not discard the X-ray.
   const [hasXray, setHasXray] = useState(false);
@@ -87,7 +85,7 @@ function Loaded({ problem: detail, gpus: available }: { problem: ProblemDetail; 
   );
 }
 
-function Statement({ problem: detail, dtype }: { problem: ProblemDetail; dtype: string }): React.JSX.Element {
+function Statement({ problem: detail, dtype }: { problem: ProblemDetailResponse; dtype: Dtype }): React.JSX.Element {
   const cases = detail.cases.cpu ?? Object.values(detail.cases)[0] ?? [];
   return (
     <>

@@ -1,13 +1,13 @@
 /** GPU and dtype, the run buttons, and the quote. */
 import { bytes, roughly } from "../../lib/format";
-import type { Gpu, QuoteResponse } from "../../lib/types";
+import type { GpuResponse, QuoteResponse } from "../../lib/generated";
 import { ACTIONS, type Action } from "./actions";
 import { quoteText, simulationText } from "./runText";
 
 export const MAX_SOURCE_BYTES = 256 * 1024;
 
 interface Props {
-  gpus: readonly Gpu[];
+  gpus: readonly GpuResponse[];
   gpu: string;
   onGpu: (name: string) => void;
   dtypes: readonly string[];

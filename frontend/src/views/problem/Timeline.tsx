@@ -2,7 +2,7 @@
 import type { ReactNode } from "react";
 import { dollars, plural, roughly, runtime, span } from "../../lib/format";
 import { estimateProvisioning, isFailure, type Provisioning, type Stage, type SubmissionProgress } from "../../lib/submissionProgress";
-import type { CaseResult, Timing } from "../../lib/types";
+import type { CaseResult, Timing } from "../../lib/generated";
 import { SampleDots } from "../../components/charts/SampleDots";
 import { Progress } from "../../components/Progress";
 
@@ -111,7 +111,7 @@ function queueText(progress: SubmissionProgress): string {
   if (progress.stage === "sending") return "Sending…";
   if (progress.position !== null && progress.stage === "queue") {
     const seconds = progress.quote?.wait_s;
-    const wait = seconds === null || seconds === undefined ? "" : `, starts in about ${roughly(seconds)}`;
+    const wait = seconds === undefined ? "" : `, starts in about ${roughly(seconds)}`;
     return progress.position === 0 ? `Next in queue${wait}` : `${progress.position} ahead of you${wait}`;
   }
   return "";
@@ -120,13 +120,13 @@ function queueText(progress: SubmissionProgress): string {
 function VmStage({ progress, nowMs }: { progress: SubmissionProgress; nowMs: number }): React.JSX.Element {
   const { vm, provisioning } = progress;
   if (vm !== null) {
-    const cost = progress.verdict !== null && "cost_usd" in progress.verdict ? progress.verdict.cost_usd : undefined;
+    const cost = progress.verdict !== null && "cost_usd" in progress.verdict ? (progress.verdict.cost_usd ?? 0) : 0;
     return (
       <span>
         <span className={`badge ${vm.cold ? "info" : "good"}`}>{vm.cold ? "Cold start" : "Warm start"}</span> {vm.gpu}
         {vm.simulated && ", simulated on the CPU"}
         {vm.attempt > 1 && `, attempt ${vm.attempt}: the previous VM was lost`}
-        {cost !== undefined && cost > 0 && `, ${dollars(cost)}${vm.simulated ? " simulated" : ""}`}
+        {cost > 0 && `, ${dollars(cost)}${vm.simulated ? " simulated" : ""}`}
       </span>
     );
   }

@@ -2,7 +2,7 @@
 import { intervalText, timingSummary } from "../../lib/timingText";
 import { cell, count, gbps, gflops, percent, runtime } from "../../lib/format";
 import { isFailure, type VerdictEvent } from "../../lib/submissionProgress";
-import type { DebugInfo, FailedEvent, Fault, Finding, Timing } from "../../lib/types";
+import type { DebugInfo, FailedEvent, Fault, Finding, Timing } from "../../lib/generated";
 import { HeatMap } from "../../components/charts/HeatMap";
 import { inline } from "../../components/Markdown";
 
@@ -15,13 +15,14 @@ interface Props {
 }
 
 export function VerdictDetails({ verdict, onLine, times = true }: Props): React.JSX.Element {
+  const output = ("output" in verdict ? verdict.output : null) ?? "";
   return (
     <div className="verdict stack">
       {isFailure(verdict) ? <Failure event={verdict} onLine={onLine} /> : <Success event={verdict} onLine={onLine} times={times} />}
-      {"output" in verdict && verdict.output.trim() !== "" && (
+      {output.trim() !== "" && (
         <div>
           <h3>Output</h3>
-          <pre className="program-output">{verdict.output}</pre>
+          <pre className="program-output">{output}</pre>
         </div>
       )}
     </div>
@@ -30,15 +31,15 @@ export function VerdictDetails({ verdict, onLine, times = true }: Props): React.
 
 function Failure({ event, onLine }: { event: FailedEvent; onLine: (line: number) => void }): React.JSX.Element {
   const isCompileError = event.status === "COMPILE_ERROR";
+  const { debug_info: debugInfo = null, target } = event;
+  const { fault = null } = event.details;
   return (
     <>
       {isCompileError ? <pre>{event.message}</pre> : <p>{inline(event.message)}</p>}
-      {event.details.fault !== undefined && <FaultLocation fault={event.details.fault} />}
-      {event.debug_info !== undefined && (
-        <WrongOutput info={event.debug_info} name={event.details.output_name ?? "output"} />
-      )}
+      {fault !== null && <FaultLocation fault={fault} />}
+      {debugInfo !== null && <WrongOutput info={debugInfo} name={event.details.output_name ?? "output"} />}
       <Findings findings={event.details.findings ?? []} onLine={onLine} />
-      {event.target !== undefined && event.target !== "" && <p className="note warn">{event.target}</p>}
+      {target !== undefined && target !== null && target !== "" && <p className="note warn">{target}</p>}
       {event.hint !== "" && <p className="note info">→ {inline(event.hint)}</p>}
     </>
   );
@@ -74,7 +75,7 @@ function FaultLocation({ fault }: { fault: Fault }): React.JSX.Element {
 function WrongOutput({ info, name }: { info: DebugInfo; name: string }): React.JSX.Element {
   return (
     <div className="wrong-output">
-      {info.grid !== undefined && info.grid !== null && <HeatMap grid={info.grid} name={name} />}
+      {info.grid !== null && <HeatMap grid={info.grid} name={name} />}
       <div>
         <p className="small dim">
           First differences. Largest difference {cell(info.max_difference)}, mean {cell(info.mean_difference)}.
@@ -138,7 +139,7 @@ function Success({ event, onLine, times }: SuccessProps): React.JSX.Element {
 }
 
 function TimingTable({ timings }: { timings: readonly Timing[] }): React.JSX.Element {
-  const hasFloor = timings.some((timing) => timing.pct_of_floor !== null);
+  const hasFloor = timings.some((timing) => typeof timing.pct_of_floor === "number");
   return (
     <div className="scroll" role="region" aria-label="Times" tabIndex={0}>
       <table>
@@ -158,7 +159,7 @@ function TimingTable({ timings }: { timings: readonly Timing[] }): React.JSX.Ele
               <td>
                 {timing.name}
                 <div className="small dim phone-only">{timingSummary(timing)}</div>
-                {timing.note !== "" && <div className="small dim">{timing.note}</div>}
+                {timing.note !== undefined && timing.note !== "" && <div className="small dim">{timing.note}</div>}
               </td>
               <td className="number">{runtime(timing.runtime_ms)}</td>
               <td className="number wide-only">{intervalText(timing.ci)}</td>

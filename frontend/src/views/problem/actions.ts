@@ -1,5 +1,5 @@
 /** The run buttons and their keyboard shortcuts. */
-import type { Endpoint } from "../../lib/types";
+import type { Endpoint } from "../../lib/generated";
 
 export const ACTIONS: Record<Exclude<Endpoint, "xray">, { name: string; keys: string; description: string }> = {
   checker: { name: "Run", keys: "Ctrl+Enter", description: "Check every case" },

@@ -1,6 +1,6 @@
 /** Extract diagnostics with line numbers from a verdict, for the editor. */
 import { isFailure, type VerdictEvent } from "../../lib/submissionProgress";
-import type { Finding } from "../../lib/types";
+import type { Finding } from "../../lib/generated";
 
 export interface LineDiagnostic {
   line: number;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { applyEvents, initialProgress } from "../../lib/submissionProgress";
-import type { QuoteResponse, StreamEvent } from "../../lib/types";
+import type { QuoteResponse, SubmissionEvent } from "../../lib/generated";
 import { headline, quoteText, simulationText, tabTitle } from "./runText";
 
 const QUOTE: QuoteResponse = {
@@ -44,8 +44,8 @@ describe("quoteText", () => {
 
 describe("tabTitle and headline", () => {
   it("show the state of the run", () => {
-    const queued = { id: 1, time: "2026-01-31T12:00:00Z", status: "IN_QUEUE", position: 1, quote: {} } as unknown as StreamEvent;
-    const wrong = { id: 2, time: "2026-01-31T12:00:01Z", status: "WRONG_ANSWER", details: {} } as unknown as StreamEvent;
+    const queued = { id: 1, time: "2026-01-31T12:00:00Z", status: "IN_QUEUE", position: 1, quote: {} } as unknown as SubmissionEvent;
+    const wrong = { id: 2, time: "2026-01-31T12:00:01Z", status: "WRONG_ANSWER", details: {} } as unknown as SubmissionEvent;
     const progress = applyEvents(initialProgress("checker"), [queued]);
     expect(tabTitle("ReLU", progress)).toBe("… Queued · ReLU");
     expect(headline(progress)).toBe("Queued");

@@ -1,7 +1,7 @@
 /** Text about a run: the quote before it, the title of the tab during it, and the verdict. */
 import { dollars, roughly, runtime, statusText } from "../../lib/format";
 import { isFailure, type SubmissionProgress, type VerdictEvent } from "../../lib/submissionProgress";
-import type { QuoteResponse } from "../../lib/types";
+import type { QuoteResponse } from "../../lib/generated";
 
 /** `warm start, about 9 s, $0.005 · 86% chance of a warm VM`. */
 export function quoteText(quote: QuoteResponse): string {

@@ -1,7 +1,7 @@
 /** The quote for the next run, refreshed every few seconds while nothing runs. */
 import { quote } from "../../lib/api";
 import { useQuery } from "../../lib/hooks";
-import type { QuoteResponse } from "../../lib/types";
+import type { QuoteResponse } from "../../lib/generated";
 
 const REFRESH_MS = 5000;
 

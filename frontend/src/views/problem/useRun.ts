@@ -4,7 +4,7 @@ import { ApiError, cancel, currentConnection, ServiceUnreachable, submit, type N
 import type { SubmissionProgress } from "../../lib/submissionProgress";
 import { read, write } from "../../lib/storage";
 import { pause } from "../../lib/eventStream";
-import type { Endpoint } from "../../lib/types";
+import type { Endpoint } from "../../lib/generated";
 import { useSubmissionProgress } from "../../lib/useSubmissionProgress";
 
 /** A run as stored in the browser. Without an id it has not been accepted yet; retries use the same idempotency key. */

@@ -4,7 +4,7 @@ import { Link, useSearchParams } from "wouter";
 import { problems } from "../../lib/api";
 import { plural, runtime, statusText } from "../../lib/format";
 import { useQuery, useTitle } from "../../lib/hooks";
-import type { ProblemSummary } from "../../lib/types";
+import type { ProblemResponse } from "../../lib/generated";
 import { EmptyState, ErrorMessage } from "../../components/MessagePage";
 import { Tex } from "../../components/Tex";
 import { filterProblems, fromSearchParams, NO_FILTER, tagsByUse, toSearchParams, type ProblemFilter } from "./filter";
@@ -120,7 +120,7 @@ function Select({ label, value, options, onChange }: SelectProps): React.JSX.Ele
 
 const TONES: Record<string, string> = { easy: "good", medium: "warn", hard: "bad" };
 
-function ProblemCard({ problem }: { problem: ProblemSummary }): React.JSX.Element {
+function ProblemCard({ problem }: { problem: ProblemResponse }): React.JSX.Element {
   return (
     <li className="card problem-card">
       <div className="row">
@@ -145,7 +145,7 @@ function stackParts(formula: string): string {
   return parts.length < 3 ? formula : `\\begin{gathered}${parts.join("\\\\")}\\end{gathered}`;
 }
 
-function Figures({ problem }: { problem: ProblemSummary }): React.JSX.Element {
+function Figures({ problem }: { problem: ProblemResponse }): React.JSX.Element {
   const best = problem.best_times.find((time) => !time.simulated) ?? problem.best_times[0];
   return (
     <span>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { ProblemSummary } from "../../lib/types";
+import type { Difficulty, ProblemResponse } from "../../lib/generated";
 import { filterProblems, fromSearchParams, NO_FILTER, tagsByUse, toSearchParams } from "./filter";
 
-function problem(slug: string, difficulty: string, tags: string[], solved = false): ProblemSummary {
+function problem(slug: string, difficulty: Difficulty, tags: string[], solved = false): ProblemResponse {
   return {
     slug,
     title: slug.replace("-", " "),

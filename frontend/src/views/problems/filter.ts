@@ -1,5 +1,5 @@
 /** Search and filter the list of problems. */
-import type { ProblemSummary } from "../../lib/types";
+import type { ProblemResponse } from "../../lib/generated";
 
 export interface ProblemFilter {
   text: string;
@@ -23,7 +23,7 @@ export function toSearchParams({ text, ...others }: ProblemFilter): URLSearchPar
 const ORDER = ["easy", "medium", "hard"];
 
 /** Keep the problems that contain every search word in the title, slug, an alias or a tag; easiest first. */
-export function filterProblems(problems: readonly ProblemSummary[], filter: ProblemFilter): ProblemSummary[] {
+export function filterProblems(problems: readonly ProblemResponse[], filter: ProblemFilter): ProblemResponse[] {
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
   return problems
     .filter((problem) => filter.tag === "" || problem.tags.includes(filter.tag))
@@ -37,7 +37,7 @@ export function filterProblems(problems: readonly ProblemSummary[], filter: Prob
 }
 
 /** All tags, most used first. */
-export function tagsByUse(problems: readonly ProblemSummary[]): string[] {
+export function tagsByUse(problems: readonly ProblemResponse[]): string[] {
   const counts = new Map<string, number>();
   for (const tag of problems.flatMap((problem) => problem.tags)) counts.set(tag, (counts.get(tag) ?? 0) + 1);
   return [...counts].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0])).map(([tag]) => tag);

@@ -1,10 +1,10 @@
 /** Actions on a submission: compare, export, share. */
 import { useState } from "react";
 import { useLocation } from "wouter";
-import { code, submissions } from "../../lib/api";
+import { source, submissions } from "../../lib/api";
 import { dateTime, runtime } from "../../lib/format";
 import { useQuery } from "../../lib/hooks";
-import type { StreamEvent, SubmissionDetail } from "../../lib/types";
+import type { SubmissionEvent, SubmissionDetailResponse } from "../../lib/generated";
 import { toCsv, toJson } from "./exports";
 import { timingsOf } from "./timings";
 
@@ -12,13 +12,13 @@ export function Actions({
   submission,
   events,
 }: {
-  submission: SubmissionDetail;
-  events: StreamEvent[];
+  submission: SubmissionDetailResponse;
+  events: SubmissionEvent[];
 }): React.JSX.Element {
   const timings = timingsOf(submission.result);
   const exportJson = async (): Promise<void> => {
-    const source = await code(submission.id).catch(() => null);
-    download(`${submission.id}.json`, "application/json", toJson(submission, events, source?.solution_code ?? null));
+    const response = await source(submission.id).catch(() => null);
+    download(`${submission.id}.json`, "application/json", toJson(submission, events, response?.solution_code ?? null));
   };
   return (
     <div className="row">
@@ -48,7 +48,7 @@ function download(name: string, type: string, text: string): void {
   URL.revokeObjectURL(link.href);
 }
 
-function CompareWith({ submission }: { submission: SubmissionDetail }): React.JSX.Element {
+function CompareWith({ submission }: { submission: SubmissionDetailResponse }): React.JSX.Element {
   const [, go] = useLocation();
   const others = useQuery(`others ${submission.problem}`, () => submissions({ problem: submission.problem, limit: 50 }));
   const candidates = others.data?.items.filter((other) => other.id !== submission.id && other.verdict !== null) ?? [];

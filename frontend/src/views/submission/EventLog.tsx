@@ -1,13 +1,13 @@
 /** The event log of a submission. */
 import { span } from "../../lib/format";
-import type { StreamEvent } from "../../lib/types";
+import type { SubmissionEvent } from "../../lib/generated";
 import { eventLines } from "./eventLines";
 
 export function EventLog({
   events,
   ended,
 }: {
-  events: readonly StreamEvent[];
+  events: readonly SubmissionEvent[];
   ended: boolean;
 }): React.JSX.Element {
   const lines = eventLines(events);

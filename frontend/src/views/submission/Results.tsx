@@ -4,7 +4,7 @@ import { VerdictDetails } from "../problem/VerdictDetails";
 import "../problem/problem.css";
 import { intervalText, timingSummary } from "../../lib/timingText";
 import type { SubmissionProgress } from "../../lib/submissionProgress";
-import type { CaseResult, Gpu, SubmissionDetail, Timing } from "../../lib/types";
+import type { CaseResult, GpuResponse, SubmissionDetailResponse, Timing } from "../../lib/generated";
 import { Badge } from "../../components/Badge";
 import { Progress } from "../../components/Progress";
 import { ceilings, points } from "../../components/charts/rooflineModel";
@@ -12,9 +12,9 @@ import { Histogram } from "../../components/charts/Histogram";
 import { Roofline } from "../../components/charts/Roofline";
 
 interface Props {
-  submission: SubmissionDetail;
+  submission: SubmissionDetailResponse;
   progress: SubmissionProgress;
-  gpu: Gpu | undefined;
+  gpu: GpuResponse | undefined;
   /** Show a line of the source. */
   onLine: (line: number) => void;
 }
@@ -68,7 +68,7 @@ function Running({ progress }: { progress: SubmissionProgress }): React.JSX.Elem
 
 function Cases({ progress, simulated }: { progress: SubmissionProgress; simulated: boolean }): React.JSX.Element {
   const timed = new Map(progress.timings.map((timing) => [timing.test_id, timing]));
-  const hasFloor = progress.timings.some((timing) => timing.pct_of_floor !== null);
+  const hasFloor = progress.timings.some((timing) => typeof timing.pct_of_floor === "number");
   const hasTimes = progress.timings.length > 0;
   // The events of a retried attempt may have timings but no checks; a timed case has passed.
   const rows: CaseResult[] =
@@ -129,7 +129,7 @@ function CaseRow({ row, timing, hasTimes, hasFloor }: RowProps): React.JSX.Eleme
       <td>
         {row.name}
         {timing !== undefined && <div className="dim small phone-only">{timingSummary(timing)}</div>}
-        {timing !== undefined && timing.note !== "" && <div className="dim small">{timing.note}</div>}
+        {timing?.note !== undefined && timing.note !== "" && <div className="dim small">{timing.note}</div>}
       </td>
       <td>
         <Badge status={row.status} />
@@ -172,9 +172,9 @@ function Distributions({ timings }: { timings: readonly Timing[] }): React.JSX.E
 }
 
 interface RooflineProps {
-  submission: SubmissionDetail;
+  submission: SubmissionDetailResponse;
   timings: readonly Timing[];
-  gpu: Gpu;
+  gpu: GpuResponse;
 }
 
 function RooflineCard({ submission, timings, gpu }: RooflineProps): React.JSX.Element {

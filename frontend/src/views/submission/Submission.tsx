@@ -1,11 +1,11 @@
 /** One submission: results, event log, X-ray and source. Updates live while it runs. */
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
-import { cancel, code, gpus, submission } from "../../lib/api";
+import { cancel, gpus, source, submission } from "../../lib/api";
 import { statusText } from "../../lib/format";
 import { useQuery, useTitle } from "../../lib/hooks";
 import type { SubmissionProgress } from "../../lib/submissionProgress";
-import type { SubmissionDetail } from "../../lib/types";
+import type { SubmissionDetailResponse } from "../../lib/generated";
 import { Badge } from "../../components/Badge";
 import { ErrorMessage } from "../../components/MessagePage";
 import { Tabs, panelProps } from "../../components/Tabs";
@@ -46,11 +46,11 @@ export default function Submission({ id }: { id: string }): React.JSX.Element {
   );
 }
 
-function stateOf(detail: SubmissionDetail, progress: SubmissionProgress): string {
+function stateOf(detail: SubmissionDetailResponse, progress: SubmissionProgress): string {
   return statusText(detail.verdict ?? progress.verdict?.status ?? "RUNNING");
 }
 
-function Head({ submission: detail, progress }: { submission: SubmissionDetail; progress: SubmissionProgress }): React.JSX.Element {
+function Head({ submission: detail, progress }: { submission: SubmissionDetailResponse; progress: SubmissionProgress }): React.JSX.Element {
   const [cancelling, setCancelling] = useState(false);
   const hasEnded = detail.verdict !== null || progress.verdict !== null;
   const requestCancel = async (): Promise<void> => {
@@ -78,7 +78,7 @@ function Head({ submission: detail, progress }: { submission: SubmissionDetail; 
 }
 
 interface PanelsProps {
-  submission: SubmissionDetail;
+  submission: SubmissionDetailResponse;
   progress: SubmissionProgress;
   events: Parameters<typeof EventLog>[0]["events"];
 }
@@ -86,7 +86,7 @@ interface PanelsProps {
 function Panels({ submission: detail, progress, events }: PanelsProps): React.JSX.Element {
   const [search, setSearch] = useSearchParams();
   const [line, setLine] = useState<number | null>(null);
-  const source = useQuery(`code ${detail.id}`, () => code(detail.id));
+  const sourceQuery = useQuery(`source ${detail.id}`, () => source(detail.id));
   const catalogue = useQuery("gpus", gpus);
   const requested = search.get("tab") ?? "results";
   const current = TABS.some((tab) => tab.id === requested) ? requested : "results";
@@ -95,7 +95,7 @@ function Panels({ submission: detail, progress, events }: PanelsProps): React.JS
     setLine(target);
     open("code");
   };
-  const text = source.data?.solution_code ?? "";
+  const text = sourceQuery.data?.solution_code ?? "";
   return (
     <>
       <Tabs label="Submission" tabs={TABS} current={current} onChange={open} />
@@ -120,7 +120,7 @@ function Panels({ submission: detail, progress, events }: PanelsProps): React.JS
           />
         )}
         {current === "code" &&
-          (source.data === null ? (
+          (sourceQuery.data === null ? (
             <p className="dim">Loading…</p>
           ) : (
             <SourceView text={text} name={detail.file_name} line={line} />

@@ -2,9 +2,9 @@
 import { dollars, gflops, dateTime, runtime, span } from "../../lib/format";
 import { useNow } from "../../lib/hooks";
 import type { SubmissionProgress } from "../../lib/submissionProgress";
-import type { SubmissionDetail } from "../../lib/types";
+import type { SubmissionDetailResponse } from "../../lib/generated";
 
-export function Summary({ submission, progress }: { submission: SubmissionDetail; progress: SubmissionProgress }): React.JSX.Element {
+export function Summary({ submission, progress }: { submission: SubmissionDetailResponse; progress: SubmissionProgress }): React.JSX.Element {
   const now = useNow(submission.finished_at === null);
   const until = submission.finished_at === null ? now : Date.parse(submission.finished_at);
   const facts: [string, string][] = [
@@ -31,7 +31,7 @@ export function Summary({ submission, progress }: { submission: SubmissionDetail
   );
 }
 
-function costText({ cost_usd, simulated }: SubmissionDetail): string {
+function costText({ cost_usd, simulated }: SubmissionDetailResponse): string {
   if (cost_usd === 0) return "free";
   return cost_usd !== null && simulated ? `${dollars(cost_usd)} simulated` : dollars(cost_usd);
 }

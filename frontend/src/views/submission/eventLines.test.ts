@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { StreamEvent } from "../../lib/types";
+import type { SubmissionEvent } from "../../lib/generated";
 import { eventLines } from "./eventLines";
 
 let id = 0;
-const at = (second: number, fields: object): StreamEvent =>
-  ({ id: ++id, time: new Date(second * 1000).toISOString(), ...fields }) as StreamEvent;
-const passed = (second: number, number: number): StreamEvent =>
+const at = (second: number, fields: object): SubmissionEvent =>
+  ({ id: ++id, time: new Date(second * 1000).toISOString(), ...fields }) as SubmissionEvent;
+const passed = (second: number, number: number): SubmissionEvent =>
   at(second, {
     status: "TEST_RESULT",
     total_tests: 3,
@@ -33,7 +33,7 @@ describe("eventLines", () => {
   });
 
   it("lists each provisioning phase once", () => {
-    const provisioning = (second: number, phase: string): StreamEvent =>
+    const provisioning = (second: number, phase: string): SubmissionEvent =>
       at(second, { status: "PROVISIONING", phase, elapsed_s: second, eta_s: null });
     expect(
       eventLines([provisioning(0, "requested"), provisioning(1, "requested"), provisioning(2, "booting")]).map((line) => line.detail),

@@ -1,6 +1,6 @@
 /** Describe the events of a submission, one line each. Pure. */
 import { dollars, plural, roughly, runtime, span, statusText } from "../../lib/format";
-import type { StreamEvent } from "../../lib/types";
+import type { QueueQuote, SubmissionEvent, XrayEvent } from "../../lib/generated";
 
 export interface EventLine {
   /** Seconds after the first event. */
@@ -11,7 +11,7 @@ export interface EventLine {
 }
 
 /** Return one line per event. Consecutive passed cases share a line, and so do the events of a provisioning phase. */
-export function eventLines(events: readonly StreamEvent[]): EventLine[] {
+export function eventLines(events: readonly SubmissionEvent[]): EventLine[] {
   const startMs = Date.parse(events[0]?.time ?? "");
   const lines: EventLine[] = [];
   let passed = 0;
@@ -35,7 +35,7 @@ export function eventLines(events: readonly StreamEvent[]): EventLine[] {
   return lines;
 }
 
-function describe(event: StreamEvent): Omit<EventLine, "atS"> {
+function describe(event: SubmissionEvent): Omit<EventLine, "atS"> {
   switch (event.status) {
     case "IN_QUEUE":
       return plain("Submitted", `${positionText(event.position)}${waitText(event.quote)}`);
@@ -81,7 +81,7 @@ function describe(event: StreamEvent): Omit<EventLine, "atS"> {
   }
 }
 
-function xray(event: Extract<StreamEvent, { status: "XRAY" }>): Omit<EventLine, "atS"> {
+function xray(event: XrayEvent): Omit<EventLine, "atS"> {
   if (event.compiles === false)
     return { title: "X-ray", detail: "does not compile for the GPU", tone: "bad" };
   if (event.compiles === null) return { title: "X-ray", detail: "not available", tone: "warn" };
@@ -99,9 +99,8 @@ function positionText(position: number): string {
   return position === 0 ? "first in the queue" : `${position} ahead`;
 }
 
-function waitText(quote: { wait_s?: number | null } | null): string {
-  const seconds = quote?.wait_s;
-  return typeof seconds === "number" && seconds >= 1 ? `, estimated wait ${roughly(seconds)}` : "";
+function waitText({ wait_s: seconds }: QueueQuote): string {
+  return seconds >= 1 ? `, estimated wait ${roughly(seconds)}` : "";
 }
 
 function firstLine(text: string): string {

@@ -1,15 +1,5 @@
 /** Export a submission as CSV or JSON. */
-
-interface Timing {
-  test_id: number;
-  name: string;
-  runtime_ms: number;
-  ci: readonly [number, number];
-  gflops: number | null;
-  gbps: number;
-  pct_of_floor: number | null;
-  runs: readonly number[];
-}
+import type { Timing } from "../../lib/generated";
 
 const COLUMNS = [
   "test_id",
@@ -34,7 +24,7 @@ export function toCsv(timings: readonly Timing[]): string {
     timing.ci[1],
     timing.gflops,
     timing.gbps,
-    timing.pct_of_floor,
+    timing.pct_of_floor ?? null,
     timing.runs.length,
     timing.runs.join(" "),
   ]);

@@ -2,13 +2,13 @@
 import { useEffect, useMemo, useState } from "react";
 import { applyEvents, initialProgress, isVerdict, type SubmissionProgress } from "../../lib/submissionProgress";
 import { subscribe } from "../../lib/eventStream";
-import type { Endpoint, StreamEvent } from "../../lib/types";
+import type { Endpoint, SubmissionEvent } from "../../lib/generated";
 
 export function useEventLog(
   id: string,
   endpoint: Endpoint | null,
-): { events: StreamEvent[]; progress: SubmissionProgress; failures: number } {
-  const [events, setEvents] = useState<StreamEvent[]>([]);
+): { events: SubmissionEvent[]; progress: SubmissionProgress; failures: number } {
+  const [events, setEvents] = useState<SubmissionEvent[]>([]);
   const [failures, setFailures] = useState(0);
   useEffect(() => {
     if (endpoint === null) return undefined;

@@ -4,7 +4,7 @@ import { Link, useSearchParams } from "wouter";
 import { problems, ApiError, submissions } from "../../lib/api";
 import { dollars, dateTime, runtime, statusText } from "../../lib/format";
 import { useQuery, useTitle } from "../../lib/hooks";
-import type { Submission } from "../../lib/types";
+import type { SubmissionResponse } from "../../lib/generated";
 import { Badge } from "../../components/Badge";
 import { EmptyState, ErrorMessage } from "../../components/MessagePage";
 import "./submissions.css";
@@ -134,7 +134,7 @@ function SubmissionTable({
   items,
   showsOwner,
 }: {
-  items: readonly Submission[];
+  items: readonly SubmissionResponse[];
   showsOwner: boolean;
 }): React.JSX.Element {
   const [selected, setSelected] = useState<string[]>([]);

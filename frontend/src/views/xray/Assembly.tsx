@@ -1,10 +1,11 @@
 /** Source and assembly side by side. Hovering a line, or the arrow keys, highlights the matching lines in the other pane. */
 import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
-import { assemblyRows, instructionsByLine, nextLine, type IsaBlock } from "./mapping";
+import type { AssemblyBlock } from "../../lib/generated";
+import { assemblyRows, instructionsByLine, nextLine } from "./mapping";
 
 interface Props {
   code: string;
-  blocks: readonly IsaBlock[];
+  blocks: readonly AssemblyBlock[];
   kernel: string;
   /** The line to show, such as that of a finding. */
   line: number | null;

@@ -1,11 +1,12 @@
 /** A diagram of a compute unit: four SIMDs with eight wave slots each; adjacent blocks differ in colour. */
-import { SIMDS, SLOTS, slots, type Occupancy } from "./occupancy";
+import type { OccupancyResponse } from "../../lib/generated";
+import { SIMDS, SLOTS, slots } from "./occupancy";
 
 const CELL = 30;
 const GAP = 4;
 const LEFT = 64;
 
-export function ComputeUnit({ occupancy }: { occupancy: Occupancy }) {
+export function ComputeUnit({ occupancy }: { occupancy: OccupancyResponse }) {
   const height = SIMDS * (CELL + GAP);
   const width = LEFT + SLOTS * (CELL + GAP);
   const summary = `One compute unit runs ${occupancy.waves_per_cu} of ${SIMDS * SLOTS} waves, in ${occupancy.blocks_per_cu} blocks`;

@@ -1,13 +1,13 @@
 /** One kernel: occupancy, registers and memory, instruction mix and loops. */
 import { bytes, count, plural } from "../../lib/format";
+import type { XrayKernelDetailResponse } from "../../lib/generated";
 import { ComputeUnit } from "./ComputeUnit";
 import { LineLink } from "./LineLink";
 import { mix } from "./mapping";
-import type { Kernel } from "./report";
 import { nextStepText, resources, SLOTS } from "./occupancy";
 
 interface Props {
-  kernel: Kernel;
+  kernel: XrayKernelDetailResponse;
   arch: string;
   onLine: (line: number) => void;
 }
@@ -25,7 +25,7 @@ export function KernelDetails({ kernel, arch, onLine }: Props): React.JSX.Elemen
   );
 }
 
-function OccupancyCard({ kernel, arch }: { kernel: Kernel; arch: string }): React.JSX.Element {
+function OccupancyCard({ kernel, arch }: { kernel: XrayKernelDetailResponse; arch: string }): React.JSX.Element {
   const { occupancy } = kernel;
   return (
     <section className="card stack" aria-label="Occupancy">
@@ -74,12 +74,12 @@ function OccupancyCard({ kernel, arch }: { kernel: Kernel; arch: string }): Reac
   );
 }
 
-function blockText(kernel: Kernel): string {
+function blockText(kernel: XrayKernelDetailResponse): string {
   if (kernel.block === null) return "the best size";
   return `${count(kernel.block.reduce((product, size) => product * size, 1))} threads`;
 }
 
-function Resources({ kernel }: { kernel: Kernel }): React.JSX.Element {
+function Resources({ kernel }: { kernel: XrayKernelDetailResponse }): React.JSX.Element {
   const facts: [string, string, boolean][] = [
     ["Vector registers", `${kernel.vgpr} per thread`, false],
     ["Accumulators (AGPR)", `${kernel.agpr} per thread`, false],
@@ -120,7 +120,7 @@ function widths(counts: Readonly<Record<string, number>>): string {
   return parts.length === 0 ? "none" : parts.join(", ");
 }
 
-function MixCard({ kernel }: { kernel: Kernel }): React.JSX.Element {
+function MixCard({ kernel }: { kernel: XrayKernelDetailResponse }): React.JSX.Element {
   const kinds = mix(kernel.instructions);
   const maxCount = kinds[0]?.count ?? 1;
   const total = kinds.reduce((sum, kind) => sum + kind.count, 0);
@@ -155,7 +155,7 @@ function tone(kind: string): string {
   return "xray-mix-compute";
 }
 
-function Loops({ kernel, onLine }: { kernel: Kernel; onLine: (line: number) => void }): React.JSX.Element {
+function Loops({ kernel, onLine }: { kernel: XrayKernelDetailResponse; onLine: (line: number) => void }): React.JSX.Element {
   return (
     <section className="card stack" aria-label="Loops">
       <h3>Loops after optimization</h3>

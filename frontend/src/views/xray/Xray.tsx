@@ -2,7 +2,8 @@
 import { useState } from "react";
 import { ApiError } from "../../lib/api";
 import { span } from "../../lib/format";
-import { requestXray, type Report } from "./report";
+import type { Dtype } from "../../lib/generated";
+import { requestXray, type XrayReportData } from "./report";
 import { XrayReport } from "./XrayReport";
 import "../../components/charts/charts.css";
 import "./xray.css";
@@ -10,17 +11,17 @@ import "./xray.css";
 interface Props {
   source: string;
   problem: string;
-  dtype: string;
+  dtype: Dtype;
   /** Show a line of the source. */
   onLine?: (line: number) => void;
   /** `onLine` leaves this view, so it is not called if the assembly can show the line. */
   onLineLeaves?: boolean;
   /** The X-ray of the submission, which has no assembly. */
-  stored?: Report | null;
+  stored?: XrayReportData | null;
 }
 
 interface Result {
-  report: Report;
+  report: XrayReportData;
   source: string;
 }
 

@@ -1,13 +1,19 @@
 /** The report of an X-ray: compile errors, findings, and each kernel. */
 import { useState } from "react";
-import { plural, significant, runtime, bytes } from "../../lib/format";
+import { bytes, plural, runtime, significant } from "../../lib/format";
+import type {
+  CompileFailureResponse,
+  RooflineResponse,
+  XrayFindingResponse,
+  XrayKernelDetailResponse,
+} from "../../lib/generated";
 import { Assembly } from "./Assembly";
 import { KernelDetails } from "./KernelDetails";
 import { LineLink } from "./LineLink";
-import type { Failure, Kernel, Report, RooflineHint, XrayFinding } from "./report";
+import type { XrayReportData } from "./report";
 
 interface Props {
-  report: Report;
+  report: XrayReportData;
   source: string;
   onLine: ((line: number) => void) | undefined;
   onLineLeaves: boolean;
@@ -17,9 +23,10 @@ export function XrayReport({ report, source, onLine, onLineLeaves }: Props): Rea
   const [name, setName] = useState<string | null>(null);
   const [line, setLine] = useState<number | null>(null);
   const kernel = report.kernels.find(({ symbol }) => symbol === name) ?? report.kernels[0];
+  const isa = kernel?.isa ?? null;
   const show = (target: number): void => {
     setLine(target);
-    if (!onLineLeaves || kernel?.isa === undefined) onLine?.(target);
+    if (!onLineLeaves || isa === null) onLine?.(target);
   };
   return (
     <>
@@ -52,7 +59,7 @@ export function XrayReport({ report, source, onLine, onLineLeaves }: Props): Rea
 }
 
 interface KernelSectionProps {
-  kernel: Kernel;
+  kernel: XrayKernelDetailResponse;
   arch: string;
   source: string;
   line: number | null;
@@ -66,7 +73,7 @@ function KernelSection({ kernel, arch, source, line, onLine }: KernelSectionProp
         <code>{kernel.name}</code> <LineLink line={kernel.line} onLine={onLine} />
       </h2>
       <KernelDetails kernel={kernel} arch={arch} onLine={onLine} />
-      {kernel.isa !== undefined && (
+      {kernel.isa !== undefined && kernel.isa !== null && (
         <Assembly key={kernel.symbol} code={source} blocks={kernel.isa} kernel={kernel.name} line={line} />
       )}
     </>
@@ -78,7 +85,7 @@ function CompileErrors({
   gpu,
   onLine,
 }: {
-  failure: Failure;
+  failure: CompileFailureResponse;
   gpu: string;
   onLine: (line: number) => void;
 }): React.JSX.Element {
@@ -102,7 +109,7 @@ function CompileErrors({
 }
 
 interface FindingsProps {
-  findings: readonly XrayFinding[];
+  findings: readonly XrayFindingResponse[];
   hasKernels: boolean;
   onLine: (line: number) => void;
 }
@@ -131,7 +138,7 @@ function Findings({ findings, hasKernels, onLine }: FindingsProps): React.JSX.El
   );
 }
 
-function RooflineNote({ hint }: { hint: RooflineHint }): React.JSX.Element {
+function RooflineNote({ hint }: { hint: RooflineResponse }): React.JSX.Element {
   return (
     <p className="note info small">
       This problem is {hint.memory_bound ? "memory-bound" : "compute-bound"} on {hint.gpu}: its largest case (

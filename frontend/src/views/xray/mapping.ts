@@ -1,12 +1,5 @@
 /** Map source lines to instructions. */
-
-/** Consecutive instructions of one source line. */
-export interface IsaBlock {
-  line: number | null;
-  depth: number;
-  label: string | null;
-  instructions: readonly string[];
-}
+import type { AssemblyBlock } from "../../lib/generated";
 
 /** One displayed row of the assembly. */
 export interface AssemblyRow {
@@ -16,8 +9,8 @@ export interface AssemblyRow {
   isLabel: boolean;
 }
 
-/** Turn blocks into rows; a branch target gets a row of its own. */
-export function assemblyRows(blocks: readonly IsaBlock[]): AssemblyRow[] {
+/** VmTask blocks into rows; a branch target gets a row of its own. */
+export function assemblyRows(blocks: readonly AssemblyBlock[]): AssemblyRow[] {
   return blocks.flatMap((block) => [
     ...(block.label === null
       ? []
@@ -27,7 +20,7 @@ export function assemblyRows(blocks: readonly IsaBlock[]): AssemblyRow[] {
 }
 
 /** Count the instructions of each source line. */
-export function instructionsByLine(blocks: readonly IsaBlock[]): Map<number, number> {
+export function instructionsByLine(blocks: readonly AssemblyBlock[]): Map<number, number> {
   const counts = new Map<number, number>();
   for (const { line, instructions } of blocks) {
     if (line !== null) counts.set(line, (counts.get(line) ?? 0) + instructions.length);

@@ -1,4 +1,5 @@
 /** Occupancy of a compute unit: which wave slots of each SIMD are used by which block, and what limits it. */
+import type { OccupancyResponse, OccupancyStepResponse, XrayKernelDetailResponse } from "../../lib/generated";
 
 export const SIMDS = 4;
 export const SLOTS = 8;
@@ -13,15 +14,8 @@ export function ldsBytes(arch: string): number {
   return (arch === "gfx950" ? 160 : 64) * 1024;
 }
 
-export interface Occupancy {
-  waves_per_simd: number;
-  waves_per_cu: number;
-  blocks_per_cu: number;
-  limited_by: string;
-}
-
 /** For each slot of each SIMD, the number of the block whose wave uses it, or null. Waves are assigned round-robin. */
-export function slots(occupancy: Occupancy): (number | null)[][] {
+export function slots(occupancy: OccupancyResponse): (number | null)[][] {
   const wavesPerBlock = Math.max(
     1,
     Math.round(occupancy.waves_per_cu / Math.max(1, occupancy.blocks_per_cu)),
@@ -42,12 +36,7 @@ export interface Resource {
   limits: boolean;
 }
 
-interface KernelResources {
-  vgpr_total: number;
-  sgpr: number;
-  lds_bytes: number;
-  occupancy: Occupancy;
-}
+type KernelResources = Pick<XrayKernelDetailResponse, "vgpr_total" | "sgpr" | "lds_bytes" | "occupancy">;
 
 /** How much of each resource all resident waves use. */
 export function resources(kernel: KernelResources, arch: string): Resource[] {
@@ -95,16 +84,8 @@ export function kib(bytes: number): string {
   return `${Number.isInteger(value) ? value : value.toFixed(1)} KiB`;
 }
 
-/** The smallest change of a resource that raises the occupancy. */
-export interface NextStep {
-  resource: string;
-  change: number;
-  reach: number;
-  waves_per_simd: number;
-}
-
 /** `2 fewer vector registers (72 per thread): 6 → 7 waves per SIMD`. */
-export function nextStepText(step: NextStep, wavesNow: number): string {
+export function nextStepText(step: OccupancyStepResponse, wavesNow: number): string {
   const gain = `${wavesNow} → ${step.waves_per_simd} waves per SIMD`;
   if (step.resource === "LDS") return `${kib(step.change)} less LDS (${kib(step.reach)} per block): ${gain}`;
   if (step.resource === "block size") {
