@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { intervalText, timingSummary } from "./timingText";
 
-describe("timingText", () => {
+describe("intervalText", () => {
   it("prints one unit, chosen by the upper end", () => {
     expect(intervalText([0.1234, 0.12412])).toBe("123.4 – 124.1 µs");
     expect(intervalText([0.9996, 1.002])).toBe("0.9996 – 1.002 ms");

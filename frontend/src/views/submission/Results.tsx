@@ -23,7 +23,7 @@ export function Results({ submission, progress, gpu, onLine }: Props): React.JSX
   return (
     <>
       {progress.verdict !== null && (
-        <section className="card" aria-label="VerdictDetails">
+        <section className="card" aria-label="Verdict">
           <VerdictDetails verdict={progress.verdict} onLine={onLine} times={false} />
         </section>
       )}

@@ -84,7 +84,7 @@ function Filters({ value, onChange }: FiltersProps): React.JSX.Element {
   const slugs = all.data?.items.map(({ slug }) => slug) ?? [];
   const choices: [string, string, string[]][] = [
     ["problem", "Problem", slugs],
-    ["verdict", "VerdictDetails", VERDICTS],
+    ["verdict", "Verdict", VERDICTS],
     ["endpoint", "Endpoint", ENDPOINTS],
     ["state", "State", STATES],
   ];
