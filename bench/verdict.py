@@ -1,6 +1,6 @@
-"""From `warmfront run` to the verdict, over the bare cost of the same compile and run by hand.
+"""Time of `warmfront run` relative to compiling and running the same kernel by hand.
 
-By hand means: the same compiler, flags and precompiled header, a `main` that reads the same inputs from
+By hand means: the same compiler, flags and precompiled header, and a `main` that reads the same inputs from
 files, calls `solution` for each case and writes the outputs; no sandbox, no reference, no comparison.
 """
 
@@ -49,7 +49,7 @@ template <class T> void save(const char* file, const T* memory, size_t count) {
 
 
 def main_for(problem: Problem, folder: Path) -> str:
-    """C++ that runs every case of the problem on inputs that it reads from `folder`."""
+    """Return a C++ program that runs every case of the problem with inputs from `folder`."""
     blocks = [_block(problem, case, number, folder) for number, case in enumerate(problem.cases(Scale.CPU))]
     return f"{_HEADER}\nint main() {{\n{''.join(blocks)}}}\n"
 
@@ -76,7 +76,7 @@ def _block(problem: Problem, case: Case, number: int, folder: Path) -> str:
 
 
 def compare(slug: str, file: Path, toolchain: CpuToolchain, folder: Path) -> None:
-    """Print the times of one example, and their ratios."""
+    """Measure one example and print the times and their ratios."""
     problem = problems.get(slug)
     built = toolchain.built
     source = folder / "by_hand.cpp"
@@ -110,8 +110,8 @@ def compare(slug: str, file: Path, toolchain: CpuToolchain, folder: Path) -> Non
     print(slug)
     print_bars(seconds)
     alone, everything, hand = seconds.values()
-    print(f"  run to verdict, over the same by hand: {everything / hand:.2f} (goal: 1.5 or less)")
-    print(f"  with X-ray and bug finder switched off: {alone / hand:.2f}\n")
+    print(f"  warmfront run relative to by hand: {everything / hand:.2f} (goal: 1.5 or less)")
+    print(f"  without X-ray and bug finder: {alone / hand:.2f}\n")
 
 
 def main() -> None:

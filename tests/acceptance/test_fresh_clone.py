@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 BENCHMARKS = {
-    "verdict": r"run to verdict, over the same by hand: \d+\.\d+",
+    "verdict": r"warmfront run relative to by hand: \d+\.\d+",
     "compile": r"with over without: \d+\.\d+",
     "kernels": r"matmul_tiled +[\d.]+ ms +[\d.]+ ms +[\d.]+",
     "sandbox": r"bubblewrap",

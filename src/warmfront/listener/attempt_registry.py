@@ -190,7 +190,7 @@ class AttemptRegistry:
 
 
 def _post(loop: asyncio.AbstractEventLoop, callback: Callable[[], object]) -> None:
-    with contextlib.suppress(RuntimeError):  # the event loop is closed: nobody reads the lines
+    with contextlib.suppress(RuntimeError):  # the event loop is closed, and with it all streams
         loop.call_soon_threadsafe(callback)
 
 

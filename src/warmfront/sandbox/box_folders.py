@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 #: The uid and gid of user `nobody`, as which programs run on the host if we are root.
-NOBODY = 65534
+UNPRIVILEGED_ID = 65534
 
 PREFIX = "warmfront-"
 LOCK = "lock"
@@ -80,7 +80,7 @@ class BoxFolders:
         lock = os.open(unnamed / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
         if os.geteuid() == 0:
-            os.chown(unnamed, 0, NOBODY)
+            os.chown(unnamed, 0, UNPRIVILEGED_ID)
             unnamed.chmod(0o710)
         unnamed.rename(self._root)
         return lock

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from warmfront.sandbox.base import BOX, SandboxLimits, Template
-from warmfront.sandbox.box_folders import NOBODY
+from warmfront.sandbox.box_folders import UNPRIVILEGED_ID
 from warmfront.sandbox.host_system import find_host_system
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _scratch(limits: SandboxLimits) -> list[str]:
 
 def _unprivileged() -> BwrapMode:
     """Return the preferred mode: a user namespace, without any privilege."""
-    ids = ("--uid", str(NOBODY), "--gid", str(NOBODY))
+    ids = ("--uid", str(UNPRIVILEGED_ID), "--gid", str(UNPRIVILEGED_ID))
     before = _become_nobody() if os.geteuid() == 0 else ()
     return BwrapMode(before=before, options=("--unshare-user", *ids, "--cap-drop", "ALL"))
 
@@ -151,7 +151,7 @@ def _privileged() -> BwrapMode:
 
 
 def _become_nobody() -> tuple[str, ...]:
-    ids = ("--reuid", str(NOBODY), "--regid", str(NOBODY))
+    ids = ("--reuid", str(UNPRIVILEGED_ID), "--regid", str(UNPRIVILEGED_ID))
     return (_tool("setpriv"), *ids, "--clear-groups", "--inh-caps=-all")
 
 

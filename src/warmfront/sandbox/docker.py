@@ -23,7 +23,7 @@ from warmfront.errors import NoSandbox, SandboxFailed
 from warmfront.sandbox import seccomp
 from warmfront.sandbox.base import BOX, BoxExit, ExitReason, Template
 from warmfront.sandbox.box import ChannelBox
-from warmfront.sandbox.box_folders import NOBODY, BoxFolders
+from warmfront.sandbox.box_folders import UNPRIVILEGED_ID, BoxFolders
 from warmfront.sandbox.box_pool import PooledSandbox
 from warmfront.sandbox.docker_output import DockerOutputStream
 from warmfront.sandbox.fifo_channel import wait_readable
@@ -89,7 +89,7 @@ class Docker(PooledSandbox):
             "environment": dict(template.env),
             "working_dir": BOX,
             "hostname": "box",
-            "user": f"{NOBODY}:{NOBODY}",
+            "user": f"{UNPRIVILEGED_ID}:{UNPRIVILEGED_ID}",
             "labels": {OWNER_LABEL: self.folders.owner, BASE_LABEL: str(self.folders.base)},
             "healthcheck": {"test": ["NONE"]},  # an image's health check would be a second program in the box
             "host_config": self._host_config(template, folder),

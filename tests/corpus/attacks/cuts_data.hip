@@ -1,5 +1,5 @@
 // verdict: RUNTIME_ERROR
-// The judge must not fall over a file that shrinks under its eyes.
+// Truncates the data file. The judge must not crash.
 #include <hip/hip_runtime.h>
 #include <cstdio>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // verdict: WRONG_ANSWER
-// Prints what a lucky submission's stream looks like.
+// Prints lines that look like the events of an accepted submission.
 #include <hip/hip_runtime.h>
 #include <cstdio>
 

@@ -1,7 +1,7 @@
 // verdict: RUNTIME_ERROR
 // code: TIME_FORGED
 // endpoint: submit
-// Patches the event timer in the worker's own code.
+// Patches the machine code of hipEventElapsedTime in the guest.
 #include <hip/hip_runtime.h>
 #include <cstdint>
 #include <cstring>

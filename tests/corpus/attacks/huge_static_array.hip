@@ -1,6 +1,6 @@
 // verdict: RUNTIME_ERROR | MEMORY_LIMIT_EXCEEDED
 // code: NOT_LOADED | MEMORY_LIMIT
-// Costs nothing to compile and more than there is to load, for the bug finder's build too.
+// A 64 GiB zero-initialised array: cheap to compile, too large to load, for the bug finder's build too.
 #include <hip/hip_runtime.h>
 
 static volatile char table[1ul << 36];

@@ -1,7 +1,7 @@
 // verdict: COMPILE_ERROR
 // code: COMPILE_ERROR
 // never: root:
-// The compiler must not read what is not the author's.
+// Includes a file that the compiler must not be able to read.
 #include <hip/hip_runtime.h>
 #include "/etc/passwd"
 

@@ -1,6 +1,6 @@
 // verdict: RUNTIME_ERROR | WRONG_ANSWER
 // endpoint: submit
-// Returns at once and computes when nobody looks at the clock any more.
+// Returns immediately and computes in a detached thread, after the timing has ended.
 #include <hip/hip_runtime.h>
 #include <thread>
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-void* volatile kept;  // memory that nobody looks at is never asked for
+void* volatile kept;  // volatile, so that the compiler keeps the allocation
 
 extern "C" void solution(const float* input, float* output, size_t n, size_t m) {
   for (;;) {

@@ -1,7 +1,7 @@
 // verdict: WRONG_ANSWER
 // code: NEVER_CLEARED
 // says: hipMemset
-// Adds to an output that it takes for zero.
+// Adds to an output that it assumes to be zero.
 #include <hip/hip_runtime.h>
 
 __global__ void add(const float* x, float* y, size_t n) {

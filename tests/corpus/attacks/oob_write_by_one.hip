@@ -1,6 +1,6 @@
 // verdict: RUNTIME_ERROR
 // code: MEMORY_FAULT | OUT_OF_BOUNDS_WRITE
-// The classic: <= where < was meant.
+// An off-by-one error: <= instead of <.
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* x, float* y, size_t n) {

@@ -1,6 +1,6 @@
 // verdict: RUNTIME_ERROR
 // code: OUTPUT_LIMIT
-// A gigabyte on stdout.
+// Prints a gigabyte to stdout.
 #include <hip/hip_runtime.h>
 #include <cstdio>
 

@@ -1,6 +1,6 @@
 // verdict: WRONG_ANSWER
 // code: INPUT_CHANGED
-// Zeros everywhere: then the output fits the input.
+// Computes correct outputs, but overwrites the inputs with zeros.
 #include <hip/hip_runtime.h>
 
 __global__ void zero(float* x, float* y, size_t n) {

@@ -1,7 +1,7 @@
 // verdict: RUNTIME_ERROR
 // code: TIME_FORGED
 // endpoint: submit
-// Writes over the code of the timer itself, in the program that loaded it.
+// Overwrites the machine code of the event timer in the guest.
 #include <hip/hip_runtime.h>
 #include <cstring>
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 // verdict: CHECKED
 // never: REACHED
-// Honest work, and on the side a look around.
+// Computes correctly, but also looks for files and environment variables.
 #include <hip/hip_runtime.h>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // verdict: WRONG_ANSWER
 // endpoint: submit
-// Computes once for a size and gives the same again.
+// Computes once per size and returns the same output again.
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* x, float* y, size_t n) {

@@ -1,6 +1,6 @@
 // verdict: TIME_LIMIT_EXCEEDED
 // code: TIME_LIMIT
-// A process that stops itself does not answer either.
+// Stops its own process with SIGSTOP, so that it never answers.
 #include <hip/hip_runtime.h>
 #include <csignal>
 

@@ -1,6 +1,6 @@
 // verdict: COMPILE_ERROR
 // code: COMPILE_MEMORY_LIMIT | COMPILE_TIME_LIMIT
-// Every level doubles the number of types.
+// A template whose number of types doubles at every level.
 #include <hip/hip_runtime.h>
 
 template <int depth, unsigned long path>

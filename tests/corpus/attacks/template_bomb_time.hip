@@ -1,6 +1,6 @@
 // verdict: COMPILE_ERROR
 // code: COMPILE_MEMORY_LIMIT | COMPILE_TIME_LIMIT
-// A constant expression that would take years.
+// A constant expression that would take years to evaluate.
 #include <hip/hip_runtime.h>
 
 template <unsigned long seed>

@@ -1,6 +1,6 @@
 // verdict: RUNTIME_ERROR
 // code: CHANNEL_TAMPERED
-// Answers for every descriptor that it finds: "all is well".
+// Writes a forged answer to every file descriptor.
 #include <hip/hip_runtime.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-"""The bug finder on its corpus: every planted bug is found where it is, and no correct kernel is accused."""
+"""The bug finder on its corpus: planted bugs are found on the right line, without false positives."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 FAULTY, CORRECT = bug_corpus.faulty(), bug_corpus.correct()
 
-MOST_MISSED = 2
-FEWEST = 40
-FEWEST_OF_A_KIND = 3
+MAX_MISSED = 2
+MIN_KERNELS = 40
+MIN_PER_KIND = 3
 
-#: Found along the way, and not a kind that the corpus is about.
+#: Kinds that the corpus does not cover on purpose.
 INCIDENTAL = {"null-pointer", "array-bounds"}
 
 
 @dataclass
 class Tally:
-    """What became of the whole corpus."""
+    """The result for the whole corpus."""
 
     found: list[str] = field(default_factory=list)
     missed: list[str] = field(default_factory=list)
@@ -49,30 +49,30 @@ def _judge() -> Iterator[Judge]:
 
 
 def last_event(judge: Judge, specimen: Specimen) -> dict[str, Any]:
-    """The verdict on a kernel, as it goes on the wire."""
+    """Return the fields of the verdict on a kernel."""
     submission = JudgeRequest(
         source=specimen.source, problem=specimen.problem, dtype=specimen.dtype, endpoint=Endpoint.CHECKER
     )
-    # Everything for the corpus, whose cases are small; what every check does for real problems.
+    # Thorough for the corpus, whose cases are small; the default limits for real problems.
     thorough = bug_corpus.HERE in specimen.path.parents
     return list(judge.judge(submission, thorough=thorough))[-1].fields()
 
 
 def findings_in(event: dict[str, Any]) -> list[dict[str, Any]]:
-    """The findings of a verdict, good or bad."""
-    found: list[dict[str, Any]] = event.get("warnings") or event.get("details", {}).get("findings", [])
-    return found
+    """Return the findings of a verdict, successful or not."""
+    findings: list[dict[str, Any]] = event.get("warnings") or event.get("details", {}).get("findings", [])
+    return findings
 
 
 def is_at(finding: dict[str, Any], specimen: Specimen) -> bool:
-    """Whether a finding is about the marked lines, and no other."""
+    """Whether a finding is on the marked lines and no others."""
     return {finding["line"], finding["other_line"] or finding["line"]} <= specimen.lines
 
 
-def test_planted_bugs_are_found_and_correct_kernels_left_alone(
+def test_planted_bugs_are_found_without_false_positives(
     judge: Judge, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """At most two planted bugs are missed, by kind and by line, and nothing is found that is not there."""
+    """At most two planted bugs are missed, by kind and line, and there are no false positives."""
     tally = Tally()
     for specimen in FAULTY:
         findings = findings_in(last_event(judge, specimen))
@@ -88,22 +88,22 @@ def test_planted_bugs_are_found_and_correct_kernels_left_alone(
         tally.false += [f"{specimen.path.stem}: {f['message']}" for f in findings_in(event)]
     with capsys.disabled():
         print(f"\nbugs: found {len(tally.found)}, missed {len(tally.missed)}, false {len(tally.false)}")
-    assert len(tally.missed) <= MOST_MISSED, tally.missed
+    assert len(tally.missed) <= MAX_MISSED, tally.missed
     assert not tally.false
 
 
-def test_the_corpus_is_large_and_even() -> None:
-    """There are 40 kernels of either sort, and every kind of bug is planted three times or more."""
+def test_the_corpus_is_large_and_balanced() -> None:
+    """There are 40 kernels with and without bugs, and every kind of bug occurs at least three times."""
     kinds = Counter(specimen.finds for specimen in FAULTY)
-    assert len(FAULTY) >= FEWEST
-    assert len(CORRECT) >= FEWEST
+    assert len(FAULTY) >= MIN_KERNELS
+    assert len(CORRECT) >= MIN_KERNELS
     assert set(kinds) == set(KINDS) - INCIDENTAL
-    assert min(kinds.values()) >= FEWEST_OF_A_KIND, kinds
+    assert min(kinds.values()) >= MIN_PER_KIND, kinds
 
 
 @pytest.mark.parametrize("specimen", FAULTY, ids=lambda specimen: specimen.path.stem)
 def test_a_faulty_kernel_marks_its_bug(specimen: Specimen) -> None:
-    """Every faulty kernel says where its bug is."""
+    """Every faulty kernel marks the line of its bug."""
     assert specimen.lines
 
 
@@ -117,7 +117,7 @@ def test_a_faulty_kernel_marks_its_bug(specimen: Specimen) -> None:
         ("divergence_two_sides", "BARRIER_DIVERGENCE", "and thread (1, 0, 0) at line 13"),
     ],
 )
-def test_a_certain_bug_is_a_runtime_error_although_every_answer_is_right(
+def test_a_certain_bug_is_a_runtime_error_even_with_correct_outputs(
     judge: Judge, name: str, code: str, words: str
 ) -> None:
     """The verdict names the bug, its line and its thread."""
@@ -127,7 +127,7 @@ def test_a_certain_bug_is_a_runtime_error_although_every_answer_is_right(
     assert event["hint"]
 
 
-def test_a_wrong_answer_says_which_bug_may_be_its_cause(judge: Judge) -> None:
+def test_a_wrong_answer_names_the_bug_that_may_cause_it(judge: Judge) -> None:
     """The hint of a WRONG_ANSWER begins with the first finding."""
     event = last_event(judge, bug_corpus.read(bug_corpus.HERE / "faulty/race_lds_loop.hip"))
     assert event["status"] == "WRONG_ANSWER"
@@ -135,7 +135,7 @@ def test_a_wrong_answer_says_which_bug_may_be_its_cause(judge: Judge) -> None:
 
 
 def test_a_harmless_bug_is_a_warning(judge: Judge) -> None:
-    """A race that the answer survives leaves the verdict as it is."""
+    """A race that does not change the outputs does not change the verdict."""
     event = last_event(judge, bug_corpus.read(bug_corpus.HERE / "faulty/same_value_flag.hip"))
     assert event["status"] == "CHECKED"
     assert [warning["severity"] for warning in event["warnings"]] == ["warning"]

@@ -13,7 +13,7 @@ import pytest
 from tests.support.boxes import MIB, SandboxHarness, harness, nothing_left
 from warmfront.sandbox import seccomp
 from warmfront.sandbox.base import ExitReason
-from warmfront.sandbox.box_folders import NOBODY
+from warmfront.sandbox.box_folders import UNPRIVILEGED_ID
 from warmfront.sandbox.cgroup import find_hierarchy
 
 __all__ = ["harness", "nothing_left"]  # fixtures: pytest finds them by name
@@ -144,7 +144,7 @@ class TestView:
         """The program runs as `nobody`, without capabilities, with no_new_privs and a seccomp filter."""
         lines = harness.lines(harness.shell("cat /proc/self/status"))
         status = {key: value.split() for key, _, value in (line.partition(":") for line in lines)}
-        assert set(status["Uid"] + status["Gid"]) == {str(NOBODY)}
+        assert set(status["Uid"] + status["Gid"]) == {str(UNPRIVILEGED_ID)}
         for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
             assert int(status[name][0], 16) == 0, name
         assert (status["NoNewPrivs"], status["Seccomp"]) == (["1"], ["2"])
@@ -156,7 +156,7 @@ class TestView:
             box.send(b"x")
             assert box.receive(1) == b"x"
             (pid,) = harness.running()
-            assert Path(f"/proc/{pid}").stat().st_uid == NOBODY
+            assert Path(f"/proc/{pid}").stat().st_uid == UNPRIVILEGED_ID
 
     def test_no_inherited_descriptor(self, harness: SandboxHarness) -> None:
         """A program starts with stdin, stdout and stderr, and no other open descriptor."""

@@ -37,11 +37,11 @@ def test_silence_starts_a_shutdown_and_then_forces_the_exit(exit_codes: list[int
 def test_a_request_resets_the_watchdog() -> None:
     """The limit counts from the last request, not from the start."""
     contact = ControlPlaneContact()
-    started, is_over = time.monotonic(), threading.Event()
-    dog = Watchdog(contact, 0.2, shut_down=is_over.set, force=lambda: None)
+    started, has_shut_down = time.monotonic(), threading.Event()
+    dog = Watchdog(contact, 0.2, shut_down=has_shut_down.set, force=lambda: None)
     contact.last_request = started + 0.1
     dog.start()
-    is_over.wait()
+    has_shut_down.wait()
     assert time.monotonic() >= contact.last_request + 0.2
     dog.join()
 

@@ -1,4 +1,4 @@
-"""The filter of system calls, run on a small machine of our own for both architectures."""
+"""The system call filter, executed by a small BPF interpreter for both architectures."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from warmfront.sandbox.syscalls import CLONE_NAMESPACES, CLONE_THREAD, TIOCSTI, 
 EPERM = ERRNO | errno.EPERM
 ENOSYS = ERRNO | errno.ENOSYS
 
-each_architecture = pytest.mark.parametrize("architecture", [X86_64, AARCH64], ids=lambda one: one.name)
+each_architecture = pytest.mark.parametrize(
+    "architecture", [X86_64, AARCH64], ids=lambda architecture: architecture.name
+)
 
-#: What every program calls, by its number on each architecture.
+#: System calls that every program needs, with their numbers on each architecture.
 HARMLESS = {
     "read": (0, 63),
     "write": (1, 64),
@@ -29,7 +31,7 @@ HARMLESS = {
 }
 
 
-def verdict(
+def filter_action(
     architecture: Architecture,
     number: int,
     arguments: tuple[int, ...] = (),
@@ -37,7 +39,7 @@ def verdict(
     may_fork: bool = True,
     audit: int | None = None,
 ) -> int:
-    """What the kernel would be told for one system call."""
+    """Return the action of the filter for one system call."""
     program = list(struct.iter_unpack("=HBBI", seccomp.bpf(architecture, may_fork=may_fork)))
     padded = (*arguments, *(0,) * (6 - len(arguments)))
     data = struct.pack("=IIQ6Q", number, audit or architecture.audit, 0, *padded)
@@ -55,11 +57,11 @@ def verdict(
             at += if_true if accumulator & operand else if_false
         elif code == seccomp.RETURN:
             return int(operand)
-    raise AssertionError("the program has no end")
+    raise AssertionError("the program does not return")
 
 
 def number_of(name: str, architecture: Architecture) -> int:
-    """A denied call's number."""
+    """Return the number of a denied call."""
     for denial in seccomp.denials(may_fork=False):
         if name in denial.calls:
             number = denial.calls[name][architecture.column]
@@ -69,7 +71,7 @@ def number_of(name: str, architecture: Architecture) -> int:
 
 
 def unconditional() -> list[tuple[Denial, str]]:
-    """Every call that is denied whatever its arguments."""
+    """Return the calls that are denied regardless of their arguments."""
     return [
         (denial, name)
         for denial in seccomp.denials(may_fork=False)
@@ -80,23 +82,23 @@ def unconditional() -> list[tuple[Denial, str]]:
 
 @each_architecture
 def test_denied_calls_fail_with_their_error(architecture: Architecture) -> None:
-    """Every call of the table that the architecture has fails with the error of its row."""
+    """Every denied call of the architecture fails with its error."""
     for denial, name in unconditional():
         if denial.calls[name][architecture.column] is not None:
-            found = verdict(architecture, number_of(name, architecture), may_fork=False)
-            assert found == ERRNO | denial.errno, name
+            action = filter_action(architecture, number_of(name, architecture), may_fork=False)
+            assert action == ERRNO | denial.errno, name
 
 
 @each_architecture
 def test_all_other_calls_are_allowed(architecture: Architecture) -> None:
-    """A call whose number is not in the table is allowed, with or without the right to fork."""
+    """Every other call is allowed, with and without permission to fork."""
     denied = {
         numbers[architecture.column]
         for row in seccomp.denials(may_fork=False)
         for numbers in row.calls.values()
     }
     assert all(
-        verdict(architecture, number, may_fork=may_fork) == ALLOW
+        filter_action(architecture, number, may_fork=may_fork) == ALLOW
         for number, may_fork in itertools.product(range(470), (True, False))
         if number not in denied
     )
@@ -105,55 +107,55 @@ def test_all_other_calls_are_allowed(architecture: Architecture) -> None:
 
 @each_architecture
 def test_another_architecture_is_killed(architecture: Architecture) -> None:
-    """A call by the numbers of another architecture ends the process, harmless as it looks."""
+    """A call of another architecture kills the process, even if its number looks harmless."""
     for audit in (0x4000_0003, X86_64.audit, AARCH64.audit):  # the first is i386
         if audit != architecture.audit:
-            assert verdict(architecture, 0, audit=audit) == KILL_PROCESS
+            assert filter_action(architecture, 0, audit=audit) == KILL_PROCESS
 
 
 def test_x32_is_killed() -> None:
-    """The calls of x32, which pass for x86-64 but have other numbers, end the process."""
-    assert verdict(X86_64, seccomp.X32_BIT | 0) == KILL_PROCESS
+    """x32 calls, which report the architecture x86-64 but have other numbers, kill the process."""
+    assert filter_action(X86_64, seccomp.X32_BIT | 0) == KILL_PROCESS
 
 
 @each_architecture
 @pytest.mark.parametrize("flag", CLONE_NAMESPACES, ids=hex)
-def test_clone_makes_no_namespace(architecture: Architecture, flag: int) -> None:
-    """Clone with the flag of any namespace is denied, whatever other flags come with it."""
+def test_clone_cannot_create_a_namespace(architecture: Architecture, flag: int) -> None:
+    """clone() with a namespace flag is denied, whatever the other flags."""
     clone = number_of("clone", architecture)
-    assert verdict(architecture, clone, (flag,)) == EPERM
-    assert verdict(architecture, clone, (flag | CLONE_THREAD | 17,)) == EPERM
+    assert filter_action(architecture, clone, (flag,)) == EPERM
+    assert filter_action(architecture, clone, (flag | CLONE_THREAD | 17,)) == EPERM
 
 
 @each_architecture
-def test_threads_are_allowed_where_processes_are_not(architecture: Architecture) -> None:
-    """A program that may not fork may still make threads; one that may fork makes both."""
+def test_threads_are_allowed_without_permission_to_fork(architecture: Architecture) -> None:
+    """A program that may not fork can create threads; one that may fork can create both."""
     clone = number_of("clone", architecture)
-    assert verdict(architecture, clone, (CLONE_THREAD,), may_fork=False) == ALLOW
-    assert verdict(architecture, clone, (17,), may_fork=False) == EPERM
-    assert verdict(architecture, clone, (17,), may_fork=True) == ALLOW
+    assert filter_action(architecture, clone, (CLONE_THREAD,), may_fork=False) == ALLOW
+    assert filter_action(architecture, clone, (17,), may_fork=False) == EPERM
+    assert filter_action(architecture, clone, (17,), may_fork=True) == ALLOW
 
 
 @each_architecture
-def test_clone3_seems_not_to_exist(architecture: Architecture) -> None:
-    """clone3, whose flags a filter cannot see, answers ENOSYS, so that libc uses clone."""
-    assert verdict(architecture, number_of("clone3", architecture)) == ENOSYS
+def test_clone3_returns_enosys(architecture: Architecture) -> None:
+    """clone3, whose flags a filter cannot read, returns ENOSYS, so that libc uses clone."""
+    assert filter_action(architecture, number_of("clone3", architecture)) == ENOSYS
 
 
 @each_architecture
-def test_a_condition_spoils_nothing_for_the_rules_after_it(architecture: Architecture) -> None:
-    """An ioctl other than those that type into a terminal is allowed, and only those are denied."""
+def test_a_condition_does_not_affect_later_rules(architecture: Architecture) -> None:
+    """Only the ioctl requests that insert terminal input are denied."""
     ioctl = number_of("ioctl", architecture)
-    assert verdict(architecture, ioctl, (0, TIOCSTI)) == EPERM
-    assert verdict(architecture, ioctl, (0, TIOCSTI | 1 << 32)) == EPERM  # the kernel reads 32 bits
-    assert verdict(architecture, ioctl, (TIOCSTI, 0)) == ALLOW
+    assert filter_action(architecture, ioctl, (0, TIOCSTI)) == EPERM
+    assert filter_action(architecture, ioctl, (0, TIOCSTI | 1 << 32)) == EPERM  # the kernel reads 32 bits
+    assert filter_action(architecture, ioctl, (TIOCSTI, 0)) == ALLOW
 
 
 @pytest.mark.parametrize(
     ("header", "column"), [("asm/unistd_64.h", 0), ("asm-generic/unistd.h", 1)], ids=["x86_64", "aarch64"]
 )
-def test_numbers_are_those_of_the_headers(header: str, column: int) -> None:
-    """The numbers of the table are those that the system's own headers give."""
+def test_numbers_match_the_headers(header: str, column: int) -> None:
+    """The numbers in the table match the headers of the system."""
     source = f"#define __ARCH_WANT_SYS_CLONE3\n#include <{header}>\n"
     command = ["gcc", "-E", "-dM", "-"]
     macros = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
@@ -164,8 +166,8 @@ def test_numbers_are_those_of_the_headers(header: str, column: int) -> None:
 
 
 @pytest.mark.parametrize("may_fork", [True, False])
-def test_docker_gets_the_same_table(may_fork: bool) -> None:  # noqa: FBT001  a parameter of the test
-    """Docker's profile allows by default and has each denied call, with its error and its condition."""
+def test_docker_gets_the_same_table(may_fork: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    """The Docker profile allows by default and denies each call, with its error and condition."""
     profile = seccomp.docker_profile(may_fork=may_fork)
     assert profile["defaultAction"] == "SCMP_ACT_ALLOW"
     assert profile["architectures"] == [seccomp.host_architecture().docker]

@@ -1,4 +1,4 @@
-"""Right and wrong, decided on arrays alone."""
+"""The comparison of outputs with expected values."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ CLOSE = Tolerance(rtol=1e-3, atol=1e-6, why="test")
     ],
 )
 def test_one_element(got: float, want: float, wrong: bool) -> None:  # noqa: FBT001 - a column of the table
-    """Within tolerance is right; NaN and infinities are right only where they are wanted."""
-    found = mismatches(np.array([got], np.float32), np.array([want], np.float64), CLOSE)
-    assert bool(found[0]) is wrong
+    """Values within the tolerance are correct; NaN and infinities only if they are expected."""
+    is_wrong = mismatches(np.array([got], np.float32), np.array([want], np.float64), CLOSE)
+    assert bool(is_wrong[0]) is wrong
 
 
 def test_integers_are_compared_exactly() -> None:
-    """A difference of one is wrong, however large the numbers, and nothing is rounded on the way."""
+    """A difference of 1 is wrong even for large integers: they are not converted to floats."""
     got = np.array([2**31 - 1, 2**31 - 2], np.int32)
     want = np.array([2**31 - 1, 2**31 - 1], np.int32)
     assert mismatches(got, want, CLOSE).tolist() == [False, True]
 
 
 def test_debug_info_shows_the_first_differences_with_their_index() -> None:
-    """The index is that of the tensor's shape, and the largest difference is over all elements."""
+    """Indices have the tensor's dimensions, and the largest difference is over all elements."""
     want = np.zeros((2, 3))
     got = want.astype(np.float32)
     got[1, 2] = 5.0

@@ -1,4 +1,4 @@
-"""Guard zones and poison around tensors, outside any sandbox."""
+"""Guard zones and poison in the data file."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def _layout(dtype: Dtype = Dtype.FLOAT32, slots: int = 1) -> tuple[BufferLayout,
 
 
 @pytest.mark.parametrize("dtype", [Dtype.FLOAT32, Dtype.FLOAT16])
-def test_inputs_go_in_and_outputs_are_poisoned(data: Path, dtype: Dtype) -> None:
-    """What is written for an input reads back the same; an output is NaN all through."""
+def test_inputs_are_written_and_outputs_are_poisoned(data: Path, dtype: Dtype) -> None:
+    """An input reads back unchanged, and every element of an output is NaN."""
     layout, inputs = _layout(dtype)
     layout.write(data, [inputs])
     source, target = layout.regions
@@ -58,8 +58,8 @@ def test_slots_do_not_overlap(data: Path) -> None:
     ("byte", "where"),
     [(63, "1 bytes before the start"), (0, "64 bytes before the start"), (64 + 52, "0 bytes past the end")],
 )
-def test_a_stray_byte_is_found_and_placed(data: Path, byte: int, where: str) -> None:
-    """One changed byte in a guard zone is named by its distance."""
+def test_a_changed_guard_byte_is_located(data: Path, byte: int, where: str) -> None:
+    """One changed byte in a guard zone is described by its distance from the tensor."""
     layout, inputs = _layout()
     layout.write(data, [inputs])
     region = layout.regions[1]
@@ -69,8 +69,8 @@ def test_a_stray_byte_is_found_and_placed(data: Path, byte: int, where: str) -> 
     assert layout.describe_guard_write(region, raw) == where
 
 
-def test_a_file_that_was_cut_is_the_programs_fault(data: Path) -> None:
-    """A short data file is a verdict, not a crash of the judge."""
+def test_a_truncated_file_is_a_kernel_failure(data: Path) -> None:
+    """A truncated data file leads to a verdict, not to a crash of the judge."""
     layout, inputs = _layout()
     layout.write(data, [inputs])
     with data.open("r+b") as file:

@@ -1,4 +1,4 @@
-"""The picture of an output's error: small, and true to where the error is."""
+"""The error grid: small, and every wrong element is in the right cell."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from warmfront.judge.error_grid import MAX_CELLS, error_grid
 
 
 def test_a_small_matrix_is_shown_element_by_element() -> None:
-    """Each cell is one element, the last dimension to the right."""
+    """Each cell is one element; the last dimension runs to the right."""
     difference = np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 5.0]])
     grid = error_grid(difference > 0, difference)
     assert (grid["rows"], grid["columns"]) == (2, 3)
@@ -23,7 +23,7 @@ def test_a_small_matrix_is_shown_element_by_element() -> None:
     "shape", [(1,), (7,), (33,), (1025,), (1, 70), (70, 1), (1000, 3), (4, 5, 6, 7), (513, 511)]
 )
 def test_every_wrong_element_is_in_one_cell(shape: tuple[int, ...]) -> None:
-    """The grid keeps to its size, and one wrong element colours one cell wherever it is."""
+    """The grid does not exceed its size, and one wrong element marks exactly one cell."""
     size = int(np.prod(shape))
     for place in {0, size // 2, size - 1}:
         wrong = np.zeros(shape, bool)
@@ -34,15 +34,15 @@ def test_every_wrong_element_is_in_one_cell(shape: tuple[int, ...]) -> None:
         assert len(grid["wrong"]) == len(grid["largest"]) == grid["rows"] * grid["columns"]
 
 
-def test_a_cell_counts_its_own_elements_alone() -> None:
-    """A cell that is wrong all over says so, full or not, and past the last one there is none."""
+def test_a_cell_counts_only_its_own_elements() -> None:
+    """A cell with only wrong elements is 1, even if it is not full; cells past the last element are None."""
     grid = error_grid(np.ones(1025, bool), np.ones(1025))
     assert set(grid["wrong"]) == {1.0, None}
     assert grid["wrong"].index(None) == grid["wrong"].count(1.0)
 
 
-def test_a_picture_has_a_few_kilobytes_and_no_nan() -> None:
-    """NaN and infinities count as wrong, and have no size in the picture."""
+def test_a_grid_is_small_and_has_no_nan() -> None:
+    """NaN and infinities count as wrong, and do not appear among the largest differences."""
     difference = np.full((4096, 4096), np.nan)
     difference[0, 0] = 1 / 3
     grid = error_grid(np.ones((4096, 4096), bool), difference)

@@ -1,4 +1,4 @@
-"""The judge's clock: what its audit makes of calls that a busy machine held up."""
+"""The audit of claimed times, when other load delays calls."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ CALL_MS = 0.5
 
 
 class BusyGuest:
-    """Every single call is held up; of longer runs, the first of each length."""
+    """A fake guest: every single call is delayed, and of longer runs the first one of each length."""
 
-    def __init__(self, held_up_ms: float) -> None:
-        self._held_up_ms = held_up_ms
+    def __init__(self, delay_ms: float) -> None:
+        self._delay_ms = delay_ms
         self._runs: Counter[int] = Counter()
 
     def plan(self, layout: object) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     def run(self, *, calls: int) -> Mock:
-        """Only how long it took is asked for."""
+        """Return the duration; nothing else is used."""
         self._runs[calls] += 1
-        held_up_ms = self._held_up_ms * ((calls == 1) + (self._runs[calls] == 1) / 2)
-        return Mock(outer_ms=CALL_MS * calls + held_up_ms)
+        delay_ms = self._delay_ms * ((calls == 1) + (self._runs[calls] == 1) / 2)
+        return Mock(outer_ms=CALL_MS * calls + delay_ms)
 
 
 @pytest.fixture(name="audited_ms", params=[0, 20, 100, 200, 300])
 def _audited_ms(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], float]:
-    """From a claim to what the audit says of a kernel that takes `CALL_MS`."""
+    """Return a function from a claim to the audited time of a kernel that takes `CALL_MS`."""
     monkeypatch.setattr(case_timer, "BufferLayout", Mock())
     monkeypatch.setattr(case_timer, "check_call", Mock())
     guest: Any = BusyGuest(request.param)
@@ -47,11 +47,11 @@ def _audited_ms(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     return lambda claimed_ms: audited._audit(1, claimed_ms)
 
 
-def test_calls_that_were_held_up_hide_no_time(audited_ms: Callable[[float], float]) -> None:
-    """However long single calls are held up, a kernel that claims to take no time takes its time."""
+def test_delayed_calls_do_not_hide_time(audited_ms: Callable[[float], float]) -> None:
+    """Delays of single calls do not let a kernel get away with a claim of 0 ms."""
     assert audited_ms(0.0) > CALL_MS / 2
 
 
-def test_calls_that_were_held_up_accuse_nobody(audited_ms: Callable[[float], float]) -> None:
-    """An honest claim is not doubted because a machine is busy."""
+def test_delayed_calls_do_not_discredit_an_honest_claim(audited_ms: Callable[[float], float]) -> None:
+    """An honest claim is accepted on a busy machine."""
     assert audited_ms(CALL_MS) <= case_timer.DOUBTED * CALL_MS

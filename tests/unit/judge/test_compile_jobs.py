@@ -1,4 +1,4 @@
-"""Compilers are begun early, side by side, and none outlives whoever began it."""
+"""Compile jobs start early and in parallel, and none outlives its owner."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SOURCE = TranslatedSource(text="int x;\n")
 
 
 class Box:
-    """A box that takes down what is done with it."""
+    """A fake box that records what is done with it."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
@@ -32,19 +32,19 @@ class Box:
         self.is_destroyed = False
 
     def go(self) -> None:
-        """Start nothing."""
+        """Do nothing."""
 
     def send(self, data: bytes) -> None:
-        """Keep it."""
+        """Record the data."""
         self.sent += data
 
     def destroy(self) -> None:
-        """End nothing."""
+        """Record the call."""
         self.is_destroyed = True
 
 
 class Boxes:
-    """A sandbox of such boxes, by the name of their template; one may be refused."""
+    """A fake sandbox with one box per template; `refused` is a template that fails."""
 
     def __init__(self, folder: Path, *, refused: str = "") -> None:
         self.made: dict[str, Box] = {}
@@ -52,57 +52,59 @@ class Boxes:
         self._refused = refused
 
     def take(self, template: str) -> Box:
-        """A box of this template."""
+        """Return the box of this template."""
         if template == self._refused:
-            raise SandboxFailed("no room")
+            raise SandboxFailed("no box")
         return self.made.setdefault(template, Box(self._folder / template))
 
 
-def begin(boxes: Boxes, *, bug_finder: bool = True) -> CompileJobs:
-    """Both builds of SOURCE."""
+def start_jobs(boxes: Boxes, *, bug_finder: bool = True) -> CompileJobs:
+    """Start the compile jobs of SOURCE."""
     checked = SimpleNamespace(failure=None, compile_template=lambda _: "checked")
-    toolchain = cast("Toolchain", SimpleNamespace(checked_build=checked, compile_template=lambda _: "judged"))
+    toolchain = cast(
+        "Toolchain", SimpleNamespace(checked_build=checked, compile_template=lambda _: "primary")
+    )
     configured = settings.Settings(bug_finder=bug_finder)
     return CompileJobs(SOURCE, toolchain, cast("Sandbox", boxes), configured, thorough=False)
 
 
-def test_both_compilers_get_the_source_and_the_word_to_go(tmp_path: Path) -> None:
-    """The build that decides and the bug finder's are begun alike, each in a box of its own."""
+def test_both_compilers_get_the_source(tmp_path: Path) -> None:
+    """The primary build and the bug finder's build start in a box each, with the same source."""
     boxes = Boxes(tmp_path)
-    builds = begin(boxes)
-    builds.primary.result()
-    assert builds.checked is not None
-    builds.checked.result()
-    assert set(boxes.made) == {"judged", "checked"}
+    jobs = start_jobs(boxes)
+    jobs.primary.result()
+    assert jobs.checked is not None
+    jobs.checked.result()
+    assert set(boxes.made) == {"primary", "checked"}
     assert {(box.folder / SOURCE_FILE).read_text() for box in boxes.made.values()} == {SOURCE.text}
     assert {box.sent for box in boxes.made.values()} == {b"go\n"}
-    builds.close()
+    jobs.close()
 
 
-def test_without_the_bug_finder_one_compiler_is_begun(tmp_path: Path) -> None:
-    """WARMFRONT_BUG_FINDER=false leaves the second build out."""
+def test_without_the_bug_finder_one_compiler_starts(tmp_path: Path) -> None:
+    """WARMFRONT_BUG_FINDER=false skips the second build."""
     boxes = Boxes(tmp_path)
-    builds = begin(boxes, bug_finder=False)
-    builds.close()
-    assert builds.checked is None
-    assert set(boxes.made) <= {"judged"}
+    jobs = start_jobs(boxes, bug_finder=False)
+    jobs.close()
+    assert jobs.checked is None
+    assert set(boxes.made) <= {"primary"}
 
 
-@pytest.mark.parametrize("refused", ["judged", "checked"])
-def test_closing_ends_what_was_begun(tmp_path: Path, refused: str) -> None:
-    """A box that could not be had hides no other: closing destroys those that there are."""
+@pytest.mark.parametrize("refused", ["primary", "checked"])
+def test_closing_destroys_every_box(tmp_path: Path, refused: str) -> None:
+    """If one box could not be made, closing still destroys the other."""
     boxes = Boxes(tmp_path, refused=refused)
-    builds = begin(boxes)
-    assert builds.checked is not None
-    begun = builds.checked if refused == "judged" else builds.primary
-    begun.result()
-    builds.close()
+    jobs = start_jobs(boxes)
+    assert jobs.checked is not None
+    job = jobs.checked if refused == "primary" else jobs.primary
+    job.result()
+    jobs.close()
     (box,) = boxes.made.values()
     assert box.is_destroyed
 
 
-def test_a_run_loads_no_judge_before_its_compilers_are_begun() -> None:
-    """What begins the compilers brings neither the judge along, nor its events, nor NumPy."""
+def test_starting_the_compilers_does_not_import_the_judge() -> None:
+    """The modules that start the compilers import neither the judge, nor its events, nor NumPy."""
     code = (
         "import sys, warmfront.cli.run_local, warmfront.judge.compile_jobs, warmfront.hip.cpu.cpu_toolchain\n"
         "late = {'warmfront.judge.judge', 'warmfront.events', 'numpy', 'typer', 'rich', 'pydantic'}\n"
