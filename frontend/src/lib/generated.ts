@@ -291,6 +291,7 @@ export interface FailedEvent {
   time: string;
   /** The version of the wire schema. */
   schema: number;
+  status: "COMPILE_ERROR" | "WRONG_ANSWER" | "RUNTIME_ERROR" | "TIME_LIMIT_EXCEEDED" | "MEMORY_LIMIT_EXCEEDED" | "CANCELLED" | "RATE_LIMIT_EXCEEDED" | "BUDGET_EXCEEDED" | "ERROR";
   /** A finer reason than `status`; stable. */
   code: string;
   message: string;
@@ -309,7 +310,6 @@ export interface FailedEvent {
   target?: string | null;
   cost_usd?: number | null;
   details: FailureDetails;
-  status: "COMPILE_ERROR" | "WRONG_ANSWER" | "RUNTIME_ERROR" | "TIME_LIMIT_EXCEEDED" | "MEMORY_LIMIT_EXCEEDED" | "CANCELLED" | "RATE_LIMIT_EXCEEDED" | "BUDGET_EXCEEDED" | "ERROR";
 }
 
 /** Facts about a failure, depending on its `code`. */

@@ -8,6 +8,8 @@ events from an older release that lack newer fields.
 from __future__ import annotations
 
 import dataclasses
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
@@ -223,7 +225,7 @@ EVENT_MODELS: tuple[type[BaseModel], ...] = (
 if TYPE_CHECKING:
     _AnyEvent = EventEnvelope  # the union is known only at run time
 else:
-    _AnyEvent = Annotated[EVENT_MODELS, Field(discriminator="status")]
+    _AnyEvent = Annotated[reduce(or_, EVENT_MODELS), Field(discriminator="status")]
 
 
 class SubmissionEvent(RootModel[_AnyEvent]):
