@@ -93,6 +93,8 @@ class Settings:
     max_vms: int = 3
     #: AMD_DEFAULT_GPU: the GPU of a submission that names none.
     default_gpu: str = "MI300X"
+    #: WARMFRONT_GPU: the GPU type of the machine that the judge runs on; providers set it on each VM.
+    judge_gpu: str = "MI300X"
     #: AMD_MI300X_HOURLY_RATE: dollars per hour of a VM with an MI300X.
     rate_usd_per_h: Decimal = Decimal("1.99")
     #: AMD_MI325X_HOURLY_RATE: dollars per hour of a VM with an MI325X.
@@ -284,6 +286,8 @@ _OF_SSH_FLEETS = frozenset({"AMD_DEVCLOUD_SSH_USER", "AMD_DEVCLOUD_SSH_KEY_PATH"
 #: A second name for a variable, which others use.
 _OTHER_NAMES = {"DSTACK_BACKEND": "AMD_BACKEND"}
 
+_GPU_NAMES = tuple(gpu.name for gpu in gpus.CATALOGUE)
+
 #: Field → its variable, how to read it, and what is allowed, in words.
 _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "isolation": ("AMD_CONTAINER_ISOLATION", values.boolean, "true or false"),
@@ -329,6 +333,7 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     ),
     "max_vms": ("AMD_VM_MAX_CONCURRENT", values.count, "a whole number from 1"),
     "default_gpu": ("AMD_DEFAULT_GPU", values.one_of("MI300X"), "MI300X"),
+    "judge_gpu": ("WARMFRONT_GPU", values.one_of(*_GPU_NAMES), f"one of {', '.join(_GPU_NAMES)}"),
     "rate_usd_per_h": ("AMD_MI300X_HOURLY_RATE", values.dollars, _DOLLARS),
     "mi325x_rate_usd_per_h": ("AMD_MI325X_HOURLY_RATE", values.dollars, _DOLLARS),
     "minimum_reservation_s": (

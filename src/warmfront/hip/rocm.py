@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from warmfront import gpus
 from warmfront.errors import NoToolchain
 from warmfront.hip import cache
 from warmfront.hip.cpu.host_compiler import run_compiler
@@ -27,6 +28,7 @@ from warmfront.hip.trailer import wrap_source
 from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
+    from warmfront.gpus import Gpu
     from warmfront.hip.diagnose import CompileFailure
     from warmfront.judge_request import JudgeRequest
     from warmfront.settings import Settings
@@ -48,9 +50,9 @@ class RocmToolchain:
     first_build_notice = "Building the guest (only once) …"
     checked_build = None  # the bug finder instruments CPU code only
 
-    def __init__(self, cache_dir: Path, arch: str = "gfx942") -> None:
+    def __init__(self, cache_dir: Path, gpu: Gpu = gpus.MI300X) -> None:
         self._cache_dir = cache_dir
-        self._arch = arch
+        self.gpu = gpu
         self._hipcc = find_hipcc() or ""
         if not self._hipcc:
             raise NoToolchain(
@@ -109,7 +111,7 @@ class RocmToolchain:
         return classify(output, request.source, declaration, translated.assembly, rewritten=False)
 
     def _flags(self) -> list[str]:
-        return [f"--offload-arch={self._arch}", "-O3", "-std=c++20", "-fPIC", "-include hip/hip_runtime.h"]
+        return [f"--offload-arch={self.gpu.arch}", "-O3", "-std=c++20", "-fPIC", "-include hip/hip_runtime.h"]
 
     @functools.cached_property
     def _prefix(self) -> Path:
@@ -133,12 +135,12 @@ class RocmToolchain:
     def _entry(self) -> Path:
         return (
             self._cache_dir
-            / f"rocm-{cache.digest([cache.file_identity(self._hipcc), self._arch, GUEST_SOURCE])}"
+            / f"rocm-{cache.digest([cache.file_identity(self._hipcc), self.gpu.arch, GUEST_SOURCE])}"
         )
 
     def _build(self, into: Path) -> None:
         (into / "compiler.txt").write_text(run_compiler([self._hipcc, "--version"]).splitlines()[0])
-        flags = [f"--offload-arch={self._arch}", "-O2", "-std=c++20", "-rdynamic"]
+        flags = [f"--offload-arch={self.gpu.arch}", "-O2", "-std=c++20", "-rdynamic"]
         run_compiler(
             [self._hipcc, *flags, "-x", "hip", GUEST_SOURCE, "-o", into / "guest", "-ldl", "-lpthread"]
         )

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from warmfront import gpus
 from warmfront.errors import NoToolchain
 
 if TYPE_CHECKING:
+    from warmfront.gpus import Gpu
     from warmfront.hip.cpu.checked_build import CheckedBuild
     from warmfront.hip.diagnose import CompileFailure
     from warmfront.judge_request import JudgeRequest
@@ -62,6 +64,7 @@ class Toolchain(Protocol):
 
     name: str  #: `cpu` or `rocm`
     simulated: bool  #: whether results come from the CPU runtime instead of a GPU
+    gpu: Gpu  #: the GPU that it compiles for; if simulated, the GPU whose results it simulates
     guards: GuardZones
     flush_bytes: int  #: how much to write between timed calls, so that no call finds its data in a cache
     warm_up_s: float  #: how long a kernel runs before it is timed
@@ -138,14 +141,15 @@ def open_toolchain(name: str | None, settings: Settings) -> Toolchain:
     """
     # Imported here so that only the toolchain in use is loaded.
     from warmfront.hip.cpu.cpu_toolchain import CpuToolchain  # noqa: PLC0415
+    from warmfront.hip.installed_gpu import installed_gpu  # noqa: PLC0415
     from warmfront.hip.rocm import RocmToolchain, find_hipcc, has_gpu  # noqa: PLC0415
 
     if name is None:
         name = "rocm" if find_hipcc() and has_gpu() else "cpu"
     if name == "cpu":
-        return CpuToolchain(settings.cache_dir)
+        return CpuToolchain(settings.cache_dir, gpu=gpus.get(settings.judge_gpu))
     if name == "rocm":
-        return RocmToolchain(settings.cache_dir)
+        return RocmToolchain(settings.cache_dir, installed_gpu() or gpus.get(settings.judge_gpu))
     raise NoToolchain(
         f"Unknown toolchain {name!r}: it must be 'cpu' or 'rocm'.",
         hint="Use --toolchain cpu or --toolchain rocm.",

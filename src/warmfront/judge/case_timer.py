@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warmfront.events import Timing
-from warmfront.gpus import MI300X
 from warmfront.judge.buffer_layout import BufferLayout
 from warmfront.judge.kernel_failure import KernelFailure
 from warmfront.judge.output_check import check_call
@@ -24,6 +23,7 @@ from warmfront.verdicts import Verdict
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from warmfront.gpus import Gpu
     from warmfront.hip.toolchain import Toolchain
     from warmfront.judge.case_data import CaseData, CaseGenerator
     from warmfront.judge.guest import GuestProcess, RunReport
@@ -182,10 +182,10 @@ class CaseTimer:
     def _timing(self, case_data: CaseData, measured: SampleSummary, outer_ms: float, note: str) -> Timing:
         problem, dtype = self.request.problem, self.request.dtype
         flops, moved = problem.flops(case_data.case), problem.bytes_moved(case_data.case, dtype)
-        floor_ms = None if self.toolchain.simulated else MI300X.floor_ms(flops, moved, dtype)
+        floor_ms = None if self.toolchain.simulated else self.toolchain.gpu.floor_ms(flops, moved, dtype)
         ms = max(measured.median_ms, 1e-6)
         if floor_ms is not None and ms < floor_ms:
-            raise _below_floor(case_data, ms, floor_ms, flops, moved)
+            raise _below_floor(case_data, ms, floor_ms, gpu=self.toolchain.gpu, flops=flops, moved=moved)
         return Timing(
             test_id=case_data.number,
             name=case_data.case.name,
@@ -220,13 +220,15 @@ def _reject_forged(case_data: CaseData, claimed_ms: float, outer_ms: float) -> N
         )
 
 
-def _below_floor(case_data: CaseData, ms: float, floor_ms: float, flops: int, moved: int) -> KernelFailure:
-    rate = f"{MI300X.bandwidth_bytes_per_s / 1e12:g} TB/s"
+def _below_floor(
+    case_data: CaseData, ms: float, floor_ms: float, *, gpu: Gpu, flops: int, moved: int
+) -> KernelFailure:
+    rate = f"{gpu.bandwidth_bytes_per_s / 1e12:g} TB/s"
     return KernelFailure(
         Verdict.RUNTIME_ERROR,
         "BELOW_ROOFLINE",
         f"{case_data.title}: {ms:.4g} ms is impossible: {moved:,} bytes at {rate} and {flops:,} operations "
-        f"take an {MI300X.name} at least {floor_ms:.4g} ms.",
+        f"take an {gpu.name} at least {floor_ms:.4g} ms.",
         hint="If the kernel does all the work, the problem counts its bytes or operations wrong: report it.",
         case=case_data.case.name,
     )

@@ -361,10 +361,14 @@ class JudgeRun:
             "toolchain": self._toolchain.name,
             "compiler": self._toolchain.compiler,
             "sandbox": self._sandbox.name,
-            "device": "CPU simulator (gfx942 semantics)" if self._toolchain.simulated else "MI300X",
+            "device": self._device(),
             "compile_s": round(compiled.seconds, 4),
             "total_s": round(time.perf_counter() - self._started, 4),
         }
+
+    def _device(self) -> str:
+        gpu = self._toolchain.gpu
+        return f"CPU simulator ({gpu.arch} semantics)" if self._toolchain.simulated else gpu.name
 
     @property
     def _passed(self) -> int:

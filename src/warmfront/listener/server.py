@@ -91,7 +91,7 @@ async def _serve(
         attempts=attempts,
         contact=contact,
         toolchain=toolchain.name,
-        gpu="MI300X",
+        gpu=toolchain.gpu.name,
         simulated=toolchain.simulated,
     )
     config = uvicorn.Config(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from warmfront import sandbox, settings
+from warmfront import gpus, sandbox, settings
 from warmfront.errors import NoToolchain
 from warmfront.hip import cpu
 from warmfront.hip.headers import copy_headers
@@ -126,7 +126,7 @@ def test_a_compile_error_of_hipcc_is_in_the_authors_lines(judge_with_rocm: Judge
 def test_the_compile_box_calls_hipcc_with_the_architecture(judge_with_rocm: Judge) -> None:
     """What runs in the sandbox is one hipcc call for the GPU's architecture."""
     configured = settings.load({}, env_file=None)
-    template = RocmToolchain(configured.cache_dir, arch="gfx90a").compile_template(configured)
+    template = RocmToolchain(configured.cache_dir, gpu=gpus.MI210).compile_template(configured)
     assert "hipcc --offload-arch=gfx90a" in template.argv[-1]
     assert "-shared" in template.argv[-1]
 

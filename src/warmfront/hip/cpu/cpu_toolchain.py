@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
+from warmfront import gpus
 from warmfront.hip import cache, cpu
 from warmfront.hip.cpu.checked_build import CheckedBuild
 from warmfront.hip.cpu.host_compiler import NAMES, HostCompiler, find_compiler
@@ -29,6 +30,7 @@ from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from warmfront.gpus import Gpu
     from warmfront.hip.diagnose import CompileFailure
     from warmfront.judge_request import JudgeRequest
     from warmfront.settings import Settings
@@ -45,7 +47,10 @@ class CpuToolchain:
     flush_bytes = 0
     warm_up_s = 0.02
 
-    def __init__(self, cache_dir: Path, compiler: HostCompiler | None = None) -> None:
+    def __init__(
+        self, cache_dir: Path, compiler: HostCompiler | None = None, *, gpu: Gpu = gpus.MI300X
+    ) -> None:
+        self.gpu = gpu
         self._cache_dir = cache_dir
         self._compiler = compiler or find_compiler(cache_dir)
         self.checked_build = CheckedBuild(cache_dir, self._compiler)

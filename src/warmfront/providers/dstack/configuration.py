@@ -88,7 +88,7 @@ def worker_task(
         **_task(settings, name=run_name(vm_id), gpu=gpu, files=files),
         "commands": [_prepare(), f"exec {shlex.join((*listener, *options))}"],
         "ports": [f"*:{LISTENER_PORT}"],
-        "env": {**judge_environ(settings), **(environ or {}), "WARMFRONT_LISTENER_TOKEN": token},
+        "env": {**judge_environ(settings, gpu), **(environ or {}), "WARMFRONT_LISTENER_TOKEN": token},
         # The worker ends when the VM is no longer needed; idle time after that would only cost money.
         "idle_duration": "0s",
         "max_duration": duration(settings.vm_max_s),
@@ -109,7 +109,7 @@ def attempt_task(
     task = {
         **_task(settings, name=name, gpu=gpu, files=files),
         "commands": [_prepare(), *commands],
-        "env": {**judge_environ(settings), **(environ or {})},
+        "env": {**judge_environ(settings, gpu), **(environ or {})},
         "idle_duration": duration(settings.fleet_idle_s),
         # dstack counts from the start of the command: the VM's boot and the image pull are not included.
         "max_duration": duration(int(settings.task_timeout_s)),
@@ -171,10 +171,10 @@ def _as_file(task: dict[str, Any]) -> dict[str, Any]:
     return {**task, "env": [f"{name}={value}" if value else name for name, value in task["env"].items()]}
 
 
-def judge_environ(settings: Settings) -> dict[str, str]:
-    """Return the judge's settings for a VM, without paths of this machine, and the worker image."""
+def judge_environ(settings: Settings, gpu: str) -> dict[str, str]:
+    """Return the judge's settings for a VM with this GPU type, without paths of this machine."""
     limits = {name: value for name, value in settings.judge_environ().items() if name not in _LOCAL_ONLY}
-    return {**limits, "WARMFRONT_WORKER_IMAGE": settings.worker_image}
+    return {**limits, "WARMFRONT_GPU": gpu, "WARMFRONT_WORKER_IMAGE": settings.worker_image}
 
 
 def run_name(our_id: str) -> str:

@@ -141,17 +141,18 @@ class LocalProvider:
         watchdog = f"{self._settings.dead_man_s:g}"
         process = processes.spawn(
             [*self._listener, "--port", "0", "--announce", str(folder.announcement), "--dead-man", watchdog],
-            environ=self._environ(token),
+            environ=self._environ(record.gpu, token),
             log=folder.log,
         )
         _log.info("VM %s is process %d", record.vm_id, process.pid)
         self._watch(record.vm_id, process)
         return folder.save(replace(record, process=process))
 
-    def _environ(self, token: str) -> dict[str, str]:
-        """Return the listener's environment: inherited variables, the judge's settings and the VM's token."""
+    def _environ(self, gpu: str, token: str) -> dict[str, str]:
+        """Return the listener's environment: inherited variables, the judge's settings, GPU and token."""
         inherited = {name: value for name, value in os.environ.items() if name in _INHERITED}
-        return {**inherited, **self._settings.judge_environ(), "WARMFRONT_LISTENER_TOKEN": token}
+        own = {"WARMFRONT_GPU": gpu, "WARMFRONT_LISTENER_TOKEN": token}
+        return {**inherited, **self._settings.judge_environ(), **own}
 
     async def _wait_for_address(self, vm_id: str) -> str:
         """Wait until the listener announces its address, and return it."""

@@ -81,8 +81,8 @@ def test_worker_has_limits_and_no_secret_but_its_token() -> None:
 def test_judge_settings_survive_the_environment() -> None:
     """Settings loaded from the task's environment equal the settings that it was made from."""
     ours = replace(OURS, memory_bytes=3 << 30, cpus=1.5, task_timeout_s=90.0)
-    loaded = settings.load(configuration.judge_environ(ours), env_file=None)
-    assert loaded == ours
+    loaded = settings.load(configuration.judge_environ(ours, "MI325X"), env_file=None)
+    assert loaded == replace(ours, judge_gpu="MI325X")
 
 
 def test_attempt_reuses_a_warm_vm() -> None:
