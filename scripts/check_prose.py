@@ -62,7 +62,7 @@ COUNTED = (
     "blocks|bytes|calls|cases|events|files|lanes|launches|lines|loads|registers|requests|rows|samples|submissions|tasks"
     "|threads|tokens|VMs|waves|words|[KMG]?i?B"
 )
-NUMBER = r"(?<![$\d.,])\d[\d.,]*|one|two|three|four|five|six|eight|ten|hundred|thousand|million"
+NUMBER = r"(?<![$\d.,])\d+(?:[.,]\d+)*|one|two|three|four|five|six|eight|ten|hundred|thousand|million"
 
 #: What may follow "come" and "came".
 FINE_AFTER_COME = r"(?! (?:from|first|last|next|before|after|with|to)\b)"
@@ -88,7 +88,8 @@ RULES: tuple[tuple[str, str], ...] = (
     ),
     ("those who", "the users, clients or submissions that"),
     (
-        "(?<![\"'`])(?:no|any|some|every)body(?![\"'`])",
+        # Not the Unix user: `nobody`, NOBODY, become_nobody().
+        "(?<![\"'`])(?-i:[Nn]o|[Aa]ny|[Ss]ome|[Ee]very)(?-i:body)(?![\"'`(])",
         "no one, no client, no submission, anyone: name the part",
     ),
     ("whose (?:it|they|this) (?:is|are|was)", "its owner"),
@@ -125,7 +126,7 @@ RULES: tuple[tuple[str, str], ...] = (
     ("went(?! wrong)", "name the event: was terminated, was sent, failed"),
     ("purse", "budget, credits"),
     ("hardships?", "failures"),
-    ("dead man", "watchdog"),
+    ("(?-i:[Dd]ead man)", "watchdog"),  # but DEAD_MAN is the name of a setting
     ("foresight|foresees?|foresaw|foreseen", "arrival model, prewarm, predict"),
     ("workshop|workbench", "judge runtime, judge run"),
     ("hunt(?:s|ed|ing|er)?", "bug finder"),

@@ -1,7 +1,7 @@
-"""Real databases for tests: SQLite files, and a PostgreSQL server of our own on loopback.
+"""Real databases for tests: SQLite files, and a private PostgreSQL server on loopback.
 
-The server has a private directory and a free port, touches no server that the machine may already run, and
-is ended by its process id. Each test gets a database of its own, copied from one with the tables in it.
+The server has its own directory and port, does not affect a server that the machine already runs, and is
+ended by its process id. Each test has its own database, copied from a template that has the tables.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-#: In every address that a test has, and in no message, log or file that comes of it.
-PASSWORD = "sesame-9f2c"  # noqa: S105 - of a server on loopback that lives for a minute
+#: Part of every database URL in tests; it must not appear in any message, log or file.
+PASSWORD = "sesame-9f2c"  # noqa: S105 - a temporary server on loopback
 KINDS = ("sqlite", "postgresql")
 _TEMPLATE = "with_tables"
 _START_TIMEOUT_S = 60
@@ -39,7 +39,7 @@ _STOP_TIMEOUT_S = 60
 
 
 class PostgresServer:
-    """A server that a test may stop and start again."""
+    """A server that a test can stop and start again."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -51,11 +51,11 @@ class PostgresServer:
         self._initialise()
 
     def url(self, database: str) -> str:
-        """The address of a database, with the password in it."""
+        """Return the URL of a database, including the password."""
         return f"postgresql://warmfront:{PASSWORD}@127.0.0.1:{self.port}/{database}"
 
     def start(self) -> None:
-        """Start it, and return when it answers. It ends with the thread that called this."""
+        """Start the server and wait until it responds. It ends with the calling thread."""
         command = [*self._become, str(self._bin / "postgres"), "-D", str(self._directory / "data")]
         options = {
             "port": self.port,
@@ -70,26 +70,26 @@ class PostgresServer:
         self._wait(self._process)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """Stop it as an operator would: clients are cut off."""
+        """Stop the server as an operator would: clients are disconnected."""
         if self._process is not None:
             self._process.send_signal(how)
             self._process.wait(_STOP_TIMEOUT_S)
             self._process = None
 
     def new_database(self, *, tables: bool, tablespace: str = "pg_default") -> str:
-        """Make a database; its address."""
+        """Create a database and return its URL."""
         name = f"test_{next(self._numbers)}"
         template = _TEMPLATE if tables else "template1"
         self.run(f"CREATE DATABASE {name} TEMPLATE {template} TABLESPACE {tablespace}")
         return self.url(name)
 
     def run(self, statement: str) -> None:
-        """Do something as the server's owner, outside of any transaction."""
+        """Execute a statement as the superuser, outside of any transaction."""
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             connection.execute(statement.encode())
 
     def own(self, path: Path) -> None:
-        """Give a directory to the server's user."""
+        """Make the server's user the owner of a file or directory."""
         if self._become:
             shutil.chown(path, _server_user())
 
@@ -119,15 +119,15 @@ class PostgresServer:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """A running PostgreSQL, one for each process of tests."""
+    """Yield a running PostgreSQL server, one per test process."""
     with private_postgres() as server:
         yield server
 
 
 @contextlib.contextmanager
 def private_postgres() -> Iterator[PostgresServer]:
-    """A server that nobody else uses."""
-    # A socket's path is short, so the directory is not pytest's own.
+    """Yield a server that is not shared with other tests."""
+    # The path of a socket is limited to about 100 characters, so pytest's directory is too long.
     with tempfile.TemporaryDirectory(prefix="wf-postgres-", ignore_cleanup_errors=True) as directory:
         server = PostgresServer(Path(directory))
         server.start()
@@ -136,12 +136,12 @@ def private_postgres() -> Iterator[PostgresServer]:
             _make_tables(Settings(database_url=server.url(_TEMPLATE)))
             yield server
         finally:
-            server.stop(signal.SIGQUIT)  # at once: nothing of it is wanted any more
+            server.stop(signal.SIGQUIT)  # immediate shutdown: the data is not needed
 
 
 @pytest.fixture(scope="session")
 def sqlite_with_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A SQLite file to copy."""
+    """Return a SQLite file with the tables, to be copied."""
     file = tmp_path_factory.mktemp("sqlite") / "with_tables.db"
     _make_tables(Settings(database_url=f"sqlite:///{file}"))
     return file
@@ -149,7 +149,7 @@ def sqlite_with_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=KINDS)
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    """Settings with a database of each kind that has the tables, and nothing in them."""
+    """Return settings with an empty database of each kind that has the tables."""
     if request.param == "postgresql":
         server: PostgresServer = request.getfixturevalue("postgres")
         return Settings(data_dir=tmp_path, database_url=server.new_database(tables=True))
@@ -159,7 +159,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
 
 @pytest.fixture(params=KINDS)
 def bare_database(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    """Settings with a database of each kind that was never used."""
+    """Return settings with a database of each kind that was never used."""
     if request.param == "postgresql":
         server: PostgresServer = request.getfixturevalue("postgres")
         return Settings(data_dir=tmp_path, database_url=server.new_database(tables=False))
@@ -168,7 +168,7 @@ def bare_database(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
 
 @pytest.fixture(name="c")
 def connection(database: Settings) -> Iterator[Connection]:
-    """A connection that can write, for queries to be called on."""
+    """Yield a connection that can write."""
     engine = backend_of(database).writer()
     with engine.connect() as connection:
         yield connection
@@ -199,7 +199,7 @@ def _server_user() -> str:
 
 
 def _unprivileged(directory: Path) -> list[str]:
-    """PostgreSQL refuses to run as root. It also ends with us, even if we are killed."""
+    """Return a command prefix that runs PostgreSQL as another user than root and ends it when we end."""
     become = ["setpriv", "--pdeathsig", "INT"]
     if os.geteuid() != 0:
         return become

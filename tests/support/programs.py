@@ -1,4 +1,4 @@
-"""Builds HIP programs with the CPU runtime, so that tests run real kernels; it asserts nothing itself."""
+"""Build and run the HIP programs of the corpus with the CPU runtime."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROGRAMS = Path(__file__).parents[1] / "corpus" / "programs"
 
 
 class Programs:
-    """Compiles the programs in `programs/`, each once, and runs them."""
+    """Compiles each program of the corpus once, and runs it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -29,13 +29,13 @@ class Programs:
         self._built: dict[str, Path] = {}
 
     def build(self, name: str) -> Path:
-        """The executable of `programs/NAME.hip`."""
+        """Return the executable of `tests/corpus/programs/NAME.hip`."""
         if name not in self._built:
             self._built[name] = self._link(name)
         return self._built[name]
 
     def run(self, name: str, *args: str) -> subprocess.CompletedProcess[str]:
-        """Run a program; a minute is for one that hangs, not a measure of anything."""
+        """Run a program. The timeout of a minute is only for a program that hangs."""
         return subprocess.run(
             [self.build(name), *args],
             capture_output=True,
@@ -46,10 +46,10 @@ class Programs:
         )
 
     def fault(self, name: str, *args: str) -> dict[str, Any]:
-        """Run a program that must fault; what it said about it, with its exit code."""
+        """Run a program that must fault, and return its fault report with the exit code."""
         result = self.run(name, *args)
         lines = result.stderr.splitlines()
-        assert lines, f"no fault was told; exit code {result.returncode}, output {result.stdout!r}"
+        assert lines, f"no fault was reported; exit code {result.returncode}, output {result.stdout!r}"
         return {**json.loads(lines[-1]), "exit_code": result.returncode}
 
     def compile(
@@ -102,5 +102,5 @@ class Programs:
 
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
-    """The programs of this folder, compiled when first asked for."""
+    """Return the programs of the corpus, compiled on first use."""
     return Programs(tmp_path_factory.mktemp("programs"))

@@ -1,4 +1,4 @@
-"""A real service for tests: `warmfront serve` as a process of its own, killed and started at will."""
+"""A real service for tests: `warmfront serve` in its own process, which a test can kill and restart."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EXAMPLE = (ROOT / "examples" / "leaky_relu.hip").read_text()
 PROMPT_S = 120.0
 
 
-#: A rehearsal with a boot of half a second: cold, warm and dollars are seen without waiting.
+#: A rehearsal with a boot of half a second: cold starts, warm reuse and costs without long waits.
 REHEARSAL = {
     "WARMFRONT_REHEARSE": "true",
     "WARMFRONT_REHEARSE_BOOT": "0.5",
@@ -34,17 +34,17 @@ REHEARSAL = {
 
 
 class Service:
-    """One data directory and one port, and the process that serves them, if one does."""
+    """A data directory, a port, and the process that serves them while it runs."""
 
     def __init__(self, data_dir: Path, **environment: str) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
             self._port = free.getsockname()[1]
         self.data_dir = data_dir
         self.url = f"http://127.0.0.1:{self._port}"
-        self.lines: list[str] = []  #: what it said
+        self.lines: list[str] = []  #: its output
         without = {"WARMFRONT_DATABASE_URL", "WARMFRONT_API_KEY"}
         inherited = {name: value for name, value in os.environ.items() if name not in without}
-        #: For commands too.
+        #: for commands, too
         self.environment = {
             **inherited,
             "WARMFRONT_PORT": str(self._port),
@@ -55,7 +55,7 @@ class Service:
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        """Start it, and return when it listens."""
+        """Start the service and wait until it listens."""
         self._process = subprocess.Popen(
             [sys.executable, "-m", "warmfront", "serve"],
             env=self.environment,
@@ -69,7 +69,7 @@ class Service:
         assert listens.get(timeout=PROMPT_S), self.lines
 
     def run(self, *words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
-        """A command against it."""
+        """Run a command against the service."""
         return subprocess.run(
             [sys.executable, "-m", "warmfront", *map(str, words)],
             capture_output=True,
@@ -80,14 +80,14 @@ class Service:
         )
 
     def kill(self) -> None:
-        """`kill -9`."""
+        """Kill the service with SIGKILL."""
         assert self._process is not None
         self._process.kill()
         self._process.wait()
         self._process = None
 
     def stop(self) -> int:
-        """Ask it to end, as Ctrl-C does; its exit code."""
+        """End the service as Ctrl-C does, and return its exit code."""
         if self._process is None:
             return 0
         self._process.send_signal(signal.SIGINT)
@@ -96,13 +96,13 @@ class Service:
         return code
 
     def get(self, path: str, **parameters: Any) -> Any:
-        """The JSON of an answer that must be a success."""
+        """Return the JSON of a successful response."""
         answer = httpx.get(f"{self.url}/api/amd/{path}", params=parameters, timeout=PROMPT_S)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
     def submit(self, code: str = EXAMPLE, problem: str = "leaky-relu", **fields: Any) -> str:
-        """Submit without waiting; the id."""
+        """Submit without waiting, and return the id."""
         answer = httpx.post(
             f"{self.url}/api/amd/submit",
             json={"solution_code": code, "problem": problem, **fields},
@@ -113,7 +113,7 @@ class Service:
         return str(answer.json()["id"])
 
     def events(self, submission_id: str, after: int = 0) -> list[dict[str, Any]]:
-        """Everything to the end."""
+        """Return all events up to the verdict."""
         headers = {"Last-Event-ID": str(after)} if after else {}
         address = f"{self.url}/api/amd/submissions/{submission_id}/events"
         with httpx.stream("GET", address, headers=headers, timeout=PROMPT_S) as answer:
@@ -121,33 +121,33 @@ class Service:
             return list(parse_sse(answer.iter_lines()))
 
     def judged(self, **fields: Any) -> list[dict[str, Any]]:
-        """Submit, and wait for the verdict; every event."""
+        """Submit, wait for the verdict, and return all events."""
         return self.events(self.submit(**fields))
 
     def wait_until_no_vm_is_alive(self) -> list[dict[str, Any]]:
-        """Wait until all VMs are over; the VMs."""
+        """Wait until all VMs have ended, and return them."""
         deadline = time.monotonic() + PROMPT_S
         while True:
             vms: list[dict[str, Any]] = self.get("vms")["items"]
             if all(vm["state"] in {"TERMINATED", "FAILED"} for vm in vms):
                 return vms
             assert time.monotonic() < deadline, vms
-            time.sleep(0.05)  # the end of a VM is nothing that the API can be asked to wait for
+            time.sleep(0.05)  # the API has no event for the end of a VM
 
     def _listen(self, process: subprocess.Popen[str], listens: queue.Queue[bool]) -> None:
-        """Read on for as long as it runs: a full pipe would hold it up."""
+        """Read its output while it runs: a full pipe would block it."""
         assert process.stdout is not None
         with process.stdout as output:
             for line in output:
                 self.lines.append(line.rstrip())
                 if "listens on" in line:
-                    listens.put(True)  # noqa: FBT003 - that it does
-        listens.put(False)  # noqa: FBT003 - that it does not
+                    listens.put(True)  # noqa: FBT003 - it listens
+        listens.put(False)  # noqa: FBT003 - it ended first
 
 
 @contextlib.contextmanager
 def serving(data_dir: Path, **environment: str) -> Iterator[Service]:
-    """A service that is up, and leaves no process behind."""
+    """Run a service, and check afterwards that no process is left."""
     service = Service(data_dir, **environment)
     service.start()
     try:
@@ -162,14 +162,14 @@ def serving(data_dir: Path, **environment: str) -> Iterator[Service]:
 
 
 def parse_sse(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
-    """The events of a stream; comments are dropped."""
+    """Return the events of a stream, without comments."""
     for line in lines:
         if line.startswith("data:"):
             yield json.loads(line.removeprefix("data:"))
 
 
 def listeners_of(data_dir: Path) -> list[int]:
-    """Listener processes of this data directory, by their command lines."""
+    """Return the listener processes of this data directory, by their command lines."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -180,6 +180,6 @@ def listeners_of(data_dir: Path) -> list[int]:
 
 
 def statuses(events: list[dict[str, Any]]) -> list[str]:
-    """The order of what happened, repeats dropped."""
+    """Return the statuses in order, without repetitions."""
     names = [event["status"] for event in events]
     return [name for number, name in enumerate(names) if number == 0 or names[number - 1] != name]

@@ -1,4 +1,4 @@
-"""A process that writes to a store until it is killed, and says each write only when it was acknowledged.
+"""A process that writes to a store until it is killed, and prints each write after it was acknowledged.
 
 Run as `python -m tests.support.store_writer DATA_DIR [DATABASE_URL]`.
 """
@@ -19,7 +19,7 @@ TASKS = 8
 
 
 async def main(data_dir: str, database_url: str | None = None) -> None:
-    """Write in several tasks at once, so that the end comes in the middle of something."""
+    """Write in several tasks at once, so that the process is killed during a write."""
     store = await open_store(Settings(data_dir=Path(data_dir), database_url=database_url))
     await asyncio.gather(*(_submit(store, task) for task in range(TASKS)))
 

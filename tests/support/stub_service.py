@@ -1,6 +1,6 @@
-"""A service that speaks the protocol and misbehaves on demand: it cuts, doubles, leaves out and refuses.
+"""A stub of the service that misbehaves on demand: it cuts streams, repeats and omits events, and rejects.
 
-It judges nothing: its events are given. What it was asked is kept, for tests to look at.
+Its events are given by the test, and it records the requests that it received.
 """
 
 from __future__ import annotations
@@ -18,30 +18,34 @@ TIME = "2026-11-15T12:30:00.000Z"
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """What one connection to the event stream gets before it ends."""
+    """What one connection to the event stream receives before it ends."""
 
-    count: int | None = None  #: events; None: all there are
+    count: int | None = None  #: number of events; None: all
     then: bytes = b""  #: bytes after them, such as half an event
-    is_clean: bool = False  #: it ends as a server that was stopped would end it
-    back: int = 0  #: events that it sends again, though the client has them
-    skip: int = 0  #: events that it leaves out
-    holds: bool = False  #: it stays open until the service is told to let go
+    is_clean: bool = False  #: the stream ends as if the server was stopped
+    back: int = 0  #: events to send again although the client has them
+    skip: int = 0  #: events to omit
+    holds: bool = False  #: the stream stays open until the service releases it
 
 
 @dataclass
 class StubService:
-    """One submission's service, on a free port of loopback."""
+    """A stub service with one submission, on a free port of loopback."""
 
     events: list[dict[str, Any]]
     endpoint: str = "submit"
-    parts: deque[Part] = field(default_factory=deque)  #: one a connection; then everything
-    refusals: deque[tuple[int, bytes]] = field(default_factory=deque)  #: before any other answer
-    drops: int = 0  #: submits that are taken and not answered
+    parts: deque[Part] = field(
+        default_factory=deque
+    )  #: one per connection; later connections receive everything
+    refusals: deque[tuple[int, bytes]] = field(default_factory=deque)  #: sent before any other response
+    drops: int = 0  #: submits to accept without a response
     answers: dict[str, Any] = field(default_factory=dict)  #: path → JSON
     keys: dict[str, str] = field(default_factory=dict)  #: Idempotency-Key → id
     requests: list[tuple[str, str, dict[str, str], bytes]] = field(default_factory=list)
-    records: dict[str, dict[str, Any]] = field(default_factory=dict)  #: if any: all the submissions there are
-    let_go: threading.Event = field(default_factory=threading.Event)
+    records: dict[str, dict[str, Any]] = field(
+        default_factory=dict
+    )  #: if not empty: the list of all submissions
+    release: threading.Event = field(default_factory=threading.Event)
 
     def __enter__(self) -> Self:
         handler = type("Handler", (_Handler,), {"stub": self})
@@ -51,14 +55,14 @@ class StubService:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.let_go.set()
+        self.release.set()
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The base URL."""
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def resumed_from(self) -> list[int]:
@@ -96,21 +100,21 @@ class StubService:
 
 
 def events_of(*statuses: str, **last: Any) -> list[dict[str, Any]]:
-    """A stream of these events; the last one has these fields."""
+    """Return a stream of these events; the last one has these fields."""
     stream = [{"id": n, "time": TIME, "status": status} for n, status in enumerate(statuses, 1)]
     stream[-1].update(last)
     return stream
 
 
 def encode(event: dict[str, Any]) -> bytes:
-    """An event on the wire."""
+    """Encode an event as a server-sent event."""
     data = json.dumps(event, ensure_ascii=False)
     return f"id: {event['id']}\nevent: {event['status']}\ndata: {data}\n\n".encode()
 
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    request_queue_size = 512  # connections that may wait while threads start
+    request_queue_size = 512  # connections that can wait while threads start
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -118,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        """Answer with JSON, or with the stream."""
+        """Respond with JSON or with the stream."""
         self._keep(b"")
         if self._refuse():
             return
@@ -141,7 +145,7 @@ class _Handler(BaseHTTPRequestHandler):
         return self.stub.records.get(found) if self.stub.records else self.stub.record(found)
 
     def do_POST(self) -> None:
-        """Take a submission, or a cancel."""
+        """Accept a submission or a cancel request."""
         self._keep(self.rfile.read(int(self.headers.get("Content-Length", "0"))))
         if self._refuse():
             return
@@ -157,7 +161,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(202, {"id": found, "status": "IN_QUEUE", "urls": {}})
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def _keep(self, body: bytes) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
@@ -190,7 +194,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(f"{len(body):x}\r\n".encode() + body + b"\r\n")
         if part.holds:
-            self.stub.let_go.wait(60)
+            self.stub.release.wait(60)
         if part.count is None or part.is_clean:
             self.wfile.write(b"0\r\n\r\n")
         self.close_connection = True

@@ -175,7 +175,7 @@ def test_the_remaining_time_is_updated_on_a_terminal(stub: StubService) -> None:
     assert re.search(r"VM booting ░{20} about [01] s left", output)
     drawn = {len(bar) for bar in re.findall(r"VM booting (█*)░*", output)}
     assert len(drawn) > 2
-    stub.let_go.set()
+    stub.release.set()
     drain(ours)
     assert process.wait(timeout=60) == 0
     os.close(ours)
