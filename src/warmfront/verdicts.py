@@ -58,7 +58,7 @@ KERNELS_FAULT = {
 
 
 def is_terminal(status: str, endpoint: Endpoint) -> bool:
-    """Whether an event with this status is the last one of a submission to this endpoint."""
+    """Return whether an event with this status is the last one of a submission to this endpoint."""
     if status in set(SUCCESS.values()):
         return status == SUCCESS[endpoint]
     return status in Verdict.__members__

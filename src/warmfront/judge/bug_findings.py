@@ -159,7 +159,7 @@ _ON_DEVICE = r"\b__(?:device|constant|managed)__\b"
 
 
 def is_host_variable(name: str, source: str) -> bool:
-    """Whether a variable is certainly on the host: nothing in the source may place it on the device."""
+    """Return whether a variable is certainly on the host: nothing may place it on the device."""
     if re.search(rf"^[ \t]*#[ \t]*define\b.*{_ON_DEVICE}", source, re.MULTILINE):
         return False
     declared = re.search(rf"\b{re.escape(name)}\b", source)
@@ -182,7 +182,7 @@ def _lines(finding: Finding) -> frozenset[int | None]:
 
 
 def _follows(finding: Finding, others: Iterable[Finding]) -> bool:
-    """Whether another finding on the same line explains this one."""
+    """Return whether another finding on the same line explains this one."""
     causes = _FOLLOWS_FROM.get(finding.kind, set())
     return any(
         other.kind in causes and other.kernel == finding.kernel and finding.line in _lines(other)
@@ -246,7 +246,7 @@ def _line(data: Mapping[str, Any], prefix: str, evidence: BugEvidence) -> int | 
 
 
 def _is_launch_access(data: Mapping[str, Any], line: int | None, evidence: BugEvidence) -> bool:
-    """Whether the access is part of the launch itself, which reads a kernel's pointer from the host stack.
+    """Return whether the launch itself made the access: it reads a kernel's pointer from the host stack.
 
     Such an access is called from our header. An access of the kernel is called from a line of the source.
     """

@@ -81,8 +81,8 @@ class Judge:
         Args:
             request: what to judge.
             thorough: let the bug finder run more and larger cases.
-            run_slot: entered once the source is compiled, and left when nothing of this run executes any
-                more. The listener uses it to run one attempt at a time.
+            run_slot: entered once the source is compiled, and left when all boxes are destroyed. The
+                listener uses it to run one attempt at a time.
             cancellation: another thread may cancel it; the verdict is then CANCELLED, unless one was yielded
                 before.
             compile_jobs: compilers that were started earlier, in boxes that `cancellation` does not cover.

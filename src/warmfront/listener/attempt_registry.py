@@ -139,7 +139,7 @@ class AttemptRegistry:
         await execution.ended.wait()
 
     async def close(self) -> None:
-        """Stop every attempt. Streams end without a verdict: the VM ends, nobody cancelled the attempts."""
+        """Stop every attempt. The streams end without a verdict, so that the control plane retries them."""
         self._is_closed = True
         for execution in self._executions.values():
             execution.wake()

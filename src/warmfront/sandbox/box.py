@@ -62,7 +62,7 @@ class ChannelBox(ABC):
                 self._is_started = True
 
     def is_alive(self) -> bool:
-        """Whether the program was started and has not ended."""
+        """Return whether the program was started and has not ended."""
         return self._is_started and self._exit is None and not wait_readable(self._ended_fd(), deadline=0)
 
     def send(self, data: bytes) -> None:

@@ -55,7 +55,7 @@ class BoxFolders:
         return [owner for owner in owners if owner != self.owner and self.is_dead(owner)]
 
     def is_dead(self, owner: str) -> bool:
-        """Whether that owner's lock is free."""
+        """Return whether that owner's lock is free."""
         try:
             lock = os.open(self.base / owner / LOCK, os.O_RDONLY)
         except FileNotFoundError:
@@ -97,13 +97,13 @@ def default_base() -> Path:
 
 
 def is_tmpfs(path: Path) -> bool:
-    """Whether a tmpfs is mounted at this path."""
+    """Return whether a tmpfs is mounted at this path."""
     mounts = Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()
     return any(fields[1:3] == [str(path), "tmpfs"] for fields in map(str.split, mounts))
 
 
 def is_world_readable(path: Path) -> bool:
-    """Whether every user of the host can reach and read this path."""
+    """Return whether every user of the host can reach and read this path."""
     path = path.resolve()
     if any(not parent.stat().st_mode & 0o001 for parent in path.parents):
         return False

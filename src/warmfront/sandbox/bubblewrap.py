@@ -175,7 +175,7 @@ class BubblewrapBox(ProcessBox):
         )
 
     def _with_guessed_reason(self, end: BoxExit) -> BoxExit:
-        """With rlimits, an allocation fails inside the program, and only its output shows it."""
+        """Guess the reason from the output: with rlimits, an allocation fails inside the program."""
         has_failed = end.code != 0
         is_memory = has_failed and OUT_OF_MEMORY.search(end.output)
         reason = ExitReason.MEMORY if is_memory else end.reason

@@ -137,20 +137,20 @@ def _scratch(limits: SandboxLimits) -> list[str]:
 def _unprivileged() -> BwrapMode:
     """Return the preferred mode: a user namespace, without any privilege."""
     ids = ("--uid", str(UNPRIVILEGED_ID), "--gid", str(UNPRIVILEGED_ID))
-    before = _become_nobody() if os.geteuid() == 0 else ()
+    before = _drop_privileges() if os.geteuid() == 0 else ()
     return BwrapMode(before=before, options=("--unshare-user", *ids, "--cap-drop", "ALL"))
 
 
 def _privileged() -> BwrapMode:
-    """Return the mode for root: root creates the namespaces, and the program becomes `nobody` inside."""
+    """Return the mode for root: root creates the namespaces, and the program drops to `nobody` inside."""
     kept = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
     options = ["--cap-drop", "ALL"]
     for capability in kept:
         options += ["--cap-add", capability]
-    return BwrapMode(options=tuple(options), inside=(*_become_nobody(), "--bounding-set=-all"))
+    return BwrapMode(options=tuple(options), inside=(*_drop_privileges(), "--bounding-set=-all"))
 
 
-def _become_nobody() -> tuple[str, ...]:
+def _drop_privileges() -> tuple[str, ...]:
     ids = ("--reuid", str(UNPRIVILEGED_ID), "--regid", str(UNPRIVILEGED_ID))
     return (_tool("setpriv"), *ids, "--clear-groups", "--inh-caps=-all")
 

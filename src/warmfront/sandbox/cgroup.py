@@ -275,7 +275,7 @@ def _cgroup_mounts(path: Path) -> Iterator[_Mount]:
 def _nearest_delegated(own: Path, top: Path) -> Path | None:
     """Return the nearest group, from ours upward, that delegates memory and pids and lets us create groups.
 
-    Rarely our own group: in version 2, a group with processes cannot delegate controllers.
+    Rarely our own group: a version 2 group with processes cannot delegate controllers.
     """
     for candidate in (own, *own.parents):
         delegated = _words(candidate / "cgroup.subtree_control")
