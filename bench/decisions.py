@@ -11,16 +11,17 @@ import itertools
 import time
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from warmfront.clock import SystemClock
-from warmfront.orchestrator import EventLog, VMOrchestrator
-from warmfront.orchestrator.state import Track
+from warmfront.orchestrator.orchestrator import VMOrchestrator
+from warmfront.orchestrator.submission_lifecycle import ActiveSubmission
 from warmfront.settings import Settings
+from warmfront.store.memory_database import MemoryDatabase
+from warmfront.store.store import Store
 from warmfront.submission import Submission, SubmissionState
-from warmfront.testing.listeners import SimulatedListeners
-from warmfront.testing.provider import SimulatedProvider
-from warmfront.testing.store import InlineStore, MemoryDatabase
+from warmfront.testing.fake_listeners import FakeListeners
+from warmfront.testing.fake_provider import FakeProvider
 from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
@@ -33,11 +34,11 @@ SECONDS = 2.0
 
 
 class Deciding(VMOrchestrator):
-    """Decides, and does nothing of it."""
+    """Makes decisions without executing them."""
 
-    def _spawn(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
-        work.close()
-        return None  # type: ignore[return-value]  # nobody waits for it
+    def __init__(self, **ports: Any) -> None:  # noqa: ANN401 - as its superclass
+        super().__init__(**ports)
+        self._tasks.spawn = _discard  # type: ignore[method-assign,assignment]  # decisions are not executed
 
     def fill(self, vms: int, waiting: int) -> None:
         """So many VMs, all free, and so many who wait."""
@@ -53,13 +54,13 @@ class Deciding(VMOrchestrator):
                 ready_at=now + number / 1e6,
                 deadline_at=now + 600,
             )
-            self._fleet.offer(self._fleet.resume(vm))
+            self._pool.offer(self._pool.resume(vm))
         for number in range(waiting):
             self.enqueue(number)
 
     def enqueue(self, number: int) -> None:
         """One more who waits."""
-        record = Submission(
+        submission = Submission(
             id=f"sub{number}",
             owner=f"user{number % OWNERS}",
             problem="relu",
@@ -72,42 +73,46 @@ class Deciding(VMOrchestrator):
             state=SubmissionState.QUEUED,
             created_at=0.0,
         )
-        self._tracks[record.id] = Track(record=record)
-        self._queue.push(record.owner, record.id)
+        active = ActiveSubmission(submission=submission)
+        self._submissions.track(active)
+        self._submissions.enqueue(active)
 
     def round(self) -> int:
         """Decide for every free VM, one at a time as they come free; how many were decided."""
         self._decide()
         decided = 0
-        for machine in list(self._fleet.machines.values()):
-            for attempt_id, track in list(machine.running.items()):
-                del machine.running[attempt_id]
-                machine.vm = replace(machine.vm, deadline_at=self._clock.now() + 600)
-                self._fleet.offer(machine)
-                self._outcomes.finished(track, "ACCEPTED")
+        for pooled in list(self._pool.all()):
+            for attempt_id, active in list(pooled.running.items()):
+                del pooled.running[attempt_id]
+                pooled.vm = replace(pooled.vm, deadline_at=self._clock.now() + 600)
+                self._pool.offer(pooled)
+                self._submissions.finish_attempt(active, "ACCEPTED")
                 self._decide()
                 decided += 1
         return decided
 
 
+def _discard(work: Coroutine[object, object, None]) -> None:
+    work.close()
+
+
 async def measure(vms: int, waiting: int) -> float:
     """Decisions a second."""
     clock, database = SystemClock(), MemoryDatabase()
-    provider = SimulatedProvider(clock=clock, seed=1)
-    store, ids = InlineStore(database), itertools.count()
+    provider = FakeProvider(clock=clock, seed=1)
+    store, ids = Store(database), itertools.count()
 
-    async def examine(_record: Submission, _code: str) -> Xray:
+    async def xray(_submission: Submission, _code: str) -> Xray:
         raise AssertionError("nothing is admitted here")
 
     orchestrator = Deciding(
         store=store,
         provider=provider,
-        listeners=SimulatedListeners(provider, clock=clock, seed=1, dead_man_s=1e9),
-        examine=examine,
+        listeners=FakeListeners(provider, clock=clock, seed=1, dead_man_s=1e9),
+        xray=xray,
         settings=Settings(max_vms=vms, credits_usd=Decimal(1_000_000)),
         clock=clock,
-        log=EventLog(store),
-        token_of=lambda vm_id: vm_id,
+        token_for=lambda vm_id: vm_id,
         new_id=lambda kind: f"{kind}-{next(ids)}",
     )
     orchestrator.fill(vms, waiting)
@@ -118,7 +123,7 @@ async def measure(vms: int, waiting: int) -> float:
         for _ in range(done):  # as many come as go: the queue stays as long
             orchestrator.enqueue(number)
             number += 1
-    database.close()
+    database.dispose()
     return decided / elapsed_s
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from warmfront.money.billing import Billing
 from warmfront.orchestrator import adaptive
-from warmfront.orchestrator.foresight import Foresight, learn
+from warmfront.orchestrator.arrival_model import ArrivalModel, learn
 from warmfront.settings import Settings
 from warmfront.simulate.optimum import Terms, best
 from warmfront.simulate.replay import EPOCH_S, Plan, replay
@@ -59,7 +59,7 @@ class Row:
             if (
                 went is None or self.policy not in FIXED
             ):  # a fixed time does not depend on what waiting is worth
-                with mock.patch.object(adaptive.Adaptive, "_foresight", self._foresight()):
+                with mock.patch.object(adaptive.AdaptivePolicy, "_model", self._arrival_model()):
                     went = replay(arrivals_s, self._plan(wait))
             cost_usd = float(went.usd) + float(went.waited_s.sum()) * wait / 3600
             found.append(cost_usd / best(arrivals_s, Terms(wait_usd_per_h=wait)).cost_usd)
@@ -75,17 +75,17 @@ class Row:
         )
         return Plan(settings=settings, billing=Billing(rate_usd_per_h=_RATE))
 
-    def _foresight(self) -> object:
+    def _arrival_model(self) -> object:
         if self.policy != KNOWS:
-            return adaptive.Adaptive._foresight  # noqa: SLF001 - put back as it was
+            return adaptive.AdaptivePolicy._model  # noqa: SLF001 - put back as it was
         known = _rates(self.trace, self.per_day)
         return lambda _policy, _now: known
 
 
-def _rates(trace: str, per_day: int) -> Foresight:
+def _rates(trace: str, per_day: int) -> ArrivalModel:
     days = 7 * math.ceil(_YEARS_ARRIVALS / per_day / 7)
     arrivals = EPOCH_S - days * 86_400 + TRACES[trace](per_day, days, _YEARS_SEED)
-    with mock.patch("warmfront.orchestrator.foresight._HALF_LIFE_DAYS", 1e9):
+    with mock.patch("warmfront.orchestrator.arrival_model._HALF_LIFE_DAYS", 1e9):
         return learn(np.asarray(arrivals), EPOCH_S)
 
 

@@ -23,10 +23,10 @@ from warmfront.clock import SystemClock
 from warmfront.events import Xray
 from warmfront.listener.protocol import AttemptEvent, ExecuteRequest, ListenerHealth
 from warmfront.money.billing import Billing
-from warmfront.orchestrator import EventLog, VMInstance, VMOrchestrator
+from warmfront.orchestrator import EventBus, EventLog, VMInstance, VMOrchestrator
 from warmfront.providers.base import Lease, Phase
 from warmfront.settings import Settings
-from warmfront.store.engine import open_store
+from warmfront.store.sql_database import open_store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -44,6 +44,7 @@ class OneVM:
 
     name = "trivial"
     simulated = True
+    vms_outlive_service = True
 
     def __init__(self, slots: int) -> None:
         self._slots = slots
@@ -122,7 +123,7 @@ class Nodding:
         """Nothing is open."""
 
 
-async def _look(_record: Submission, _code: str) -> Xray:
+async def _xray(_submission: Submission, _code: str) -> Xray:
     return Xray(arch="gfx942", gpu="MI300X", compiler="", compiles=True, kernels=[], findings=[])
 
 
@@ -134,8 +135,9 @@ async def serve(directory: Path, *, slots: int, listeners: Nodding) -> None:
     """Serve until killed."""
     settings = Settings(data_dir=directory, rate_limit_per_min=10**9, daily_submissions=10**9, max_vms=1)
     clock, provider = SystemClock(), OneVM(slots)
-    store = await open_store(settings)
-    log = EventLog(store)
+    bus = EventBus()
+    store = await open_store(settings, bus=bus)
+    log = EventLog(store, bus)
 
     def new_id(kind: str) -> str:
         return f"{kind}_{secrets.token_hex(12)}"
@@ -144,11 +146,10 @@ async def serve(directory: Path, *, slots: int, listeners: Nodding) -> None:
         store=store,
         provider=provider,
         listeners=listeners,
-        examine=_look,
+        xray=_xray,
         settings=settings,
         clock=clock,
-        log=log,
-        token_of=lambda vm_id: vm_id,
+        token_for=lambda vm_id: vm_id,
         new_id=new_id,
     )
     await orchestrator.start()

@@ -1,36 +1,66 @@
-"""A submission: what was requested, and the states that it passes through.
+"""A submission and its state machine. The only module that names the target state of a transition.
 
-Values only: the orchestrator decides, the store keeps.
+::
+
+                 admit             begin_attempt             report
+    ADMITTING ──────────▶ QUEUED ───────────────▶ ASSIGNED ─────────▶ RUNNING ⟲ report
+        │                  │  ▲                      │                   │
+        │                  │  └──── lose_attempt ────┴───────────────────┤
+        └───── complete ───┴─────────── complete ────┴───── complete ────┴──▶ DONE
+
+The store executes the transitions as guarded updates built from the table below, so that a stale caller
+changes nothing. The methods of `Submission` are the same transitions on a value; property tests drive
+both with random sequences and compare them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from warmfront.state_machine import IllegalTransitionError, Transition
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
 
 class SubmissionState(StrEnum):
-    """Where a submission is. ADMITTING → QUEUED → ASSIGNED → RUNNING → DONE."""
+    """Where a submission is on its way to the verdict."""
 
-    ADMITTING = "ADMITTING"  #: stored, not X-rayed yet
-    QUEUED = "QUEUED"  #: waits for a VM
-    ASSIGNED = "ASSIGNED"  #: has an attempt on a VM that said nothing yet
-    RUNNING = "RUNNING"  #: its attempt has begun
+    ADMITTING = "ADMITTING"  #: stored, waiting for its X-ray
+    QUEUED = "QUEUED"  #: waiting for a VM
+    ASSIGNED = "ASSIGNED"  #: has an attempt on a VM that has not reported anything yet
+    RUNNING = "RUNNING"  #: its attempt has reported at least one event
     DONE = "DONE"  #: has its verdict
+
+
+_S = SubmissionState
+
+CREATE = Transition[SubmissionState]("create", frozenset(), _S.ADMITTING)
+ADMIT = Transition("admit", frozenset({_S.ADMITTING}), _S.QUEUED)
+BEGIN_ATTEMPT = Transition("begin_attempt", frozenset({_S.QUEUED}), _S.ASSIGNED)
+REPORT = Transition("report", frozenset({_S.ASSIGNED, _S.RUNNING}), _S.RUNNING)
+LOSE_ATTEMPT = Transition("lose_attempt", frozenset({_S.ASSIGNED, _S.RUNNING}), _S.QUEUED)
+COMPLETE = Transition("complete", frozenset({_S.ADMITTING, _S.QUEUED, _S.ASSIGNED, _S.RUNNING}), _S.DONE)
+
+#: Every transition, in the order of a submission's life.
+TRANSITIONS = [CREATE, ADMIT, BEGIN_ATTEMPT, REPORT, LOSE_ATTEMPT, COMPLETE]
+
+#: The states of a submission that waits for its X-ray or for a VM.
+WAITING = frozenset({_S.ADMITTING, _S.QUEUED})
+#: The states of a submission that has no verdict yet.
+UNFINISHED = COMPLETE.sources
 
 
 @dataclass(frozen=True, kw_only=True)
 class Submission:
-    """One submission, without its code."""
+    """One submission, without its source. Times are seconds since 1970, UTC."""
 
     id: str
     owner: str  #: the user, by name
     problem: str
-    gpu: str
+    gpu: str  #: the name of a GPU type in the catalogue
     dtype: str
     language: str
     endpoint: str  #: xray, checker, benchmark or submit
@@ -40,8 +70,10 @@ class Submission:
     created_at: float
     finished_at: float | None = None
     verdict: str | None = None
-    vm_id: str | None = None  #: of the last attempt
-    attempt_id: str | None = None  #: the lease: only this attempt may write
+    vm_id: str | None = None  #: the VM of the last attempt
+    attempt_id: str | None = (
+        None  #: the last attempt; while there is no verdict, the only one that may report
+    )
     attempts: int = 0
     cancel_requested: bool = False
     simulated: bool = False
@@ -50,10 +82,49 @@ class Submission:
     avg_gflops: float | None = None
     last_event_id: int = 0
 
+    @property
+    def is_done(self) -> bool:
+        """Whether it has its verdict."""
+        return self.state is SubmissionState.DONE
+
+    def admit(self) -> Submission:
+        """Move it from the X-ray queue to the queue for a VM. Adds one event."""
+        return self._next(ADMIT)
+
+    def begin_attempt(self, attempt_id: str, vm_id: str) -> Submission:
+        """Assign it to an attempt on a VM. Adds one event."""
+        return replace(
+            self._next(BEGIN_ATTEMPT), attempt_id=attempt_id, vm_id=vm_id, attempts=self.attempts + 1
+        )
+
+    def report(self, attempt_id: str) -> Submission:
+        """Record that its live attempt reported an event. Adds that event."""
+        self._check_live(attempt_id)
+        return self._next(REPORT)
+
+    def lose_attempt(self, attempt_id: str) -> Submission:
+        """Return it to the queue because its live attempt ended without a verdict. Adds no event."""
+        self._check_live(attempt_id)
+        return replace(self._next(LOSE_ATTEMPT), attempt_id=None, last_event_id=self.last_event_id)
+
+    def complete(self, verdict: str, finished_at: float, cost_usd: Decimal) -> Submission:
+        """Give it its verdict. Adds the terminal event."""
+        return replace(self._next(COMPLETE), verdict=verdict, finished_at=finished_at, cost_usd=cost_usd)
+
+    def _next(self, transition: Transition[SubmissionState]) -> Submission:
+        state = transition.apply(self.state, f"submission {self.id}")
+        return replace(self, state=state, last_event_id=self.last_event_id + 1)
+
+    def _check_live(self, attempt_id: str) -> None:
+        if self.attempt_id != attempt_id:
+            raise IllegalTransitionError(
+                f"attempt {attempt_id} is not the live attempt of submission {self.id}"
+            )
+
 
 @dataclass(frozen=True, kw_only=True)
 class NewSubmission:
-    """What the API hands over. The id is ours."""
+    """A validated request for a submission. The service chooses the id."""
 
     id: str
     owner: str
@@ -66,4 +137,4 @@ class NewSubmission:
     code: str
     created_at: float
     idempotency_key: str | None = None
-    problem_def: str | None = None
+    problem_def: str | None = None  #: Python source of the problem, where an operator sent one

@@ -20,8 +20,8 @@ from tests.support.services import EXAMPLE, REHEARSAL, ROOT, serving
 from warmfront.gpus import MI300X
 from warmfront.judge.statistics import geometric_mean
 from warmfront.settings import Settings
-from warmfront.store import log, submissions
-from warmfront.store.engine import open_store
+from warmfront.store import event_queries, submission_queries
+from warmfront.store.sql_database import open_store
 from warmfront.submission import NewSubmission
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def write_gpu_results(data_dir: Path) -> None:
         chance = random.Random(7)  # noqa: S311 - the same charts every time
         try:
             for user, factor in _USERS.items():
-                await store.write(_accepted, user, _timings(factor, chance))
+                await store.database.write(_accepted, user, _timings(factor, chance))
         finally:
             await store.close()
 
@@ -144,7 +144,7 @@ def _accepted(c: Connection, user: str, timings: list[dict[str, Any]]) -> None:
         created_at=now - 60,
     )
     queue = {"status": "IN_QUEUE", "submission_id": new.id, "position": 0, "quote": {"wait_s": 0.0}}
-    submissions.create(c, new, queue)
+    submission_queries.create(c, new, queue)
     for timing in timings:
         found = {
             "status": "BENCHMARK_RESULT",
@@ -152,7 +152,7 @@ def _accepted(c: Connection, user: str, timings: list[dict[str, Any]]) -> None:
             "total_tests": len(timings),
             "simulated": False,
         }
-        log.append(c, new.id, found, now - 30)
+        event_queries.append(c, new.id, found, now - 30)
     verdict = {
         "status": "ACCEPTED",
         "passed_tests": len(timings),
@@ -167,7 +167,7 @@ def _accepted(c: Connection, user: str, timings: list[dict[str, Any]]) -> None:
         "cost_usd": 0.0042,
         "receipt": {},
     }
-    log.finish(c, new.id, verdict, now, cost_usd=Decimal("0.0042"))
+    event_queries.complete(c, new.id, verdict, now, cost_usd=Decimal("0.0042"))
 
 
 def _timings(factor: float, chance: random.Random) -> list[dict[str, Any]]:

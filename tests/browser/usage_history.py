@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from warmfront.money import meter
 from warmfront.money.billing import Billing
 from warmfront.settings import Settings
-from warmfront.store import attempts, ledger, log, submissions, vms
-from warmfront.store.engine import open_store
+from warmfront.store import attempt_queries, event_queries, ledger_queries, submission_queries, vm_queries
 from warmfront.store.records import AttemptRecord
+from warmfront.store.sql_database import open_store
 from warmfront.submission import NewSubmission
 from warmfront.vm import VMInstance, VMState
 
@@ -55,7 +55,7 @@ def write_usage_history(data_dir: Path, days: int = DAYS) -> None:
         now = time.time()
         try:
             for shift in _shifts(now, days):
-                await store.write(_live, shift)
+                await store.database.write(_live, shift)
         finally:
             await store.close()
 
@@ -97,8 +97,8 @@ def _live(c: Connection, shift: _Shift) -> None:
         vm = _task(c, vm, shift, number, at=at, seconds=seconds)
         at += seconds + (number * 97) % 240
     vm, entries = meter.settle(vm, _BILLING, at + KEPT_S, worked=False, submission_id=None, owner=None)
-    ledger.add(c, entries)
-    vms.save(
+    ledger_queries.add(c, entries)
+    vm_queries.save(
         c,
         replace(
             vm,
@@ -126,13 +126,15 @@ def _task(
         code="// of the past\n",
         created_at=shift.begin if number == 0 else at - 0.4,
     )
-    submissions.create(c, new, {"status": "IN_QUEUE", "submission_id": new.id, "position": 0, "quote": {}})
-    log.admit(c, new.id, {"status": "XRAY"}, new.created_at)
+    submission_queries.create(
+        c, new, {"status": "IN_QUEUE", "submission_id": new.id, "position": 0, "quote": {}}
+    )
+    event_queries.admit(c, new.id, {"status": "XRAY"}, new.created_at)
     attempt = AttemptRecord(id=f"att_{new.id}", submission_id=new.id, vm_id=vm.id, number=1, started_at=at)
-    attempts.begin(c, attempt, {"status": "VM_READY"}, cold=number == 0)
+    attempt_queries.begin(c, attempt, {"status": "VM_READY"}, cold=number == 0)
     for until, worked in ((at, False), (at + seconds, True)):
         vm, entries = meter.settle(vm, _BILLING, until, worked=worked, submission_id=new.id, owner=new.owner)
-        ledger.add(c, entries)
+        ledger_queries.add(c, entries)
     verdict = {
         "status": "CHECKED",
         "test_results": [],
@@ -140,7 +142,12 @@ def _task(
         "total_tests": 9,
         "simulated": True,
     }
-    log.finish(
-        c, new.id, verdict, at + seconds, attempt_id=attempt.id, cost_usd=ledger.of_submission(c, new.id)
+    event_queries.complete(
+        c,
+        new.id,
+        verdict,
+        at + seconds,
+        attempt_id=attempt.id,
+        cost_usd=ledger_queries.of_submission(c, new.id),
     )
     return vm

@@ -11,9 +11,9 @@ from warmfront.clock import SystemClock
 from warmfront.money.billing import Billing
 from warmfront.providers.base import Lease, Phase
 from warmfront.service.billing_reconciliation import BillingReconciler, BillingReconciliation
-from warmfront.store import ledger, vms
-from warmfront.store.engine import open_store
+from warmfront.store import ledger_queries, vm_queries
 from warmfront.store.records import LedgerEntry, Meter
+from warmfront.store.sql_database import open_store
 from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class RecordsOnlyProvider:
 def store_vm(c: Connection, vm_id: str, amount_usd: str) -> None:
     """Store a terminated VM and a ledger entry for it."""
     state = VMState.TERMINATED
-    vms.save(c, VMInstance(id=vm_id, provider="dstack", gpu="MI300X", state=state, created_at=0.0))
+    vm_queries.save(c, VMInstance(id=vm_id, provider="dstack", gpu="MI300X", state=state, created_at=0.0))
     entry = LedgerEntry(
         vm_id=vm_id,
         meter=Meter.WORK,
@@ -57,7 +57,7 @@ def store_vm(c: Connection, vm_id: str, amount_usd: str) -> None:
         submission_id=None,
         owner=None,
     )
-    ledger.add(c, [entry])
+    ledger_queries.add(c, [entry])
 
 
 def test_differences_over_a_cent_are_found(tmp_path: Path) -> None:
@@ -67,8 +67,8 @@ def test_differences_over_a_cent_are_found(tmp_path: Path) -> None:
         store = await open_store(settings.load({"WARMFRONT_DATA_DIR": str(tmp_path)}, env_file=None))
         try:
             for vm_id, amount in [("vm_a", "1.99"), ("vm_b", "1.985"), ("vm_c", "1.90"), ("vm_never", "0.5")]:
-                await store.write(store_vm, vm_id, amount)
-            await store.write(store_vm, "vm_forgotten", "7")
+                await store.database.write(store_vm, vm_id, amount)
+            await store.database.write(store_vm, "vm_forgotten", "7")
             return await BillingReconciler(store, provider, SystemClock()).reconcile()
         finally:
             await store.close()

@@ -8,8 +8,8 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from warmfront.testing.scenario import Scenario
-from warmfront.testing.world import Violation, simulate
+from tests.support.world.scenario import Scenario
+from tests.support.world.world import Violation, simulate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.world.faults import Incarnation
 from warmfront.errors import ProviderError, UnknownAttempt, VMUnreachable
 from warmfront.listener.protocol import ExecuteRequest
 from warmfront.providers.base import Phase
-from warmfront.testing.faults import Incarnation
-from warmfront.testing.listeners import Kernel, SimulatedListeners
-from warmfront.testing.loop import Deadlock, VirtualClock, run_virtual
-from warmfront.testing.provider import CLEAR, SimulatedProvider, Weather
+from warmfront.simulate.virtual_time import Deadlock, VirtualClock, run_virtual
+from warmfront.testing.fake_listeners import FakeListeners, Kernel
+from warmfront.testing.fake_provider import CLEAR, FakeProvider, Weather
 from warmfront.verdicts import Verdict
 from warmfront.vm import VMInstance, VMState
 
@@ -210,14 +210,14 @@ async def _note_after(seconds: float, fired: list[float]) -> None:
     fired.append(seconds)
 
 
-def _cloud(weather: Weather = CLEAR) -> SimulatedProvider:
-    return SimulatedProvider(clock=VirtualClock(asyncio.get_running_loop()), weather=weather)
+def _cloud(weather: Weather = CLEAR) -> FakeProvider:
+    return FakeProvider(clock=VirtualClock(asyncio.get_running_loop()), weather=weather)
 
 
-async def _ready() -> tuple[SimulatedProvider, SimulatedListeners, VMInstance]:
+async def _ready() -> tuple[FakeProvider, FakeListeners, VMInstance]:
     """Return a cloud with one VM that is ready."""
     cloud = _cloud()
-    listeners = SimulatedListeners(cloud, clock=VirtualClock(asyncio.get_running_loop()))
+    listeners = FakeListeners(cloud, clock=VirtualClock(asyncio.get_running_loop()))
     async for _ in cloud.provision("vm1", "MI300X", ""):
         pass
     vm = VMInstance(id="vm1", provider=cloud.name, gpu="MI300X", state=VMState.WARM, created_at=0.0)
@@ -235,6 +235,6 @@ def _attempt(attempt_id: str) -> ExecuteRequest:
     )
 
 
-async def _collect(listeners: SimulatedListeners, vm: VMInstance, lines: list[AttemptEvent]) -> None:
+async def _collect(listeners: FakeListeners, vm: VMInstance, lines: list[AttemptEvent]) -> None:
     async for line in listeners.execute(vm, _attempt("a1")):
         lines.append(line)  # noqa: PERF401 - keeps the events before an error, too

@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.simulation.broken import ForgetsEscrowOnRetry, LockedWhileProvisioning, RequeuesWithoutLease
+from tests.simulation.broken_orchestrators import (
+    ForgetsEscrowOnRetry,
+    LockedWhileProvisioning,
+    RequeuesWithoutLease,
+)
 from tests.simulation.sweep import sweep, sweep_all
-from warmfront.testing.scenario import FAMILIES, Scenario
-from warmfront.testing.world import Violation, simulate
+from tests.support.world.scenario import FAMILIES, Scenario
+from tests.support.world.world import Violation, simulate
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -61,7 +65,7 @@ def test_a_seed_replays_exactly_in_another_process() -> None:
 
 def _replayed(seed: int, hash_seed: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "warmfront.testing", str(seed)],
+        [sys.executable, "-m", "tests.support.world", str(seed)],
         env={**os.environ, "PYTHONHASHSEED": hash_seed},
         capture_output=True,
         check=True,

@@ -15,16 +15,17 @@ from warmfront.api.app import create_app
 from warmfront.api.context import ServiceContext
 from warmfront.events import Xray
 from warmfront.hip.xray import XrayReport
-from warmfront.orchestrator.log import EventLog
+from warmfront.orchestrator.event_log import EventBus, EventLog
 from warmfront.orchestrator.orchestrator import VMOrchestrator
 from warmfront.service.billing_reconciliation import BillingReconciler
 from warmfront.settings import Settings
-from warmfront.store import keys
+from warmfront.simulate.virtual_time import VirtualClock, run_virtual
+from warmfront.store import key_queries
+from warmfront.store.memory_database import MemoryDatabase
 from warmfront.store.records import Role
-from warmfront.testing.listeners import SimulatedListeners
-from warmfront.testing.loop import VirtualClock, run_virtual
-from warmfront.testing.provider import SimulatedProvider
-from warmfront.testing.store import InlineStore, MemoryDatabase
+from warmfront.store.store import Store
+from warmfront.testing.fake_listeners import FakeListeners
+from warmfront.testing.fake_provider import FakeProvider
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -174,11 +175,12 @@ class Lab:
         self.settings = settings
         self.clock = VirtualClock(asyncio.get_running_loop())
         self.database = MemoryDatabase()
-        self.store: Any = InlineStore(self.database)
-        self.provider: Any = SimulatedProvider(clock=self.clock)
-        self.listeners = SimulatedListeners(self.provider, clock=self.clock)
+        self.bus = EventBus()
+        self.store: Any = Store(self.database, self.bus)
+        self.provider: Any = FakeProvider(clock=self.clock)
+        self.listeners = FakeListeners(self.provider, clock=self.clock)
         numbers = itertools.count(1)
-        self.log = EventLog(self.store)
+        self.log = EventLog(self.store, self.bus)
 
         def new_id(prefix: str) -> str:
             return f"{prefix}_{next(numbers)}"
@@ -187,11 +189,10 @@ class Lab:
             store=self.store,
             provider=self.provider,
             listeners=self.listeners,
-            examine=examine,
+            xray=xray_submission,
             settings=settings,
             clock=self.clock,
-            log=self.log,
-            token_of=lambda vm_id: f"token of {vm_id}",
+            token_for=lambda vm_id: f"token of {vm_id}",
             new_id=new_id,
         )
         self.billing_reconciler = BillingReconciler(self.store, self.provider, self.clock)
@@ -210,7 +211,7 @@ class Lab:
 
     def key(self, user: str, role: Role = Role.USER) -> str:
         """A new key's secret."""
-        _, secret = self.database.run(keys.create, user, role, self.clock.now())
+        _, secret = self.database.run(key_queries.create, user, role, self.clock.now())
         return secret
 
     def user(self, name: str, role: Role = Role.USER) -> Client:
@@ -218,7 +219,7 @@ class Lab:
         return self.client.with_key(self.key(name, role))
 
 
-async def examine(record: Submission, source: str) -> Xray:
+async def xray_submission(record: Submission, source: str) -> Xray:
     """A target that takes everything but what says that it does not compile."""
     broken = "DOES_NOT_COMPILE" in source
     return Xray(
@@ -255,7 +256,7 @@ def served(
                 await test(lab)
                 await lab.orchestrator.stop()
             finally:
-                lab.database.close()
+                lab.database.dispose()
 
         def run() -> None:
             run_virtual(main())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from warmfront.store import attempts, log, submissions
+from warmfront.store import attempt_queries, event_queries, submission_queries
 from warmfront.store.records import AttemptRecord
 from warmfront.submission import NewSubmission
 
@@ -38,8 +38,8 @@ def new(submission_id: str = "s1", **changes: Any) -> NewSubmission:
 
 def queued(c: Connection, submission_id: str = "s1", /, **changes: Any) -> Submission:
     """A stored submission that waits for a VM."""
-    submissions.create(c, new(submission_id, **changes), IN_QUEUE)
-    assert log.admit(c, submission_id, XRAY, 1000.5)
+    submission_queries.create(c, new(submission_id, **changes), IN_QUEUE)
+    assert event_queries.admit(c, submission_id, XRAY, 1000.5)
     return found(c, submission_id)
 
 
@@ -54,7 +54,7 @@ def begun(
         number=number,
         started_at=1001.0,
     )
-    assert attempts.begin(c, attempt, VM_READY, cold=cold)
+    assert attempt_queries.begin(c, attempt, VM_READY, cold=cold)
     return attempt
 
 
@@ -65,16 +65,16 @@ def accepted(
     queued(c, submission_id, **changes)
     begun(c, submission_id, f"a-{submission_id}")
     fields = {"status": "ACCEPTED", "avg_runtime_ms": runtime_ms, "avg_gflops": None, "simulated": simulated}
-    assert log.finish(c, submission_id, fields, 1005.0)
+    assert event_queries.complete(c, submission_id, fields, 1005.0)
 
 
 def found(c: Connection, submission_id: str = "s1") -> Submission:
     """The submission, which is there."""
-    record = submissions.get(c, submission_id)
+    record = submission_queries.get(c, submission_id)
     assert record is not None
     return record
 
 
 def event_ids(c: Connection, submission_id: str = "s1") -> list[int]:
     """The ids in its log."""
-    return [event.id for event in log.after(c, submission_id, 0, 10_000)]
+    return [event.id for event in event_queries.after(c, submission_id, 0, 10_000)]

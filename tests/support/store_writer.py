@@ -9,11 +9,15 @@ import asyncio
 import itertools
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.support.store_samples import IN_QUEUE, new
 from warmfront.settings import Settings
-from warmfront.store import log, submissions
-from warmfront.store.engine import SqlStore, open_store
+from warmfront.store import event_queries, submission_queries
+from warmfront.store.sql_database import open_store
+
+if TYPE_CHECKING:
+    from warmfront.store.store import Store
 
 TASKS = 8
 
@@ -24,13 +28,13 @@ async def main(data_dir: str, database_url: str | None = None) -> None:
     await asyncio.gather(*(_submit(store, task) for task in range(TASKS)))
 
 
-async def _submit(store: SqlStore, task: int) -> None:
+async def _submit(store: Store, task: int) -> None:
     for number in itertools.count(1):
         this = f"s{task}-{number}"
-        await store.write(submissions.create, new(this), IN_QUEUE)
+        await store.database.write(submission_queries.create, new(this), IN_QUEUE)
         print(this, 1, flush=True)
         for _ in range(5):
-            event = await store.write(log.append, this, {"status": "CHECKING"}, 1.0)
+            event = await store.database.write(event_queries.append, this, {"status": "CHECKING"}, 1.0)
             print(this, event.id if event else "none", flush=True)
 
 

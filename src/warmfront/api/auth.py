@@ -17,15 +17,12 @@ from starlette.datastructures import Headers
 
 from warmfront.api.error_responses import error_response, quote_value
 from warmfront.errors import NotAllowed, NotAuthenticated, WarmfrontError
-from warmfront.store import keys
 from warmfront.store.records import Role
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from warmfront.api.context import ServiceContext
-    from warmfront.store.records import ApiKey
 
 #: Protected paths. Health checks and the OpenAPI document are public, for monitoring and for tools.
 _PROTECTED = re.compile(r"/api/amd(/|$)|/metrics/?$")
@@ -76,12 +73,13 @@ class AuthMiddleware:
     async def _authenticate(self, scope: Scope) -> Caller:
         headers = Headers(scope=scope)
         secret = _bearer_secret(headers.get("authorization"))
-        key, keyless = await self._service.store.read(_look_up, secret)
-        if key is not None:
-            return Caller(user=key.user, role=key.role, team=key.team)
+        store = self._service.store
         if secret is not None:
-            raise NotAuthenticated("This API key is unknown or revoked.")
-        if not keyless or not is_loopback(self._service.settings.host):
+            key = await store.find_key(secret)
+            if key is None:
+                raise NotAuthenticated("This API key is unknown or revoked.")
+            return Caller(user=key.user, role=key.role, team=key.team)
+        if await store.has_active_key() or not is_loopback(self._service.settings.host):
             raise NotAuthenticated
         _reject_dns_rebinding(headers)
         _reject_csrf(scope["method"], headers)
@@ -94,13 +92,6 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _look_up(c: Connection, secret: str | None) -> tuple[ApiKey | None, bool]:
-    """The key, and whether there is none at all in the store."""
-    if secret is not None:
-        return keys.find(c, secret), False
-    return None, not keys.any_active(c)
 
 
 def _bearer_secret(header: str | None) -> str | None:

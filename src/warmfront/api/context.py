@@ -9,19 +9,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from warmfront.clock import Clock
     from warmfront.hip.xray import XrayReport
-    from warmfront.money.book import Money
-    from warmfront.orchestrator.pulse import Pulse
-    from warmfront.orchestrator.quote import Quote
+    from warmfront.money.escrow import BudgetStatus
+    from warmfront.orchestrator.change_notifier import ChangeNotifier
+    from warmfront.orchestrator.quotes import Quote
     from warmfront.problems.spec import Dtype, Problem
     from warmfront.providers.base import Provider
+    from warmfront.quota import Quota
     from warmfront.service.billing_reconciliation import BillingReconciler
     from warmfront.settings import Settings
-    from warmfront.store.base import Store
     from warmfront.store.records import StoredEvent
+    from warmfront.store.store import Store
+    from warmfront.store.submission_queries import SpendingCheck
     from warmfront.submission import NewSubmission, Submission
     from warmfront.vm import VMInstance
 
@@ -29,8 +31,10 @@ if TYPE_CHECKING:
 class Orchestrator(Protocol):
     """The part of `VMOrchestrator` that the routes use."""
 
-    async def submit(self, new: NewSubmission) -> Submission:
-        """Store the submission with its first event, and queue it."""
+    async def submit(
+        self, new: NewSubmission, *, quotas: Sequence[Quota] = (), caps: SpendingCheck | None = None
+    ) -> Submission:
+        """Store the submission with its first event, within the quotas and caps of its owner."""
 
     async def cancel(self, submission_id: str) -> Submission:
         """End the submission and wait until its sandbox is gone.
@@ -44,11 +48,11 @@ class Orchestrator(Protocol):
     def pool(self) -> list[VMInstance]:
         """Return the live VMs."""
 
-    def waiting(self, most: int) -> list[Submission]:
-        """Return the first `most` queued submissions, in approximately the order in which they will run."""
+    def waiting(self, limit: int) -> list[Submission]:
+        """Return the first `limit` queued submissions, in approximately the order in which they will run."""
 
-    def money(self) -> Money:
-        """Return the current state of the credits."""
+    def budget_status(self) -> BudgetStatus:
+        """Return how much of the credits is spent, reserved and left."""
 
     def queue_length(self) -> int:
         """Return the number of submissions that wait for a VM."""
@@ -57,7 +61,9 @@ class Orchestrator(Protocol):
 class EventSource(Protocol):
     """The part of `EventLog` that the routes use: pub/sub with replay."""
 
-    pulse: Pulse  #: notifies about every write
+    @property
+    def changes(self) -> ChangeNotifier:
+        """Notified of every write."""
 
     def follow(self, submission_id: str, after: int = 0) -> AsyncIterator[StoredEvent]:
         """Yield the events after id `after`: first the stored ones, then live ones, until the verdict."""

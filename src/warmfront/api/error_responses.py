@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from warmfront import errors
 from warmfront.api.hints import api_hint
+from warmfront.quota import QuotaExceeded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,14 +77,6 @@ class InvalidText(errors.BadRequest):
     def __init__(self, field: str, message: str, *, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.field = field
-
-
-class QuotaExceeded(errors.RateLimitExceeded):
-    """A fixed-window rate limit is exhausted until the next window."""
-
-    def __init__(self, message: str, *, retry_after_s: int, hint: str) -> None:
-        super().__init__(message, hint=hint)
-        self.retry_after_s = retry_after_s
 
 
 def quote_value(value: object) -> str:

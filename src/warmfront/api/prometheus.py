@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
     from warmfront.api.context import Orchestrator
-    from warmfront.store.counts import Totals
+    from warmfront.store.records import Totals
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 
@@ -42,7 +42,7 @@ class _Collector:
         yield from self._activity()
 
     def _budget(self) -> Iterator[Metric]:
-        money = self._orchestrator.money()
+        money = self._orchestrator.budget_status()
         amounts = {
             "warmfront_spent_usd": ("Dollars spent, from the ledger.", money.spent_usd),
             "warmfront_reserved_usd": ("What the live VMs can still cost at most.", money.reserved_usd),

@@ -15,7 +15,7 @@ from warmfront.vm import VMState
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from warmfront.store.records import LedgerEntry, Running
+    from warmfront.store.records import LedgerEntry, RunningAttempt
     from warmfront.vm import VMInstance
 
 #: The most segments of one timeline: a screen has few more columns.
@@ -40,7 +40,12 @@ class TimelineSegment:
 
 
 def vm_timeline(
-    vm: VMInstance, entries: Iterable[LedgerEntry], running: Running | None, *, since: float, now: float
+    vm: VMInstance,
+    entries: Iterable[LedgerEntry],
+    running: RunningAttempt | None,
+    *,
+    since: float,
+    now: float,
 ) -> list[TimelineSegment]:
     """Return the segments of one VM between `since` and `now`, in order."""
     billed = [
@@ -86,7 +91,7 @@ def _merge(segments: list[TimelineSegment]) -> TimelineSegment:
     )
 
 
-def _open_segments(vm: VMInstance, running: Running | None, now: float) -> Iterator[TimelineSegment]:
+def _open_segments(vm: VMInstance, running: RunningAttempt | None, now: float) -> Iterator[TimelineSegment]:
     """Yield the segments from the VM's last ledger entry until now."""
     if vm.state.is_over:
         return

@@ -18,14 +18,13 @@ from warmfront import settings
 from warmfront.cli.error_report import report
 from warmfront.cli.formatting import print_columns, print_json
 from warmfront.errors import BadRequest, NotFound, UsageError, WarmfrontError
-from warmfront.store import keys
-from warmfront.store.engine import open_store
 from warmfront.store.records import ApiKey, Role
+from warmfront.store.sql_database import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from warmfront.store.base import Store
+    from warmfront.store.store import Store
 
 
 def create(user: str, role: str, *, team: str | None = None, as_json: bool) -> int:
@@ -33,8 +32,8 @@ def create(user: str, role: str, *, team: str | None = None, as_json: bool) -> i
 
     async def work(store: Store) -> int:
         team_name = None if team is None else _valid_name("--team", team)
-        key, secret = await store.write(
-            keys.create, _valid_name("--user", user), _valid_role(role), time.time(), team=team_name
+        key, secret = await store.create_key(
+            _valid_name("--user", user), _valid_role(role), time.time(), team=team_name
         )
         if as_json:
             print_json({**_fields(key), "secret": secret})
@@ -54,7 +53,7 @@ def show_all(*, as_json: bool) -> int:
     """List all keys, including revoked ones."""
 
     async def work(store: Store) -> int:
-        all_keys = await store.read(keys.all_keys)
+        all_keys = await store.list_keys()
         if as_json:
             print_json([_fields(key) for key in all_keys])
         else:
@@ -68,8 +67,8 @@ def revoke(prefix: str, *, as_json: bool) -> int:
     """Revoke the key whose id starts with `prefix`."""
 
     async def work(store: Store) -> int:
-        key = _select(await store.read(keys.all_keys), prefix)
-        await store.write(keys.revoke, key.id, time.time())
+        key = _select(await store.list_keys(), prefix)
+        await store.revoke_key(key.id, time.time())
         if as_json:
             print_json({"id": key.id, "revoked": True})
         else:
@@ -81,7 +80,7 @@ def revoke(prefix: str, *, as_json: bool) -> int:
 
 def _with_store(work: Callable[[Store], Awaitable[int]], *, as_json: bool) -> int:
     async def opened() -> int:
-        store = await open_store(settings.load(), alone=False)
+        store = await open_store(settings.load(), exclusive=False)
         try:
             return await work(store)
         finally:

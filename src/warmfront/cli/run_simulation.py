@@ -25,8 +25,7 @@ from warmfront.simulate import arrivals as arrival_log
 from warmfront.simulate import draw
 from warmfront.simulate.compare import BEST, Case, Policy, Row, compare
 from warmfront.simulate.traces import DAY_S, TRACES
-from warmfront.store import submissions
-from warmfront.store.engine import open_store
+from warmfront.store.sql_database import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
     from warmfront.settings import Settings
     from warmfront.simulate.arrivals import Arrivals
+    from warmfront.store.records import Arrival
 
 T = TypeVar("T")
 
@@ -132,10 +132,10 @@ def _trace(options: SimulationOptions) -> Arrivals:
 def history() -> Arrivals:
     """Return the arrivals of all stored submissions that needed a VM."""
 
-    async def read() -> list[tuple[float, str]]:
-        store = await open_store(settings_module.load(), alone=False)
+    async def read() -> list[Arrival]:
+        store = await open_store(settings_module.load(), exclusive=False)
         try:
-            return await store.read(submissions.arrivals, arrival_log.MOST_ARRIVALS)
+            return await store.arrivals(arrival_log.MOST_ARRIVALS)
         finally:
             await store.close()
 
@@ -145,7 +145,7 @@ def history() -> Arrivals:
             "The database has no submission that needed a VM.",
             hint="Replay generated arrivals: warmfront simulate --trace workday --per-day 50",
         )
-    return arrival_log.on_a_traces_clock([at for at, _ in stored])
+    return arrival_log.on_a_traces_clock([arrival.created_at for arrival in stored])
 
 
 def _policies(options: SimulationOptions, settings: Settings) -> list[Policy]:

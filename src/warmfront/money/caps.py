@@ -1,6 +1,6 @@
-"""What may be spent in a day, on top of the credits: by one user, by one team, by everyone.
+"""Daily caps on spending, on top of the credits: per user, per team, for the whole service.
 
-A cap is looked at before a submission is taken. What is under way goes on: the escrow sees to the credits.
+A cap is checked when a submission is created. What already runs continues: the escrow protects the credits.
 """
 
 from __future__ import annotations
@@ -10,84 +10,78 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from warmfront.errors import BudgetExceeded
-from warmfront.store import ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sqlalchemy import Connection
-
     from warmfront.settings import Settings
+    from warmfront.store.records import DailySpending
 
 DAY_S = 86_400
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
-    """Dollars a day; None: as many as there are."""
-
-    user_usd: Decimal | None
-    team_usd: Decimal | None
-    total_usd: Decimal | None
-
-    @classmethod
-    def of(cls, settings: Settings) -> Limits:
-        """Those that the operator has set."""
-        return cls(
-            user_usd=settings.daily_budget_usd,
-            team_usd=settings.team_daily_budget_usd,
-            total_usd=settings.total_daily_budget_usd,
-        )
-
-    @property
-    def any(self) -> bool:
-        """Whether there is anything to look at."""
-        return any(limit is not None for limit in (self.user_usd, self.team_usd, self.total_usd))
-
-
-@dataclass(frozen=True, kw_only=True)
 class Cap:
-    """One limit, and how far it is used."""
+    """One cap, and how much of it is used."""
 
-    whose: str  #: in words, such as `Team kernels`
+    subject: str  #: whose it is, such as `Team kernels`
     limit_usd: Decimal
     spent_usd: Decimal
-    variable: str  #: where an operator sets it
+    variable: str  #: the setting that an operator can raise
 
     @property
     def left_usd(self) -> Decimal:
-        """What may still be spent."""
+        """Dollars that may still be spent today."""
         return max(Decimal(0), self.limit_usd - self.spent_usd)
 
 
-def today(c: Connection, limits: Limits, user: str, team: str | None, now: float) -> list[Cap]:
-    """Every cap that this user is under, as it is used since midnight UTC."""
-    since = now - now % DAY_S
-    found = []
-    if limits.user_usd is not None:
-        spent_usd = ledger.of_owner_since(c, user, since)
-        found.append(_cap(user, limits.user_usd, spent_usd, "WARMFRONT_DAILY_BUDGET"))
-    if limits.team_usd is not None and team is not None:
-        spent_usd = ledger.of_team_since(c, team, since)
-        found.append(_cap(f"Team {team}", limits.team_usd, spent_usd, "WARMFRONT_TEAM_DAILY_BUDGET"))
-    if limits.total_usd is not None:
-        spent_usd = ledger.total_since(c, since)
-        found.append(_cap("The service", limits.total_usd, spent_usd, "WARMFRONT_TOTAL_DAILY_BUDGET"))
-    return found
+@dataclass(frozen=True, kw_only=True)
+class DailyCaps:
+    """The caps that apply to one user; None: no cap."""
 
+    user: str
+    team: str | None
+    user_limit_usd: Decimal | None
+    team_limit_usd: Decimal | None
+    total_limit_usd: Decimal | None
 
-def refusal(caps: Iterable[Cap], now: float) -> BudgetExceeded | None:
-    """The first cap that is used up, as it is told; None if all have something left."""
-    cap = next((cap for cap in caps if not cap.left_usd), None)
-    if cap is None:
-        return None
-    wait_min = int((DAY_S - now % DAY_S) // 60) + 1
-    return BudgetExceeded(
-        f"{cap.whose} has spent ${cap.spent_usd:.4f} today of ${cap.limit_usd:.2f} a day; "
-        f"${cap.left_usd:.2f} are left until midnight UTC, in {wait_min // 60} h {wait_min % 60} min.",
-        hint=f"It begins anew then; an operator can raise {cap.variable}.",
-    )
+    @classmethod
+    def for_user(cls, settings: Settings, user: str, team: str | None) -> DailyCaps | None:
+        """Return the caps that the operator has set for a user; None if there are none."""
+        caps = cls(
+            user=user,
+            team=team,
+            user_limit_usd=settings.daily_budget_usd,
+            team_limit_usd=settings.team_daily_budget_usd if team is not None else None,
+            total_limit_usd=settings.total_daily_budget_usd,
+        )
+        limits = (caps.user_limit_usd, caps.team_limit_usd, caps.total_limit_usd)
+        return caps if any(limit is not None for limit in limits) else None
 
+    def used(self, spending: DailySpending) -> list[Cap]:
+        """Return every cap with what is used of it today."""
+        entries = [
+            (self.user, self.user_limit_usd, spending.user_usd, "WARMFRONT_DAILY_BUDGET"),
+            (f"Team {self.team}", self.team_limit_usd, spending.team_usd, "WARMFRONT_TEAM_DAILY_BUDGET"),
+            ("The service", self.total_limit_usd, spending.total_usd, "WARMFRONT_TOTAL_DAILY_BUDGET"),
+        ]
+        return [
+            Cap(subject=subject, limit_usd=limit_usd, spent_usd=spent_usd, variable=variable)
+            for subject, limit_usd, spent_usd, variable in entries
+            if limit_usd is not None
+        ]
 
-def _cap(whose: str, limit_usd: Decimal, spent_usd: Decimal, variable: str) -> Cap:
-    return Cap(whose=whose, limit_usd=limit_usd, spent_usd=spent_usd, variable=variable)
+    def exceeded(self, spending: DailySpending, now: float) -> BudgetExceeded | None:
+        """Return the error for the first cap that is used up; None if all have something left."""
+        cap = next((cap for cap in self.used(spending) if not cap.left_usd), None)
+        if cap is None:
+            return None
+        wait_min = int((DAY_S - now % DAY_S) // 60) + 1
+        return BudgetExceeded(
+            f"Daily cap reached: {cap.subject} has spent ${cap.spent_usd:.4f} of ${cap.limit_usd:.2f} "
+            f"per day. The cap resets at midnight UTC, in {wait_min // 60} h {wait_min % 60} min.",
+            hint=f"An operator can raise {cap.variable}.",
+        )
+
+    def check(self, spending: DailySpending, now: float) -> None:
+        """Raise `BudgetExceeded` if a cap is used up."""
+        if error := self.exceeded(spending, now):
+            raise error

@@ -1,6 +1,6 @@
-"""Cuts a VM's life into billed intervals: provisioning, work, idle.
+"""Divide the life of a VM into billed intervals: provisioning, work and idle.
 
-The amounts of a VM's intervals add up to its provider's bill, to the last digit, whenever they are cut.
+The amounts of a VM's intervals add up to its provider's bill exactly, wherever the divisions are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def accrued_usd(vm: VMInstance, billing: Billing, now: float) -> Decimal:
-    """What the VM has come to so far."""
+    """Return what the VM has cost so far."""
     if vm.started_at is None:
         return Decimal(0)
     return billing.cost_usd(max(0.0, now - vm.started_at))
@@ -32,9 +32,9 @@ def settle(
     submission_id: str | None,
     owner: str | None,
 ) -> tuple[VMInstance, list[LedgerEntry]]:
-    """The VM metered up to `until`, and the entries for what was not metered yet.
+    """Return the VM metered up to `until`, and the ledger entries since it was last metered.
 
-    Where the provider's end turns out to be earlier than what is metered, the entry is a correction.
+    If the provider reports an end before what is metered already, the entry is a correction.
     """
     if vm.started_at is None:
         return vm, []
@@ -61,11 +61,11 @@ def settle(
                 owner=owner,
             )
         )
-    return vm.becomes(metered_until=until), entries
+    return vm.meter(until), entries
 
 
 def _between_usd(vm: VMInstance, billing: Billing, start: float, end: float, *, first: bool) -> Decimal:
-    """The difference of two totals; the first interval has also what is due from the first moment."""
-    assert vm.started_at is not None  # noqa: S101 - the caller saw to it
+    """Return the difference of two totals; the first interval includes the minimum charge."""
+    assert vm.started_at is not None  # noqa: S101 - checked by the caller
     before = Decimal(0) if first else billing.cost_usd(max(0.0, start - vm.started_at))
     return billing.cost_usd(max(0.0, end - vm.started_at)) - before

@@ -1,8 +1,8 @@
-"""Decides which submission runs where, keeps VMs warm just long enough, and forgets nothing."""
+"""The orchestrator: assigns submissions to VMs and keeps VMs warm just long enough."""
 
-from warmfront.orchestrator.log import EventLog
+from warmfront.orchestrator.event_log import EventBus, EventLog
 from warmfront.orchestrator.orchestrator import VMOrchestrator
-from warmfront.orchestrator.quote import Quote
+from warmfront.orchestrator.quotes import Quote
 from warmfront.vm import VMInstance, VMState
 
-__all__ = ["EventLog", "Quote", "VMInstance", "VMOrchestrator", "VMState"]
+__all__ = ["EventBus", "EventLog", "Quote", "VMInstance", "VMOrchestrator", "VMState"]

@@ -1,43 +1,46 @@
-"""How long things take, learned from how long they took."""
+"""Estimates of durations per GPU type: exponentially weighted moving averages (EWMA) of observations."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: The share of the newest observation in the estimate: a handful of them decide.
-_NEWEST = 0.3
-#: How long a submission takes on a VM, until some were seen.
-_TASK_GUESS_S = 10.0
-#: And how long a provider takes to end a VM.
-_STOP_GUESS_S = 15.0
+#: The weight of the newest observation: a handful of observations dominate.
+_ALPHA = 0.3
+#: How long an attempt takes until some were observed.
+_INITIAL_TASK_S = 10.0
+#: How long a provider takes to end a VM until some ends were observed.
+_INITIAL_STOP_S = 15.0
 
 
 @dataclass(kw_only=True)
-class Estimate:
-    """A running mean that forgets."""
+class DurationEstimate:
+    """An EWMA of seconds."""
 
-    seconds: float  #: the best guess now
-    seen: int = 0
+    seconds: float  #: the current estimate
+    observations: int = 0
 
     def observe(self, seconds: float) -> None:
-        """It took this long. The first observation replaces the guess."""
-        self.seconds = seconds if not self.seen else self.seconds + _NEWEST * (seconds - self.seconds)
-        self.seen += 1
+        """Add an observation. The first one replaces the initial guess."""
+        if self.observations:
+            self.seconds += _ALPHA * (seconds - self.seconds)
+        else:
+            self.seconds = seconds
+        self.observations += 1
 
 
 @dataclass(kw_only=True)
-class Estimates:
-    """What the orchestrator needs to know beforehand."""
+class DurationEstimates:
+    """How long provisioning, attempts and ends take on one GPU type."""
 
-    boot: Estimate
-    task: Estimate
-    stop: Estimate  #: from asking for a VM's end to its confirmation
+    boot: DurationEstimate  #: from the request for a VM to the first answer of its listener
+    task: DurationEstimate  #: one attempt
+    stop: DurationEstimate  #: from the request for a VM's end to its confirmation
 
     @classmethod
-    def at_first(cls, boot_s: float) -> Estimates:
-        """Guesses, but for the boot, of which its provider says how long it takes."""
+    def initial(cls, boot_s: float) -> DurationEstimates:
+        """Return the initial guesses; the provider knows how long provisioning typically takes."""
         return cls(
-            boot=Estimate(seconds=boot_s),
-            task=Estimate(seconds=_TASK_GUESS_S),
-            stop=Estimate(seconds=_STOP_GUESS_S),
+            boot=DurationEstimate(seconds=boot_s),
+            task=DurationEstimate(seconds=_INITIAL_TASK_S),
+            stop=DurationEstimate(seconds=_INITIAL_STOP_S),
         )

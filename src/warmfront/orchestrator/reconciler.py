@@ -1,136 +1,143 @@
-"""Compares the VMs that we know with those that their provider has, and settles what differs.
+"""Reconcile our VMs with those that the provider has.
 
-A VM that only the provider knows is adopted or ended; one that only we know is given up. It leases nothing.
+A VM that only the provider knows is adopted if it accepts our token, and ended otherwise; a VM that only we
+know has ended. The reconciler provisions nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warmfront.errors import WarmfrontError
 from warmfront.providers.base import Phase
-from warmfront.store import ledger, vms
-from warmfront.vm import VMInstance, VMState
+from warmfront.vm import VMInstance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from warmfront.clock import Clock
     from warmfront.listener.protocol import ListenerClient
-    from warmfront.money.book import Book
-    from warmfront.orchestrator.fleet import Fleet
-    from warmfront.orchestrator.journal import Journal
-    from warmfront.providers.base import Lease
+    from warmfront.orchestrator.budget import Budget
+    from warmfront.orchestrator.tasks import TaskSupervisor
+    from warmfront.orchestrator.vm_pool import VMPool
+    from warmfront.providers.base import Lease, Provider
     from warmfront.settings import Settings
+    from warmfront.store.store import Store
 
 log = logging.getLogger(__name__)
 
 #: How often our VMs are compared with the provider's.
-RECONCILE_S = 60.0
-#: A provider that could not be asked is asked again sooner: a VM that nobody knows costs money.
-_AGAIN_S = 5.0
+RECONCILE_INTERVAL_S = 60.0
+#: How soon after a failure: a VM that nobody knows costs money.
+_RETRY_S = 5.0
 
 
-@dataclass(kw_only=True)
 class Reconciler:
-    """Holds the fleet against the provider's list."""
+    """Compares the pool with the provider's list of VMs."""
 
-    fleet: Fleet
-    listeners: ListenerClient
-    journal: Journal
-    book: Book
-    settings: Settings
-    clock: Clock
-    changed: Callable[[], None]
-    every_s: float = RECONCILE_S
+    def __init__(
+        self,
+        *,
+        pool: VMPool,
+        budget: Budget,
+        provider: Provider,
+        listeners: ListenerClient,
+        store: Store,
+        settings: Settings,
+        clock: Clock,
+        tasks: TaskSupervisor,
+        interval_s: float = RECONCILE_INTERVAL_S,
+    ) -> None:
+        self._pool = pool
+        self._budget = budget
+        self._provider = provider
+        self._listeners = listeners
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+        self._tasks = tasks
+        self._interval_s = interval_s
 
-    async def work(self, *, compared: bool) -> None:
-        """Compare again and again; `compared`: it was done just now."""
+    async def run(self, *, succeeded: bool) -> None:
+        """Reconcile for ever; `succeeded`: it was done successfully just now."""
         while True:
-            await asyncio.sleep(self.every_s if compared else _AGAIN_S)
-            compared = await self.reconcile()
-            self.changed()
+            await asyncio.sleep(self._interval_s if succeeded else _RETRY_S)
+            succeeded = await self.reconcile()
+            self._tasks.wake()
 
     async def reconcile(self) -> bool:
-        """Adopt or end what we do not know, give up what the provider does not; whether it could be asked."""
-        fleet = self.fleet
+        """Resolve every difference; return False if the provider could not be asked."""
         try:
-            leases = {lease.vm_id: lease for lease in await fleet.provider.leases()}
+            leases = {lease.vm_id: lease for lease in await self._provider.leases()}
         except WarmfrontError as error:
-            log.warning("the provider could not be asked for its VMs: %s", error.message)
+            log.warning("the provider cannot list its VMs: %s; retrying in %.0f s", error.message, _RETRY_S)
             return False
-        for found in leases.values():
-            if found.vm_id not in fleet.machines:
-                await self._meet(found)
-        for machine in list(fleet.machines.values()):
-            if machine.going or machine.vm.ready_at is None:
+        for lease in leases.values():
+            if self._pool.get(lease.vm_id) is None:
+                await self._resolve_unknown(lease)
+        for pooled in list(self._pool.all()):
+            if pooled.releasing or pooled.vm.ready_at is None:
                 continue
-            lease = leases.get(machine.vm.id)
-            if lease is not None:
-                await fleet.follow_address(machine, lease)
-            elif await fleet.has_ended(machine):
-                fleet.release(machine, "its provider has it no more", failed=True)
+            known = leases.get(pooled.vm.id)
+            if known is not None:
+                await self._pool.update_address(pooled, known)
+            elif await self._pool.has_ended(pooled):
+                self._pool.release(pooled, "the provider no longer has it", failed=True)
         return True
 
-    async def _meet(self, lease: Lease) -> None:
-        """A VM that the provider has and the store does not: ours if it takes our token."""
-        fleet = self.fleet
-        known = await self.journal.read(vms.get, lease.vm_id)
-        # The list may be older than the VM's end: what is met must be there still.
-        if await self._is_gone(lease.vm_id):
+    async def _resolve_unknown(self, lease: Lease) -> None:
+        """Adopt or end a VM that the provider has and the pool does not."""
+        stored = await self._store.get_vm(lease.vm_id)
+        # The list may be older than the VM's end: ask again about this one.
+        if await self._has_ended(lease.vm_id):
             return
-        if lease.vm_id in fleet.machines or (known is not None and not known.state.is_over):
+        if self._pool.get(lease.vm_id) is not None or (stored is not None and not stored.state.is_over):
             return
-        vm = self._found(lease, known)
-        settled_usd = await self.journal.read(ledger.total_of_vm, vm.id)
-        ours = await self._answers(vm)
-        log.warning("VM %s was not known here: %s", vm.id, "it is adopted" if ours else "it is ended")
-        await self.journal.write(vms.save, vm)
-        if known is not None:
-            self.book.reopen(settled_usd)
-        machine = fleet.resume(vm)
-        if ours:
-            fleet.offer(machine)
+        vm = self._adopted(lease, stored)
+        settled_usd = await self._store.vm_cost_usd(vm.id)
+        is_ours = await self._answers(vm)
+        log.warning("VM %s is not in the pool: %s", vm.id, "adopting it" if is_ours else "ending it")
+        await self._store.save_vm(vm)
+        if stored is not None:
+            self._budget.escrow.reopen(settled_usd)
+        pooled = self._pool.resume(vm)
+        if is_ours:
+            self._pool.offer(pooled)
         else:
-            fleet.release(machine, "nobody knew it", failed=True)
+            self._pool.release(pooled, "unknown to this service", failed=True)
 
-    def _found(self, lease: Lease, known: VMInstance | None) -> VMInstance:
-        """The VM as it is from now on: idle, and with what it may come to."""
-        now, fleet = self.clock.now(), self.fleet
-        vm = known or VMInstance(
-            id=lease.vm_id,
-            provider=fleet.provider.name,
-            gpu=lease.gpu or self.settings.default_gpu,
-            state=VMState.IDLE,
-            created_at=now,
-        )
-        vm = vm.becomes(
-            state=VMState.IDLE,
-            started_at=lease.started_at,
-            address=lease.address,
-            ready_at=vm.ready_at or now,
-            ended_at=None,
-            simulated=fleet.provider.simulated,
-        )
-        vm = vm.becomes(escrow_usd=fleet.worst_case_usd(vm.gpu, age_s=fleet.age_s(vm), boots=False))
-        return fleet.idled(vm, now)
+    def _adopted(self, lease: Lease, stored: VMInstance | None) -> VMInstance:
+        """Return the VM as idle, with its deadline and the reservation for both."""
+        now = self._clock.now()
+        if stored is not None:
+            vm = stored.adopt(started_at=lease.started_at, address=lease.address, now=now)
+        else:
+            vm = VMInstance.discover(
+                lease.vm_id,
+                provider=self._provider.name,
+                gpu=lease.gpu or self._settings.default_gpu,
+                now=now,
+                started_at=lease.started_at,
+                address=lease.address,
+                simulated=self._provider.simulated,
+            )
+        worst_usd = self._budget.worst_case_usd(vm.gpu, age_s=self._budget.age_s(vm), boots=False)
+        return self._pool.set_deadline(vm.reserve(worst_usd), now)
 
-    async def _is_gone(self, vm_id: str) -> bool:
-        """Whether nothing says that it is there; no answer is yes, until the next time."""
+    async def _has_ended(self, vm_id: str) -> bool:
+        """Return whether the VM has ended; True too if the provider cannot be asked, until the next time."""
         try:
-            lease = await self.fleet.provider.describe(vm_id)
+            lease = await self._provider.describe(vm_id)
         except WarmfrontError:
             return True
         return lease is None or lease.phase is Phase.ENDED
 
     async def _answers(self, vm: VMInstance) -> bool:
+        """Return whether the VM's listener accepts our token."""
         if vm.address is None:
             return False
         try:
-            await self.listeners.heartbeat(vm)
+            await self._listeners.heartbeat(vm)
         except WarmfrontError:
             return False
         return True

@@ -57,6 +57,8 @@ class Provider(Protocol):
 
     name: str
     simulated: bool  #: whether its VMs have no GPU; results and costs are then marked as simulated
+    #: Whether VMs keep running when the service stops; otherwise an orderly stop of the service ends them.
+    vms_outlive_service: bool
 
     def billing(self, gpu: str) -> Billing:
         """Return how a VM with this GPU type is billed.

@@ -14,19 +14,14 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import WarmfrontError
 from warmfront.money.billing import CENT
-from warmfront.store import ledger, vms
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from warmfront.clock import Clock
     from warmfront.providers.base import Lease, Provider
-    from warmfront.store.base import Store
-    from warmfront.vm import VMInstance
+    from warmfront.store.store import Store
 
-#: Time between two reconciliations, and the number of VMs compared: more than end in that time.
+#: Time between two reconciliations.
 INTERVAL_S = 300.0
-_LATEST = 50
 logger = logging.getLogger(__name__)
 
 
@@ -61,7 +56,7 @@ class BillingReconciler:
     async def reconcile(self) -> BillingReconciliation:
         """Compare the VMs that ended recently."""
         compared, differences = 0, []
-        for vm, ledger_usd in await self._store.read(_ended, self._provider.name):
+        for vm, ledger_usd in await self._store.ended_vms(self._provider.name):
             lease = await self._provider.describe(vm.id)
             if lease is None or lease.ended_at is None:
                 continue
@@ -101,9 +96,3 @@ class BillingReconciler:
         if lease.started_at is None or lease.ended_at is None:
             return Decimal(0)
         return self._provider.billing(gpu).cost_usd(max(0.0, lease.ended_at - lease.started_at))
-
-
-def _ended(c: Connection, provider: str) -> list[tuple[VMInstance, Decimal]]:
-    """Those that are over, with what they came to."""
-    latest = [vm for vm in vms.recent(c, _LATEST) if vm.state.is_over and vm.provider == provider]
-    return [(vm, ledger.total_of_vm(c, vm.id)) for vm in latest]

@@ -19,15 +19,14 @@ from warmfront.clock import SystemClock
 from warmfront.errors import NoApiKey
 from warmfront.hip.toolchain import open_toolchain
 from warmfront.hip.xray.service import XrayService
-from warmfront.orchestrator.log import EventLog
+from warmfront.orchestrator.event_log import EventBus, EventLog
 from warmfront.orchestrator.orchestrator import VMOrchestrator
 from warmfront.providers import open_listeners, open_provider
 from warmfront.secret import open_secret
 from warmfront.service.alert_webhook import AlertWebhook
 from warmfront.service.billing_reconciliation import BillingReconciler
 from warmfront.service.http_server import HttpServer, call_on_stop_signals, open_socket
-from warmfront.store import keys
-from warmfront.store.engine import open_store
+from warmfront.store.sql_database import open_store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from warmfront.clock import Clock
     from warmfront.providers.base import Provider
     from warmfront.settings import Settings
-    from warmfront.store.base import Store
+    from warmfront.store.store import Store
 
 log = logging.getLogger(__name__)
 
@@ -54,11 +53,12 @@ async def run_service(settings: Settings, *, on_listening: Callable[[int], objec
     """
     call_on_stop_signals(asyncio.current_task().cancel)  # type: ignore[union-attr]  # inside a task
     async with AsyncExitStack() as stack:
-        store = await open_store(settings)
+        bus = EventBus()
+        store = await open_store(settings, bus=bus)
         stack.push_async_callback(store.close)
         await _require_key(store, settings)
         socket = stack.enter_context(open_socket(settings.host, settings.port))
-        events = EventLog(store)
+        events = EventLog(store, bus)
         context = await stack.enter_async_context(_open_context(settings, store, events))
         server = HttpServer(
             create_app(context),
@@ -70,7 +70,7 @@ async def run_service(settings: Settings, *, on_listening: Callable[[int], objec
 
 
 async def _require_key(store: Store, settings: Settings) -> None:
-    if not is_loopback(settings.host) and not await store.read(keys.any_active):
+    if not is_loopback(settings.host) and not await store.has_active_key():
         raise NoApiKey(
             f"Other machines can reach the service on {settings.host}, and there is no API key.",
             hint="Create an API key, or set WARMFRONT_HOST to 127.0.0.1.",
@@ -86,11 +86,9 @@ async def _open_context(settings: Settings, store: Store, events: EventLog) -> A
         await asyncio.to_thread(_build_toolchain, settings)
         clock = SystemClock()
         provider = open_provider(settings, clock)
-        stack.push_async_callback(_close_provider, provider)
+        stack.push_async_callback(provider.close)
         orchestrator = await stack.enter_async_context(
-            _open_orchestrator(
-                settings, store, events, provider=provider, xray_service=xray_service, clock=clock
-            )
+            _open_orchestrator(settings, store, provider=provider, xray_service=xray_service, clock=clock)
         )
         reconciler = stack.enter_context(_start_reconciler(store, provider, clock))
         yield ServiceContext(
@@ -110,7 +108,6 @@ async def _open_context(settings: Settings, store: Store, events: EventLog) -> A
 async def _open_orchestrator(
     settings: Settings,
     store: Store,
-    events: EventLog,
     *,
     provider: Provider,
     xray_service: XrayService,
@@ -123,13 +120,12 @@ async def _open_orchestrator(
             store=store,
             provider=provider,
             listeners=listeners,
-            examine=xray_service.xray,
+            xray=xray_service.xray,
             settings=settings,
             clock=clock,
-            log=events,
-            token_of=token_of,
+            token_for=token_of,
             new_id=_new_id,
-            alert=AlertWebhook(settings.alert_webhook) if settings.alert_webhook else None,
+            send_alert=AlertWebhook(settings.alert_webhook) if settings.alert_webhook else None,
         )
         try:
             await orchestrator.start()
@@ -148,15 +144,6 @@ def _start_reconciler(store: Store, provider: Provider, clock: Clock) -> Iterato
         yield reconciler
     finally:
         task.cancel()
-
-
-async def _close_provider(provider: Provider) -> None:
-    """Close the provider. Local VMs end with the service, because nothing else owns them; cloud VMs stay."""
-    if provider.name == "local":
-        released = [provider.release(lease.vm_id) for lease in await provider.leases()]
-        await asyncio.gather(*released)
-        log.info("terminated %d local VMs", len(released))
-    await provider.close()
 
 
 def _build_toolchain(settings: Settings) -> None:

@@ -30,6 +30,7 @@ class SteadyProvider:
 
     name = "simulated"
     simulated = True
+    vms_outlive_service = True
 
     def __init__(self, *, clock: Clock, billing: Billing, boot_s: float) -> None:
         self._billing = billing

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from warmfront.money.billing import Billing
     from warmfront.settings import Settings
     from warmfront.simulate.optimum import Best
-    from warmfront.simulate.replay import Outcome
+    from warmfront.simulate.replay import ReplayResult
 
 _HOUR_S = 3600.0
 #: Fewer tasks than this are replayed sooner than another process has started.
@@ -89,7 +89,7 @@ class Row:
     utilisation: float
     cost_usd: float  #: dollars, and waiting at its value
     over_best: float | None  #: as a multiple of the best possible
-    outcome: Outcome | None = None  #: None: it was not replayed
+    outcome: ReplayResult | None = None  #: None: it was not replayed
 
     @property
     def tasks(self) -> int:
@@ -145,7 +145,7 @@ def _plan(case: Case, policy: Policy, settings: Settings) -> Plan:
     return Plan(settings=settings, billing=case.billing, boot_s=case.boot_s, task_s=case.task_s)
 
 
-def _replay_all(arrivals_s: NDArray[np.float64], plans: list[Plan]) -> list[Outcome]:
+def _replay_all(arrivals_s: NDArray[np.float64], plans: list[Plan]) -> list[ReplayResult]:
     """Each in a process of its own where that is worth it: replays know nothing of each other."""
     workers = min(len(plans), os.cpu_count() or 1)
     if workers < 2 or arrivals_s.size < _WORTH_A_PROCESS:
@@ -163,7 +163,7 @@ def _best(arrivals_s: NDArray[np.float64], case: Case, wait_usd_per_h: float) ->
     return best(arrivals_s, case.terms(wait_usd_per_h))
 
 
-def _row(policy: str, case: Case, outcome: Outcome, wait_usd_per_h: float, least: Best | None) -> Row:
+def _row(policy: str, case: Case, outcome: ReplayResult, wait_usd_per_h: float, least: Best | None) -> Row:
     cost_usd = float(outcome.usd) + float(outcome.waited_s.sum()) * wait_usd_per_h / _HOUR_S
     return Row(
         policy=policy,

@@ -16,28 +16,25 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import func, select
 
 from warmfront.events import Xray
-from warmfront.orchestrator import EventLog, VMOrchestrator
+from warmfront.orchestrator.orchestrator import VMOrchestrator
 from warmfront.simulate.cloud import SteadyListeners, SteadyProvider
-from warmfront.simulate.database import QuickDatabase
-from warmfront.store import ledger, schema
-from warmfront.store.records import Meter
+from warmfront.simulate.virtual_time import VirtualClock, VirtualLoop, run_virtual
+from warmfront.store.memory_database import MemoryDatabase
+from warmfront.store.store import Store
 from warmfront.submission import NewSubmission
-from warmfront.testing.loop import VirtualClock, VirtualLoop, run_virtual
 from warmfront.verdicts import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
-    from sqlalchemy import Connection
 
     from warmfront.clock import Clock
     from warmfront.money.billing import Billing
     from warmfront.settings import Settings
-    from warmfront.store.base import Store
+    from warmfront.store.records import LedgerEntry, Meter
     from warmfront.submission import Submission
 
 #: A Monday, so that the days of a trace are the days that its maker had in mind.
@@ -71,7 +68,7 @@ class Interval:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class ReplayResult:
     """How it went, as the store has it."""
 
     usd: Decimal  #: the ledger's total
@@ -88,17 +85,18 @@ class Outcome:
         return self.worked_s / self.lived_s if self.lived_s else 0.0
 
 
-def replay(arrivals_s: NDArray[np.float64], plan: Plan) -> Outcome:
+def replay(arrivals_s: NDArray[np.float64], plan: Plan) -> ReplayResult:
     """Send every arrival at its time, wait until all is over and every VM gone, and read the books."""
     loop = VirtualLoop()
     loop.set_task_factory(None)  # plain tasks do: nothing here depends on the order of a set
-    database = QuickDatabase()
+    database = MemoryDatabase(for_replay=True)
+    store = Store(database)
     try:
         with _silence():
-            run_virtual(live(arrivals_s, plan, database, VirtualClock(loop, EPOCH_S)), loop=loop)
-        return database.run(outcome, plan.shown_s)
+            run_virtual(live(arrivals_s, plan, store, VirtualClock(loop, EPOCH_S)), loop=loop)
+            return asyncio.run(outcome(store, plan.shown_s))
     finally:
-        database.forget()
+        database.dispose()
 
 
 async def live(arrivals_s: NDArray[np.float64], plan: Plan, store: Store, clock: Clock) -> None:
@@ -108,13 +106,12 @@ async def live(arrivals_s: NDArray[np.float64], plan: Plan, store: Store, clock:
         store=store,
         provider=SteadyProvider(clock=clock, billing=plan.billing, boot_s=plan.boot_s),
         listeners=SteadyListeners(plan.task_s),
-        examine=_examine,
+        xray=_xray,
         settings=_settings(plan),
         clock=clock,
-        log=EventLog(store),
-        token_of=lambda vm_id: vm_id,
+        token_for=lambda vm_id: vm_id,
         new_id=lambda kind: f"{kind}{next(ids)}",
-        reconcile_s=_SELDOM_S,
+        reconcile_interval_s=_SELDOM_S,
     )
     await orchestrator.start()
     loop = asyncio.get_running_loop()
@@ -184,45 +181,34 @@ def _submission(submission_id: str, created_at: float) -> NewSubmission:
 _SEEN = Xray(arch="", gpu="MI300X", compiler="", compiles=True, kernels=[], findings=[])
 
 
-async def _examine(_record: Submission, _code: str) -> Xray:
+async def _xray(_submission: Submission, _code: str) -> Xray:
     return _SEEN
 
 
-def outcome(c: Connection, shown_s: tuple[float, float] = (0.0, 0.0)) -> Outcome:
-    """What the books say of a life."""
-    submissions, attempts, vms = schema.submissions.c, schema.attempts.c, schema.vms.c
-    waits = c.execute(
-        select(attempts.started_at - submissions.created_at)
-        .join_from(schema.submissions, schema.attempts)
-        .order_by(submissions.created_at, attempts.started_at)
-    )
-    waited_s = np.array([row[0] for row in waits])
-    lived_s = c.execute(select(func.sum(vms.ended_at - vms.started_at))).scalar()
-    worked_s = c.execute(select(func.sum(attempts.ended_at - attempts.started_at))).scalar()
-    cold = c.execute(select(func.count()).select_from(schema.vms)).scalar()
-    return Outcome(
-        usd=ledger.total_usd(c),
-        waited_s=waited_s,
-        cold_starts=int(cold or 0),
-        lived_s=float(lived_s or 0.0),
-        worked_s=float(worked_s or 0.0),
-        usd_by_day=tuple(_by_day(c)),
-        intervals=tuple(_intervals(c, *shown_s)),
+async def outcome(store: Store, shown_s: tuple[float, float] = (0.0, 0.0)) -> ReplayResult:
+    """Return the results of a replay from its store."""
+    begin_s, end_s = shown_s
+    report = await store.replay_report(since=EPOCH_S, begin=EPOCH_S + begin_s, end=EPOCH_S + end_s)
+    return ReplayResult(
+        usd=report.total_usd,
+        waited_s=np.array(report.waits_s),
+        cold_starts=report.vms,
+        lived_s=report.lived_s,
+        worked_s=report.worked_s,
+        usd_by_day=tuple(_by_day(report.by_day)),
+        intervals=tuple(_interval(entry) for entry in report.entries),
     )
 
 
-def _by_day(c: Connection) -> list[Decimal]:
-    found = ledger.by_day(c, EPOCH_S)
-    days = {(datetime.fromisoformat(day) - _FIRST_DAY).days: usd for day, usd in found.items()}
+def _by_day(by_day: dict[str, Decimal]) -> list[Decimal]:
+    days = {(datetime.fromisoformat(day) - _FIRST_DAY).days: usd for day, usd in by_day.items()}
     return [days.get(number, Decimal(0)) for number in range(max(days, default=-1) + 1)]
 
 
-def _intervals(c: Connection, begin_s: float, end_s: float) -> list[Interval]:
-    entries = schema.ledger.c
-    within = select(entries.vm_id, entries.meter, entries.started_at, entries.ended_at).where(
-        entries.started_at < EPOCH_S + end_s, entries.ended_at > EPOCH_S + begin_s
+def _interval(entry: LedgerEntry) -> Interval:
+    return Interval(
+        vm_id=entry.vm_id,
+        meter=entry.meter,
+        began_s=entry.started_at - EPOCH_S,
+        ended_s=entry.ended_at - EPOCH_S,
     )
-    return [
-        Interval(vm_id=vm_id, meter=Meter(meter), began_s=began_at - EPOCH_S, ended_s=ended_at - EPOCH_S)
-        for vm_id, meter, began_at, ended_at in c.execute(within.order_by(entries.started_at))
-    ]

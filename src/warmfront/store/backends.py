@@ -1,7 +1,7 @@
-"""The two databases: how a connection to each is made, and how one service keeps it to itself.
+"""The two database backends: how to connect to each, and how one service locks it.
 
-Nothing here knows a table. SQLite is locked by a file beside it, PostgreSQL by an advisory lock of the
-writer's own session: a writer that lost its connection has lost the lock too, and cannot write without it.
+SQLite is locked by a file beside it, PostgreSQL by an advisory lock of the writer's own session: a writer
+that lost its connection has lost the lock too, and cannot write without it. Nothing here knows a table.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from urllib.parse import quote
 
 from sqlalchemy import URL, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, OperationalError
-from sqlalchemy.pool import NullPool, QueuePool, StaticPool
+from sqlalchemy.pool import NullPool, QueuePool
 
 from warmfront.errors import BadSetting, StoreUnavailable
-from warmfront.store.failures import is_cut, name_of
+from warmfront.store.database_errors import is_cut, name_of
 
 if TYPE_CHECKING:
     from typing import IO
@@ -28,74 +28,74 @@ if TYPE_CHECKING:
 
     from warmfront.settings import Settings
 
-#: Reads at once, each on a connection of its own.
+#: Concurrent reads, each on its own connection.
 READERS = 4
 _BUSY_TIMEOUT_S = 5
 _CONNECT_TIMEOUT_S = 5
-_LOCK_PATIENCE_S = 2
-#: Says which of a database's advisory locks is ours: "warmfron" in ASCII.
+_LOCK_TIMEOUT_S = 2
+#: The key of our advisory lock: "warmfron" in ASCII.
 _LOCK_KEY = int.from_bytes(b"warmfron", "big", signed=True)
 
 
 class Backend(Protocol):
-    """A database that the store can be kept in."""
+    """A kind of database."""
 
     url: URL
 
     def prepare(self) -> None:
-        """Make what must be there before the first connection."""
+        """Create what must exist before the first connection."""
 
     def writer(self) -> Engine:
-        """For the one connection that writes."""
+        """Return an engine for the one connection that writes."""
 
     def reader(self) -> Engine:
-        """For connections that cannot write."""
+        """Return an engine for read-only connections."""
 
-    def is_current(self, opened: object) -> bool:
-        """Whether a connection opened then still leads to the database; `mark` gives `opened`."""
+    def is_current(self, identity: object) -> bool:
+        """Return whether the database is still the one that `identity` described."""
 
-    def mark(self) -> object:
-        """What tells this database from another one put in its place."""
+    def identity(self) -> object:
+        """Return a value that differs if another database takes the place of this one."""
 
-    def hold(self, connection: Connection) -> None:
-        """Keep every other service out, or raise `StoreUnavailable` that says who is in."""
+    def lock(self, connection: Connection) -> None:
+        """Lock out other services, or raise `StoreUnavailable` that names the holder of the lock."""
 
-    def let_go(self) -> None:
-        """End the hold, where closing the connection does not."""
+    def unlock(self) -> None:
+        """Release the lock, where closing the connection does not."""
 
     def ticket(self, connection: Connection) -> int | None:
-        """By what to ask later whether this transaction came through; None where a commit tells for sure."""
+        """Return an id to check later whether this transaction was committed; None if never in doubt."""
 
-    def came_through(self, connection: Connection, ticket: int) -> bool | None:
-        """Whether that transaction is committed; None if it is not decided yet."""
+    def was_committed(self, connection: Connection, ticket: int) -> bool | None:
+        """Return whether that transaction was committed; None while it is in progress."""
 
 
 def backend_of(settings: Settings) -> Backend:
-    """The database that the settings name: SQLite in the data directory, if none."""
+    """Return the backend that the settings name; SQLite in the data directory by default."""
     if settings.database_url is None:
         return Sqlite(settings.data_dir / "warmfront.db")
     try:
         url = make_url(settings.database_url)
     except (ArgumentError, ValueError):
-        # The parser's own words may repeat the address, password and all.
-        raise _bad_url("cannot be read as an address") from None
+        # The parser's message may repeat the URL with its password.
+        raise _bad_url("is not a database URL") from None
     if url.get_backend_name() == "postgresql":
         return Postgres(url)
     if not url.database or url.database == ":memory:":
-        raise _bad_url("names no file")
+        raise _bad_url("does not name a file")
     return Sqlite(Path(url.database).absolute())
 
 
 def _bad_url(problem: str) -> BadSetting:
     return BadSetting(
         f"WARMFRONT_DATABASE_URL {problem}.",
-        hint="Such as postgresql://user:password@host/name or sqlite:////path/to/file.db; "
-        "write special characters of a password as %40 and the like.",
+        hint="Use the form postgresql://user:password@host/name or sqlite:////path/to/file.db; "
+        "percent-encode special characters of the password, such as %40 for @.",
     )
 
 
 class Sqlite:
-    """A file, in WAL mode: readers never wait for the writer."""
+    """An SQLite file in WAL mode: readers never wait for the writer."""
 
     def __init__(self, path: Path) -> None:
         self.url = URL.create("sqlite", database=str(path))
@@ -103,24 +103,24 @@ class Sqlite:
         self._lock: IO[str] | None = None
 
     def prepare(self) -> None:
-        """Make the file and its directory; only its owner may read it."""
+        """Create the file, readable by its owner only, and its directory."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._path.touch(mode=0o600)
         except OSError as error:
             raise StoreUnavailable(
-                f"The database {self._path} cannot be made: {error.strerror}.",
-                hint="Set WARMFRONT_DATA_DIR to a directory that this user may write.",
+                f"Cannot create the database {self._path}: {error.strerror}.",
+                hint="Set WARMFRONT_DATA_DIR to a directory that this user can write to.",
             ) from None
 
     def writer(self) -> Engine:
-        """A write is durable against the death of any process; WAL is synced at each checkpoint."""
+        """Return an engine whose commits survive any process; WAL is synced at each checkpoint."""
         engine = create_engine("sqlite://", creator=self._connect, poolclass=NullPool, hide_parameters=True)
         pragmas = ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON")
         return _with_transactions(engine, "BEGIN IMMEDIATE", pragmas)
 
     def reader(self) -> Engine:
-        """Each read sees one moment."""
+        """Return an engine whose reads each see a consistent snapshot."""
         engine = create_engine(
             "sqlite://",
             creator=self._connect,
@@ -132,7 +132,7 @@ class Sqlite:
         return _with_transactions(engine, "BEGIN", ("query_only = ON",))
 
     def _connect(self) -> sqlite3.Connection:
-        # `rw`, not `rwc`: a file that is gone must not come back empty.
+        # `rw`, not `rwc`: a deleted file must not be recreated empty.
         return sqlite3.connect(
             f"file:{quote(str(self._path))}?mode=rw",
             uri=True,
@@ -140,62 +140,54 @@ class Sqlite:
             check_same_thread=False,
         )
 
-    def mark(self) -> object:
-        """Which file it is: writing to one that was moved away or deleted succeeds, and is lost."""
+    def identity(self) -> object:
+        """Return device and inode: writes to a file that was moved or deleted succeed and are lost."""
         try:
-            found = self._path.stat()
+            status = self._path.stat()
         except OSError:
             return None
-        return found.st_dev, found.st_ino
+        return status.st_dev, status.st_ino
 
-    def is_current(self, opened: object) -> bool:
-        """Whether the same file is still in its place."""
-        return self.mark() == opened
+    def is_current(self, identity: object) -> bool:
+        """Return whether the path still names the same file."""
+        return self.identity() == identity
 
-    def hold(self, connection: Connection) -> None:
-        """A lock on a file, which ends with this process however it ends."""
+    def lock(self, connection: Connection) -> None:
+        """Lock a file beside the database; the lock ends with this process, however it ends."""
         del connection
         if self._lock is not None:
             return
-        lock = Path(f"{self._path}.lock").open("a+", encoding="utf-8")  # noqa: SIM115 - held, not used
+        lock = Path(f"{self._path}.lock").open("a+", encoding="utf-8")  # noqa: SIM115 - it stays open while the lock is held
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             lock.seek(0)
             holder = lock.read().strip() or "another process"
             lock.close()
-            raise _held(name_of(self.url), holder) from None
+            raise _locked_by(name_of(self.url), holder) from None
         lock.truncate(0)
         lock.write(f"{_own_name()}\n")
         lock.flush()
         self._lock = lock
 
     def ticket(self, connection: Connection) -> int | None:
-        """A commit that failed here did not happen."""
+        """Return None: a commit that failed on SQLite did not happen."""
         del connection
         return None
 
-    def came_through(self, connection: Connection, ticket: int) -> bool | None:
-        """Never asked."""
+    def was_committed(self, connection: Connection, ticket: int) -> bool | None:
+        """Raise: there are no tickets."""
         raise NotImplementedError(connection, ticket)
 
-    def let_go(self) -> None:
-        """Close the lock's file."""
+    def unlock(self) -> None:
+        """Close the lock file."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
 
 
-def memory_engine() -> Engine:
-    """SQLite in memory on one connection, with real transactions: for simulations, with no threads."""
-    engine = create_engine(
-        "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}, hide_parameters=True
-    )
-    return _with_transactions(engine, "BEGIN", ())
-
-
 def _with_transactions(engine: Engine, begin: str, pragmas: tuple[str, ...]) -> Engine:
-    """Begin each transaction ourselves: Python's driver begins late, and not at all before a SAVEPOINT."""
+    """Begin transactions explicitly: Python's driver begins them late, and not at all before a SAVEPOINT."""
 
     def on_connect(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy's wrapper of a driver's
         connection.isolation_level = None
@@ -211,7 +203,7 @@ def _with_transactions(engine: Engine, begin: str, pragmas: tuple[str, ...]) -> 
 
 
 class Postgres:
-    """A server. A host that dies without a word is noticed, by both sides, within a minute."""
+    """A PostgreSQL server. TCP keepalives detect a dead peer within a minute, on both sides."""
 
     def __init__(self, url: URL) -> None:
         self.url = url.set(drivername="postgresql+psycopg")
@@ -226,16 +218,16 @@ class Postgres:
         self._url = self.url.set(query={**ours, **self.url.query})
 
     def prepare(self) -> None:
-        """Nothing: an operator made the database."""
+        """Do nothing: the operator created the database."""
 
     def writer(self) -> Engine:
-        """Its one connection holds the lock."""
+        """Return an engine whose one connection holds the lock."""
         engine = create_engine(self._url, poolclass=NullPool, hide_parameters=True)
         event.listen(engine, "connect", _limit_session)
         return engine
 
     def reader(self) -> Engine:
-        """Each read sees one moment."""
+        """Return an engine whose reads each see a consistent snapshot."""
         engine = create_engine(
             self._url,
             pool_size=READERS,
@@ -248,29 +240,29 @@ class Postgres:
         return engine
 
     def ticket(self, connection: Connection) -> int | None:
-        """The server's own number of the transaction."""
+        """Return the server's id of the transaction."""
         return connection.exec_driver_sql("SELECT txid_current()").scalar_one()  # type: ignore[no-any-return]  # bigint
 
-    def came_through(self, connection: Connection, ticket: int) -> bool | None:
-        """The server remembers for long enough."""
+    def was_committed(self, connection: Connection, ticket: int) -> bool | None:
+        """Ask the server, which keeps the status of recent transactions."""
         status = connection.execute(text("SELECT txid_status(:ticket)"), {"ticket": ticket}).scalar_one()
         return None if status == "in progress" else status == "committed"
 
-    def mark(self) -> object:
-        """A connection that is not to the server any more says so itself."""
+    def identity(self) -> object:
+        """Return None: a connection to a server that is gone fails by itself."""
         return None
 
-    def is_current(self, opened: object) -> bool:
-        """See `mark`."""
-        return opened is None
+    def is_current(self, identity: object) -> bool:
+        """Return True; see `identity`."""
+        return identity is None
 
-    def hold(self, connection: Connection) -> None:
-        """An advisory lock, which ends with this session however it ends.
+    def lock(self, connection: Connection) -> None:
+        """Take an advisory lock, which ends with this session, however it ends.
 
-        It waits a little: the server may need a moment to see that the process before this one is dead.
+        Wait a moment for it: the server may not have noticed yet that the previous process is dead.
         """
         try:
-            connection.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_PATIENCE_S}s'"))
+            connection.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT_S}s'"))
             connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": _LOCK_KEY})
             connection.commit()
         except OperationalError as error:
@@ -278,10 +270,10 @@ class Postgres:
                 raise
             connection.rollback()
             holder = connection.execute(_HOLDER, {"key": _LOCK_KEY}).scalar() or "another service"
-            raise _held(name_of(self.url), holder) from None
+            raise _locked_by(name_of(self.url), holder) from None
 
-    def let_go(self) -> None:
-        """Closing the connection does it."""
+    def unlock(self) -> None:
+        """Do nothing: closing the connection releases the lock."""
 
 
 _HOLDER = text("""
@@ -294,7 +286,7 @@ _HOLDER = text("""
 
 
 def _limit_session(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy's wrapper of a driver's
-    """So that the server frees the lock of a host that died, and no statement hangs for ever."""
+    """Make the server release the lock of a dead host, and limit every statement in time."""
     connection.autocommit = True
     connection.execute(
         "SELECT set_config('tcp_keepalives_idle', '10', false),"
@@ -305,11 +297,11 @@ def _limit_session(connection: Any, _record: object) -> None:  # noqa: ANN401 - 
     connection.autocommit = False
 
 
-def _held(database: str, holder: str) -> StoreUnavailable:
+def _locked_by(database: str, holder: str) -> StoreUnavailable:
     return StoreUnavailable(
         f"The database {database} is in use by {holder}.",
-        hint="One service works on a database at a time: stop that one, or give this one "
-        "a WARMFRONT_DATA_DIR or WARMFRONT_DATABASE_URL of its own.",
+        hint="A database serves one Warmfront service at a time: stop the other one, or set another "
+        "WARMFRONT_DATA_DIR or WARMFRONT_DATABASE_URL.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Brings a database's tables from whatever version they have to ours. It never goes back."""
+"""Upgrade the tables of a database to the current version. There are no downgrades."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ if TYPE_CHECKING:
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def upgrade(c: Connection) -> None:
-    """Run the migrations that this database has not seen, all or none of them."""
-    found = revision(c)
-    if found == REVISION:
+def upgrade(conn: Connection) -> None:
+    """Run the missing migrations, all or none of them."""
+    current = revision(conn)
+    if current == REVISION:
         return
-    # Here, not above: it takes longer to load than a database that is up to date takes to open.
+    # Late: importing Alembic takes longer than opening a database that is up to date.
     from alembic import command  # noqa: PLC0415 - see above
     from alembic.script import ScriptDirectory  # noqa: PLC0415 - see above
 
-    config = alembic_config(c)
+    config = alembic_config(conn)
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if found is not None and found not in known:
+    if current is not None and current not in known:
         raise StoreUnavailable(
-            f"The database is of version {found}, which this Warmfront does not know: a newer one made it.",
-            hint="Install that version again, or a later one.",
+            f"The database has schema version {current}, which this version of Warmfront does not know.",
+            hint="A newer version created it: install that version or a later one.",
         )
     command.upgrade(config, "head")
 
 
-def is_current(c: Connection) -> bool:
-    """Whether the tables are the ones that this version knows."""
-    return revision(c) == REVISION
+def is_current(conn: Connection) -> bool:
+    """Return whether the tables have the current version."""
+    return revision(conn) == REVISION
 
 
-def revision(c: Connection) -> str | None:
-    """The version of the database's tables; None if there are none yet."""
-    if not inspect(c).has_table("alembic_version"):
+def revision(conn: Connection) -> str | None:
+    """Return the version of the tables; None if there are none yet."""
+    if not inspect(conn).has_table("alembic_version"):
         return None
-    found = c.execute(text("SELECT version_num FROM alembic_version")).scalar()
-    return None if found is None else str(found)
+    version = conn.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return None if version is None else str(version)
 
 
-def alembic_config(c: Connection) -> Config:
-    """What Alembic wants to know, for `migrations/env.py`; there is no file to configure it by."""
+def alembic_config(conn: Connection) -> Config:
+    """Return the configuration of Alembic, which is not read from a file here."""
     from alembic.config import Config  # noqa: PLC0415 - see `upgrade`
 
-    config = Config(attributes={"connection": c})
+    config = Config(attributes={"connection": conn})
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     return config

@@ -3,59 +3,75 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from decimal import Decimal
-
     from warmfront.submission import Submission
+    from warmfront.vm import VMInstance
 
 
 @dataclass(frozen=True, kw_only=True)
 class StoredEvent:
-    """One event of the log."""
+    """One event of a submission's event log."""
 
     submission_id: str
-    id: int  #: from 1, without gap
+    id: int  #: from 1, increasing by one
     time: float
     fields: dict[str, Any]  #: `status` first
+    is_verdict: bool = False  #: it was stored as the verdict; only set on the event that `complete` returns
 
     @property
     def status(self) -> str:
-        """What happened."""
+        """The status that names the kind of event."""
         return str(self.fields["status"])
+
+
+class AttemptOutcome(StrEnum):
+    """How an attempt ended where it gave no verdict; otherwise its outcome is the verdict."""
+
+    LOST = "LOST"  #: infrastructure failed; counted against the retries of its submission
+    INTERRUPTED = "INTERRUPTED"  #: the service was stopped in an orderly way; not counted
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttemptRecord:
-    """One try on one VM."""
+    """One execution of a submission on one VM."""
 
     id: str
     submission_id: str
     vm_id: str
     number: int  #: 1 for the first
     started_at: float
-    last_seq: int = 0  #: the listener's events are stored up to here
+    last_seq: int = 0  #: the listener's events are stored up to this sequence number
     ended_at: float | None = None
-    outcome: str = ""  #: a verdict, or LOST
-    cold: bool = False  #: its VM was booted for it
+    outcome: str = ""  #: a verdict or an `AttemptOutcome`; empty while it is live
+    cold: bool = False  #: its VM was provisioned for it
     reason: str = ""  #: why it was lost
 
 
-class Running(NamedTuple):
+class RunningAttempt(NamedTuple):
     """A submission that is on a VM now."""
 
     vm_id: str
-    started_at: float  #: its attempt
+    started_at: float  #: when its attempt began
     submission_id: str
     owner: str
     problem: str
     endpoint: str
 
 
+class Arrival(NamedTuple):
+    """When a submission that got a VM was created, by whom, and for which GPU."""
+
+    created_at: float
+    owner: str
+    gpu: str
+
+
 class Meter(StrEnum):
-    """What a VM did while an interval was billed."""
+    """What a VM did during a billed interval."""
 
     PROVISIONING = "PROVISIONING"
     WORK = "WORK"
@@ -64,19 +80,19 @@ class Meter(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerEntry:
-    """One billed interval of one VM. Provisioning and idle belong to the submission served next."""
+    """One billed interval of one VM. Provisioning and idle time belong to the submission served next."""
 
     vm_id: str
     meter: Meter
     started_at: float
     ended_at: float
     amount_usd: Decimal
-    submission_id: str | None = None  #: None: nobody came any more
+    submission_id: str | None = None  #: None: no submission followed
     owner: str | None = None
 
 
 class Role(StrEnum):
-    """What a key may do."""
+    """What an API key allows."""
 
     USER = "user"
     OPERATOR = "operator"
@@ -84,19 +100,111 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ApiKey:
-    """A key, but for its secret."""
+    """An API key without its secret."""
 
     id: str
     user: str
     role: Role
     created_at: float
     revoked_at: float | None = None
-    team: str | None = None  #: whose dollars a day are counted together
+    team: str | None = None  #: the daily spending of a team's members is summed
 
 
 @dataclass(frozen=True, kw_only=True)
-class Page:
-    """Some of a list, and where the next ones begin."""
+class SubmissionPage:
+    """One page of a list of submissions."""
 
     items: list[Submission] = field(default_factory=list)
-    next_cursor: str | None = None
+    next_cursor: str | None = None  #: None on the last page
+
+
+@dataclass(frozen=True, kw_only=True)
+class DailySpending:
+    """Dollars spent since midnight UTC."""
+
+    user_usd: Decimal = Decimal(0)
+    team_usd: Decimal = Decimal(0)  #: by all members of the user's team; 0 without a team
+    total_usd: Decimal = Decimal(0)  #: by the whole service, idle VMs included
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecoveredState:
+    """Everything that the orchestrator needs to continue after a restart."""
+
+    live_vms: list[VMInstance]
+    unfinished: list[Submission]
+    attempts: dict[str, AttemptRecord]  #: the live attempt, by submission id
+    lost_attempts: dict[str, int]  #: attempts lost to infrastructure, by submission id
+    settled_usd: Decimal  #: the cost of all VMs that have ended
+    alert_sent: bool
+    boot_times: list[tuple[str, float]]  #: GPU and seconds of the latest VMs, oldest first
+    arrivals: list[Arrival]  #: oldest first
+
+
+@dataclass(frozen=True, kw_only=True)
+class Totals:
+    """Counts since the database was created."""
+
+    tasks_completed: int  #: submissions that got a verdict on a VM
+    cold_starts: int  #: attempts for which a VM was provisioned
+    warm_reuses: int  #: attempts that found a ready VM
+    by_verdict: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatencyQuantiles:
+    """Seconds from submission to verdict, of the latest submissions judged on a VM; None without any."""
+
+    count: int
+    p50_s: float | None
+    p90_s: float | None
+    p99_s: float | None
+
+
+@dataclass(kw_only=True)
+class ProblemStatistics:
+    """How often and how fast one problem was solved."""
+
+    solutions: int = 0  #: accepted submissions of all users
+    solved_by_user: bool = False  #: the user in question has an accepted submission
+    best_ms: dict[tuple[str, bool], float] = field(default_factory=dict)  #: by GPU and `simulated`
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostReport:
+    """Where the money went."""
+
+    by_vm: list[tuple[VMInstance, dict[Meter, Decimal]]]
+    by_meter: dict[Meter, Decimal]
+    by_day: dict[str, Decimal]
+    history_by_day: dict[str, Decimal]  #: as `by_day`, over the days that a forecast uses
+    user_today_usd: Decimal
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperationsReport:
+    """The figures of the operations page, all from one moment."""
+
+    vms: list[VMInstance]
+    running: list[RunningAttempt]
+    entries: list[LedgerEntry]
+    billed_usd: Decimal
+    by_hour: dict[float, Decimal]
+    by_day: dict[str, dict[Meter, Decimal]]
+    by_owner: dict[str | None, Decimal]
+    totals: Totals
+    task_costs_usd: dict[bool, Decimal]  #: average, by whether the attempt was a cold start
+    latencies: dict[str, LatencyQuantiles]  #: `all`, `cold` and `warm`
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayReport:
+    """What a replay costs and how long its submissions waited."""
+
+    total_usd: Decimal
+    waits_s: list[float]  #: from arrival to the start of its attempt, in order of arrival
+    vms: int
+    lived_s: float
+    worked_s: float
+    by_day: dict[str, Decimal]
+    entries: list[LedgerEntry]  #: of the requested interval

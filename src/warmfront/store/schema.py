@@ -1,6 +1,6 @@
-"""The tables, for queries to name; a database gets them by the migrations beside this.
+"""The tables as SQLAlchemy sees them. The migrations create them in a database.
 
-One shape for SQLite and PostgreSQL: text, doubles, integers and booleans only. Nothing here runs a query.
+SQLite and PostgreSQL share one schema, of text, doubles, integers and booleans only.
 """
 
 from __future__ import annotations
@@ -21,64 +21,69 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    or_,
 )
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Dialect
+    from collections.abc import Collection
 
-#: The migration that makes the tables below.
-REVISION = "0002"
+    from sqlalchemy import ColumnElement, Connection, Dialect
+
+    from warmfront.submission import SubmissionState
+
+#: The migration that creates the tables below.
+REVISION = "0003"
 
 
 class Usd(TypeDecorator[Decimal]):
-    """Dollars, kept as whole billionths: exact on every database, and summed exactly."""
+    """Dollars, stored as whole billionths: exact on every database, also in sums."""
 
     impl = BigInteger
     cache_ok = True
 
     def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> int | None:
-        """To billionths; a finer amount is a mistake of the caller."""
+        """Convert to billionths; a finer amount is a bug in the caller."""
         del dialect
         if value is None:
             return None
         billionths = Decimal(value).scaleb(9)
         whole = int(billionths)
         if whole != billionths:
-            raise ValueError(f"{value} dollars are not a whole number of billionths")
+            raise ValueError(f"${value} is not a whole number of billionths of a dollar")
         return whole
 
-    def process_result_value(self, value: Any | None, dialect: Dialect) -> Decimal | None:  # noqa: ANN401 - SUM's is wider
-        """From billionths; PostgreSQL's SUM of them is a Decimal already."""
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> Decimal | None:  # noqa: ANN401 - int, or Decimal for a SUM
+        """Convert from billionths; PostgreSQL returns a SUM of them as a Decimal."""
         del dialect
         return None if value is None else Decimal(value).scaleb(-9)
 
 
 class Json(TypeDecorator[dict[str, Any]]):
-    """An object, kept as JSON text with its keys in their order."""
+    """An object, stored as JSON text that keeps the order of its keys."""
 
     impl = Text
     cache_ok = True
 
     def process_bind_param(self, value: dict[str, Any] | None, dialect: Dialect) -> str:
-        """To text."""
+        """Convert to text."""
         del dialect
         text = _encode(value)
         try:
             text.encode()
-        except UnicodeEncodeError:  # half a surrogate pair is text in Python and in JSON, and in no database
+        except UnicodeEncodeError:  # an unpaired surrogate is valid in Python and JSON, not in UTF-8
             return _encode_ascii(value)
         return text
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> dict[str, Any]:  # noqa: ANN401 - text
-        """From text."""
+        """Convert from text."""
         del dialect
-        return json.loads(value or "{}")  # type: ignore[no-any-return]  # it was an object
+        return json.loads(value or "{}")  # type: ignore[no-any-return]  # an object was stored
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _encode_ascii = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
-#: Names for every constraint, so that a later migration can speak of it.
+#: Every constraint has a name, so that a later migration can refer to it.
 metadata = MetaData(
     naming_convention={
         "pk": "pk_%(table_name)s",
@@ -124,7 +129,7 @@ submissions = Table(
     Index(None, "finished_at"),
 )
 
-#: Apart from `submissions`, whose rows change with every event: SQLite would write the code anew each time.
+#: Separate from `submissions`, whose rows change with every event: SQLite would rewrite the code each time.
 sources = Table(
     "sources",
     metadata,
@@ -175,14 +180,15 @@ vms = Table(
     Column("simulated", Boolean, nullable=False),
     Column("escrow_usd", Usd, nullable=False),
     Column("metered_until", Double),
-    Column("boots_for", Text),
+    Column("provisioned_for", Text),
     Column("tasks_done", Integer, nullable=False),
+    Column("failed", Boolean, nullable=False),
     Column("reason", Text, nullable=False),
     Index(None, "state", "created_at"),
     Index(None, "created_at"),
 )
 
-#: Without a foreign key: a bill is written down even for a VM that nothing else is known of.
+#: No foreign key: a bill is recorded even for a VM that is otherwise unknown.
 ledger = Table(
     "ledger",
     metadata,
@@ -231,6 +237,14 @@ marks = Table(
 )
 
 
+def state_in(states: Collection[SubmissionState]) -> ColumnElement[bool]:
+    """Return the condition that a submission is in one of these states.
+
+    Equality tests instead of SQLAlchemy's `in_`, which is rendered again for every execution.
+    """
+    return or_(*(submissions.c.state == state for state in sorted(states)))
+
+
 def create_all(connection: Connection) -> None:
-    """Make every table in an empty database at once, as a simulation in memory wants; others migrate."""
+    """Create every table in an empty in-memory database; databases on disk are migrated instead."""
     metadata.create_all(connection, checkfirst=False)

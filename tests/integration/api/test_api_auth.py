@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.api_harness import Client, Lab, served
-from warmfront.store import keys
+from warmfront.store import key_queries
 
 GUARDED = [
     ("GET", "/api/amd/submissions"),
@@ -62,9 +62,9 @@ async def test_a_revoked_key_opens_nothing_from_then_on(lab: Lab) -> None:
     """The next request with it is 401; the user's other key goes on."""
     first, second = lab.user("ada"), lab.user("ada")
     assert (await first.get("/api/amd/gpus")).status == 200
-    oldest = lab.database.run(keys.all_keys)
+    oldest = lab.database.run(key_queries.all_keys)
     lost = next(key for key in oldest if key.id in first._headers["authorization"])
-    lab.database.run(keys.revoke, lost.id, lab.clock.now())
+    lab.database.run(key_queries.revoke, lost.id, lab.clock.now())
     assert (await first.get("/api/amd/gpus")).status == 401
     assert (await second.get("/api/amd/gpus")).status == 200
 

@@ -37,32 +37,32 @@ def test_what_is_not_there_is_said_in_the_same_shape(method: str, path: str, sta
 @served(start=False)
 async def test_a_store_that_is_away_is_503(lab: Lab) -> None:
     """Every route says so, with when to try again; when it is back, so is the service."""
-    real = lab.store.read
+    real = lab.store.database.read
 
     async def gone(*_: object, **__: object) -> None:
         raise StoreUnavailable
 
-    lab.store.read = gone
+    lab.store.database.read = gone
     for path in ("/api/amd/submissions", "/api/amd/metrics", "/metrics", "/api/amd/gpus"):
         answer = await lab.client.get(path)
         assert (answer.status, answer.json()["code"]) == (503, "STORE_UNAVAILABLE")
         assert int(answer.headers["retry-after"]) > 0
-    lab.store.read = real
+    lab.store.database.read = real
     assert (await lab.client.get("/api/amd/submissions")).status == 200
 
 
 @served(start=False)
 async def test_a_submission_that_cannot_be_stored_is_not_taken(lab: Lab) -> None:
     """A full disk: 503, and nothing is left that would never get its verdict."""
-    real = lab.store.write
+    real = lab.store.database.write
 
     async def full(*_: object, **__: object) -> None:
         raise StoreUnavailable("The disk is full.")
 
-    lab.store.write = full
+    lab.store.database.write = full
     answer = await lab.client.submit()
     assert (answer.status, answer.json()["detail"]) == (503, "The disk is full.")
-    lab.store.write = real
+    lab.store.database.write = real
     assert (await lab.client.get("/api/amd/submissions")).json()["items"] == []
     assert (await lab.client.submit()).status == 202
 
@@ -87,7 +87,7 @@ def test_a_bug_of_ours_is_500_with_a_number(caplog: pytest.LogCaptureFixture) ->
         async def buggy(*_: object, **__: object) -> None:
             raise RuntimeError("the password is hunter2")
 
-        lab.store.write = buggy
+        lab.store.database.write = buggy
         answer = await lab.client.submit()
         assert (answer.status, answer.json()["code"]) == (500, "INTERNAL")
         assert b"hunter2" not in answer.body

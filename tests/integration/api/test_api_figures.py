@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.support.api_harness import Lab, served
 from warmfront.api import serialization
 from warmfront.errors import ProviderError, StoreUnavailable
-from warmfront.store import ledger, vms
+from warmfront.store import ledger_queries, vm_queries
 from warmfront.store.records import LedgerEntry, Meter
 from warmfront.vm import VMInstance, VMState
 
@@ -27,8 +27,8 @@ def _before(lab: Lab) -> None:
     over = VMInstance(
         id="vm_x", provider="simulated", gpu="MI300X", state=VMState.TERMINATED, created_at=1.0, ended_at=2.0
     )
-    lab.database.run(vms.save, over)
-    lab.database.run(ledger.add, [_spent("5.25")])
+    lab.database.run(vm_queries.save, over)
+    lab.database.run(ledger_queries.add, [_spent("5.25")])
 
 
 @served(before=_before)
@@ -109,7 +109,7 @@ async def test_costs_that_the_provider_does_not_ask_for_are_shown(lab: Lab) -> N
     agreed = (await lab.client.get("/api/amd/costs")).json()
     assert (agreed["audit"]["vms"], agreed["audit"]["differences"]) == (1, [])
     vm_id = agreed["by_vm"][0]["vm_id"]
-    await lab.store.write(ledger.add, [replace(_spent("0.5"), vm_id=vm_id)])
+    await lab.store.database.write(ledger_queries.add, [replace(_spent("0.5"), vm_id=vm_id)])
     await lab.billing_reconciler.reconcile()
     (difference,) = (await lab.client.get("/api/amd/costs")).json()["audit"]["differences"]
     assert difference["vm_id"] == vm_id
@@ -216,7 +216,7 @@ async def test_a_service_that_cannot_serve_says_why(lab: Lab) -> None:
     async def lost() -> None:
         raise ProviderError("the cloud is away")
 
-    lab.store.read, lab.provider.leases = gone, lost
+    lab.store.database.read, lab.provider.leases = gone, lost
     assert (await lab.client.get("/health")).status == 200
     answer = await lab.client.get("/ready")
     assert (answer.status, answer.json()["status"]) == (503, "not ready")

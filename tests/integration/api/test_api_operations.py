@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.api_harness import Client, Exchange, Lab, parse_events, served
 from warmfront.store.records import Role
-from warmfront.testing.listeners import Kernel
+from warmfront.testing.fake_listeners import Kernel
 
 PLACE = "/api/amd/operations"
 

@@ -14,7 +14,7 @@ import pytest
 from tests.support.api_harness import Lab, served
 from warmfront.api.routes.forecasts import Simulations
 from warmfront.cli.cost_projections import what_if_lines
-from warmfront.store import attempts, ledger, log, submissions
+from warmfront.store import attempt_queries, event_queries, ledger_queries, submission_queries
 from warmfront.store.records import AttemptRecord, LedgerEntry, Meter, Role
 from warmfront.submission import NewSubmission
 
@@ -54,7 +54,7 @@ def _days(lab: Lab, usd: list[str]) -> None:
         )
         for number, amount in enumerate(usd)
     ]
-    lab.database.run(ledger.add, entries)
+    lab.database.run(ledger_queries.add, entries)
 
 
 @served(start=False, before=lambda lab: _days(lab, ["2", "3", "2", "3", "2", "3"]))
@@ -89,12 +89,12 @@ def _tasks(lab: Lab) -> None:
             code="//",
             created_at=lab.clock.now() - DAY_S * 5 + 20_000 * number,
         )
-        lab.database.run(submissions.create, new, {"status": "IN_QUEUE"})
-        lab.database.run(log.admit, new.id, {"status": "XRAY"}, new.created_at)
+        lab.database.run(submission_queries.create, new, {"status": "IN_QUEUE"})
+        lab.database.run(event_queries.admit, new.id, {"status": "XRAY"}, new.created_at)
         attempt = AttemptRecord(
             id=f"a{number}", submission_id=new.id, vm_id="vm", number=1, started_at=new.created_at
         )
-        lab.database.run(attempts.begin, attempt, {"status": "VM_READY"}, cold=False)
+        lab.database.run(attempt_queries.begin, attempt, {"status": "VM_READY"}, cold=False)
 
 
 @served(start=False, before=_tasks)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.api_harness import Client, Lab, served
-from warmfront.testing.listeners import Kernel
+from warmfront.testing.fake_listeners import Kernel
 from warmfront.verdicts import Verdict
 
 PLACE = "/api/amd/quote?problem=leaky-relu"
@@ -61,9 +61,9 @@ async def test_a_quote_says_that_the_credits_do_not_reach(lab: Lab) -> None:
 async def test_a_warm_vm_is_quoted_where_no_second_one_would_fit(lab: Lab) -> None:
     """What counts is one task more on the VM that there is, and asking reserves nothing."""
     await lab.client.submit(accept="*/*")
-    before = lab.orchestrator.money()
+    before = lab.orchestrator.budget_status()
     assert (await _quote(lab.client))["refusal"] is None
-    assert lab.orchestrator.money().reserved_usd == before.reserved_usd
+    assert lab.orchestrator.budget_status().reserved_usd == before.reserved_usd
 
 
 @served(daily_budget_usd=Decimal("0.0001"))
@@ -71,7 +71,7 @@ async def test_a_quote_says_that_the_day_is_spent(lab: Lab) -> None:
     """Only the user who spent it is told so."""
     ada, bob = lab.user("ada"), lab.user("bob")
     await ada.submit(accept="*/*")
-    assert "today" in (await _quote(ada))["refusal"]["detail"]
+    assert "Daily cap" in (await _quote(ada))["refusal"]["detail"]
     assert (await _quote(bob))["refusal"] is None
 
 

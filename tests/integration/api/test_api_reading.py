@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.api_harness import GOOD, Client, Lab, served
 from warmfront.store.records import Role
-from warmfront.testing.listeners import Kernel
+from warmfront.testing.fake_listeners import Kernel
 from warmfront.verdicts import Verdict
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.api_harness import BROKEN, GOOD, Lab, served
-from warmfront.store import keys, ledger, submissions
+from warmfront.store import key_queries, ledger_queries, submission_queries
 from warmfront.store.records import LedgerEntry, Meter, Role
 
 
@@ -138,7 +138,7 @@ def test_a_bad_field_is_named(fields: dict[str, Any], field: str, words: str) ->
         assert (refusal["status"], refusal["code"], refusal["field"]) == (422, "BAD_REQUEST", field)
         assert words in refusal["detail"]
         assert len(refusal["detail"]) < 400
-        assert lab.database.run(submissions.page).items == []
+        assert lab.database.run(submission_queries.page).items == []
 
     ask()
 
@@ -219,7 +219,7 @@ async def test_the_same_key_is_the_same_submission(lab: Lab) -> None:
     other = await lab.client.post("/api/amd/submit", {**body, "endpoint": "xray"}, **headers)
     assert again.json()["id"] == first.json()["id"]
     assert (other.status, other.json()["code"]) == (409, "CONFLICT")
-    assert len(lab.database.run(submissions.page).items) == 1
+    assert len(lab.database.run(submission_queries.page).items) == 1
 
 
 @served(start=False)
@@ -285,9 +285,36 @@ async def test_a_minute_has_so_many(lab: Lab) -> None:
     assert [answer.status for answer in answers] == [202, 202, 429]
     assert answers[2].json()["code"] == "RATE_LIMIT_EXCEEDED"
     assert (await bob.submit()).status == 202
-    assert len(lab.database.run(submissions.page, owner="ada").items) == 2
+    assert len(lab.database.run(submission_queries.page, owner="ada").items) == 2
     await asyncio.sleep(int(answers[2].headers["retry-after"]))
     assert (await ada.submit()).status == 202
+
+
+@served(start=False, rate_limit_per_min=1)
+async def test_a_retry_at_the_limit_gets_its_submission(lab: Lab) -> None:
+    """A retry with the same Idempotency-Key is not counted again and returns the first submission."""
+    body = {"solution_code": GOOD, "problem": "leaky-relu", "endpoint": "checker"}
+    answers = [
+        await lab.client.post("/api/amd/submit", body, accept="application/json", idempotency_key="k1")
+        for _ in range(3)
+    ]
+    assert [answer.status for answer in answers] == [202, 202, 202]
+    assert len({answer.json()["id"] for answer in answers}) == 1
+    other = await lab.client.post("/api/amd/submit", body, accept="application/json", idempotency_key="k2")
+    assert (other.status, other.json()["code"]) == (429, "RATE_LIMIT_EXCEEDED")
+
+
+@served(start=False, daily_budget_usd=Decimal("2.00"))
+async def test_a_retry_after_the_daily_cap_gets_its_submission(lab: Lab) -> None:
+    """A retry of a submission that was accepted before the cap was used up is not refused."""
+    ada = lab.user("ada")
+    body = {"solution_code": GOOD, "problem": "leaky-relu", "endpoint": "checker"}
+    first = await ada.post("/api/amd/submit", body, accept="application/json", idempotency_key="k1")
+    _spent(lab)
+    retry = await ada.post("/api/amd/submit", body, accept="application/json", idempotency_key="k1")
+    assert (first.status, retry.status) == (202, 202)
+    assert retry.json()["id"] == first.json()["id"]
+    assert (await ada.submit()).status == 402
 
 
 @served(start=False, daily_submissions=2)
@@ -307,7 +334,7 @@ async def test_a_thousand_at_once_are_counted_exactly(lab: Lab) -> None:
     statuses = [answer.status for answer in answers]
     assert statuses[-1] == 202
     assert (statuses[:-1].count(202), statuses[:-1].count(429)) == (600, 400)
-    assert lab.database.run(submissions.queued_by, "ada") == 600
+    assert lab.database.run(submission_queries.queued_by, "ada") == 600
 
 
 def _spent(lab: Lab) -> None:
@@ -320,7 +347,7 @@ def _spent(lab: Lab) -> None:
         amount_usd=Decimal("2.0131"),
         owner="ada",
     )
-    lab.database.run(ledger.add, [entry])
+    lab.database.run(ledger_queries.add, [entry])
 
 
 @served(start=False, before=_spent, daily_budget_usd=Decimal("2.00"))
@@ -328,18 +355,18 @@ async def test_a_day_has_so_many_dollars(lab: Lab) -> None:
     """A user who spent the day's share gets 402 with the numbers; another user does not."""
     answer = await lab.user("ada").submit()
     assert (answer.status, answer.json()["code"]) == (402, "BUDGET_EXCEEDED")
-    assert "$2.0131 today of $2.00" in answer.json()["detail"]
+    assert "$2.0131 of $2.00 per day" in answer.json()["detail"]
     assert (await lab.user("bob").submit()).status == 202
 
 
 @served(start=False, before=_spent, team_daily_budget_usd=Decimal("2.00"))
 async def test_a_team_has_so_many_dollars_a_day(lab: Lab) -> None:
     """What one member spent counts for all of the team, and for nobody else."""
-    _, of_ada = lab.database.run(keys.create, "ada", Role.USER, lab.clock.now(), team="kernels")
-    _, of_bob = lab.database.run(keys.create, "bob", Role.USER, lab.clock.now(), team="kernels")
+    _, of_ada = lab.database.run(key_queries.create, "ada", Role.USER, lab.clock.now(), team="kernels")
+    _, of_bob = lab.database.run(key_queries.create, "bob", Role.USER, lab.clock.now(), team="kernels")
     for secret in (of_ada, of_bob):
         answer = await lab.client.with_key(secret).submit()
         assert (answer.status, answer.json()["code"]) == (402, "BUDGET_EXCEEDED")
-        assert "Team kernels has spent $2.0131 today of $2.00" in answer.json()["detail"]
-        assert "left until midnight UTC" in answer.json()["detail"]
+        assert "Team kernels has spent $2.0131 of $2.00 per day" in answer.json()["detail"]
+        assert "resets at midnight UTC" in answer.json()["detail"]
     assert (await lab.user("cid").submit()).status == 202

@@ -11,16 +11,25 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import inspect, text
+from sqlalchemy import text
 
 from tests.support.databases import PASSWORD
 from tests.support.store_samples import IN_QUEUE, event_ids, new, queued
 from warmfront.errors import BadRequest, BadSetting, Conflict, StoreUnavailable
+from warmfront.quota import Quota, QuotaExceeded
 from warmfront.settings import Settings
-from warmfront.store import keys, log, marks, migrate, schema, submissions, usage
-from warmfront.store.backends import backend_of, memory_engine
-from warmfront.store.engine import SqlStore, open_store
+from warmfront.store import (
+    event_queries,
+    key_queries,
+    mark_queries,
+    migrate,
+    schema,
+    submission_queries,
+)
+from warmfront.store.backends import backend_of
+from warmfront.store.memory_database import MemoryDatabase
 from warmfront.store.records import Role
+from warmfront.store.sql_database import open_store
 from warmfront.store.writer import MAX_BATCH
 
 if TYPE_CHECKING:
@@ -29,6 +38,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from warmfront.store.store import Store
+
 
 def test_migrations_make_the_tables_that_queries_name(c: Connection) -> None:
     """A migrated database and the metadata do not differ in any table, column or index."""
@@ -36,15 +47,13 @@ def test_migrations_make_the_tables_that_queries_name(c: Connection) -> None:
     assert compare_metadata(context, schema.metadata) == []
 
 
-def test_the_fast_path_makes_the_same_tables() -> None:
-    """A simulation's database in memory has all the tables, and rolls back as the real ones do."""
-    with memory_engine().connect() as c:
-        schema.create_all(c)
-        c.commit()
-        assert set(inspect(c).get_table_names()) == set(schema.metadata.tables)
-        queued(c)
-        c.rollback()
-        assert submissions.get(c, "s1") is None
+def test_a_memory_database_rolls_back() -> None:
+    """A query that fails on the in-memory database of a simulation leaves nothing behind."""
+    database = MemoryDatabase()
+    with pytest.raises(ZeroDivisionError):
+        database.run(_half)
+    assert database.run(submission_queries.get, "s1") is None
+    database.dispose()
 
 
 def test_the_newest_migration_is_the_one_that_the_code_expects(c: Connection) -> None:
@@ -59,10 +68,10 @@ def test_an_unused_database_gets_its_tables(bare_database: Settings) -> None:
 
     async def scenario() -> None:
         store = await open_store(bare_database)
-        await store.write(marks.put, "seen", "yes", 1.0)
+        await store.database.write(mark_queries.put, "seen", "yes", 1.0)
         await store.close()
         store = await open_store(bare_database)
-        assert await store.read(marks.get, "seen") == "yes"
+        assert await store.database.read(mark_queries.get, "seen") == "yes"
         await store.close()
 
     asyncio.run(scenario())
@@ -73,9 +82,9 @@ def test_a_database_of_a_newer_version_is_left_alone(database: Settings) -> None
 
     async def scenario() -> None:
         store = await open_store(database)
-        await store.write(_set_version)
+        await store.database.write(_set_version)
         await store.close()
-        with pytest.raises(StoreUnavailable, match="newer") as refused:
+        with pytest.raises(StoreUnavailable, match="does not know") as refused:
             await open_store(database)
         assert refused.value.hint
 
@@ -93,8 +102,8 @@ def test_one_service_works_on_a_database(database: Settings) -> None:
         first = await open_store(database)
         with pytest.raises(StoreUnavailable, match=r"in use by warmfront, process \d+ on") as refused:
             await open_store(database)
-        assert "stop that one" in str(refused.value.hint)
-        await first.write(marks.put, "still", "here", 1.0)
+        assert "stop the other one" in str(refused.value.hint)
+        await first.database.write(mark_queries.put, "still", "here", 1.0)
         await first.close()
         await (await open_store(database)).close()
 
@@ -106,9 +115,9 @@ def test_a_command_works_beside_the_service(database: Settings) -> None:
 
     async def scenario() -> None:
         service = await open_store(database)
-        command = await open_store(database, alone=False)
-        key, secret = await command.write(keys.create, "ada", Role.USER, 1.0)
-        assert await service.read(keys.find, secret) == key
+        command = await open_store(database, exclusive=False)
+        key, secret = await command.database.write(key_queries.create, "ada", Role.USER, 1.0)
+        assert await service.database.read(key_queries.find, secret) == key
         await command.close()
         await service.close()
 
@@ -119,10 +128,10 @@ def test_a_command_may_be_the_first(bare_database: Settings) -> None:
     """`keys create` before the service ever ran makes the tables, and leaves the database free."""
 
     async def scenario() -> None:
-        command = await open_store(bare_database, alone=False)
-        key, secret = await command.write(keys.create, "ada", Role.USER, 1.0)
+        command = await open_store(bare_database, exclusive=False)
+        key, secret = await command.database.write(key_queries.create, "ada", Role.USER, 1.0)
         service = await open_store(bare_database)
-        assert await service.read(keys.find, secret) == key
+        assert await service.database.read(key_queries.find, secret) == key
         await service.close()
         await command.close()
 
@@ -132,12 +141,12 @@ def test_a_command_may_be_the_first(bare_database: Settings) -> None:
 def test_a_write_is_all_or_nothing(database: Settings) -> None:
     """A query that fails half-way leaves nothing, and its error reaches the caller."""
 
-    async def scenario(store: SqlStore) -> None:
+    async def scenario(store: Store) -> None:
         with pytest.raises(ZeroDivisionError):
-            await store.write(_half)
-        assert await store.read(submissions.get, "s1") is None
-        await store.write(queued)
-        assert await store.read(event_ids) == [1, 2]
+            await store.database.write(_half)
+        assert await store.database.read(submission_queries.get, "s1") is None
+        await store.database.write(queued)
+        assert await store.database.read(event_ids) == [1, 2]
 
     _with_store(database, scenario)
 
@@ -150,18 +159,18 @@ def _half(c: Connection) -> None:
 def test_a_failing_write_spares_those_beside_it(database: Settings) -> None:
     """Of many writes that share a commit, those that fail undo themselves alone."""
 
-    async def scenario(store: SqlStore) -> None:
-        await store.write(submissions.create, new("s0", idempotency_key="k"), IN_QUEUE)
+    async def scenario(store: Store) -> None:
+        await store.database.write(submission_queries.create, new("s0", idempotency_key="k"), IN_QUEUE)
         requests = [
             new(f"s{n}", code=f"{n}", idempotency_key="k" if n % 3 == 0 else None)
             for n in range(1, 2 * MAX_BATCH)
         ]
         answers = await asyncio.gather(
-            *(store.write(submissions.create, request, IN_QUEUE) for request in requests),
+            *(store.database.write(submission_queries.create, request, IN_QUEUE) for request in requests),
             return_exceptions=True,
         )
         for request, answer in zip(requests, answers, strict=True):
-            stored = await store.read(submissions.get, request.id)
+            stored = await store.database.read(submission_queries.get, request.id)
             if request.idempotency_key:
                 assert isinstance(answer, Conflict)
                 assert stored is None
@@ -175,19 +184,22 @@ def test_a_failing_write_spares_those_beside_it(database: Settings) -> None:
 def test_concurrent_events_have_no_gap(database: Settings) -> None:
     """Many tasks that write to the same submissions at once get ids without gap or double."""
 
-    async def scenario(store: SqlStore) -> None:
-        await store.write(queued, "s1")
-        await store.write(queued, "s2")
+    async def scenario(store: Store) -> None:
+        await store.database.write(queued, "s1")
+        await store.database.write(queued, "s2")
 
         async def append(this: str, times: int) -> list[int]:
-            events = [await store.write(log.append, this, {"status": "X"}, 1.0) for _ in range(times)]
+            events = [
+                await store.database.write(event_queries.append, this, {"status": "X"}, 1.0)
+                for _ in range(times)
+            ]
             return [event.id for event in events if event]
 
         given = await asyncio.gather(*(append(f"s{1 + task % 2}", 10) for task in range(20)))
         for this, offset in (("s1", 0), ("s2", 1)):
             ids = sorted(number for task in given[offset::2] for number in task)
             assert ids == list(range(3, 103))
-            assert await store.read(event_ids, this) == list(range(1, 103))
+            assert await store.database.read(event_ids, this) == list(range(1, 103))
 
     _with_store(database, scenario)
 
@@ -195,13 +207,15 @@ def test_concurrent_events_have_no_gap(database: Settings) -> None:
 def test_a_limit_holds_under_concurrency(database: Settings) -> None:
     """A hundred callers in two processes' worth of stores take exactly what is allowed."""
 
-    async def scenario(store: SqlStore) -> None:
-        beside = await open_store(database, alone=False)
-        taken = await asyncio.gather(
-            *(one.write(usage.take, "ada", "submit", 0.0, 30) for one in [store, beside] * 50)
+    async def scenario(store: Store) -> None:
+        beside = await open_store(database, exclusive=False)
+        quota = Quota(kind="submit", window_s=60, limit=30, noun="submissions per minute", variable="X")
+        outcomes = await asyncio.gather(
+            *(one.consume_quota("ada", 0.0, [quota]) for one in [store, beside] * 50), return_exceptions=True
         )
         await beside.close()
-        assert sorted(count for count in taken if count is not None) == list(range(1, 31))
+        assert outcomes.count(None) == 30
+        assert all(outcome is None or isinstance(outcome, QuotaExceeded) for outcome in outcomes)
 
     _with_store(database, scenario)
 
@@ -209,10 +223,10 @@ def test_a_limit_holds_under_concurrency(database: Settings) -> None:
 def test_a_read_cannot_write(database: Settings) -> None:
     """A query that writes fails when it is run as a read, and nothing is written."""
 
-    async def scenario(store: SqlStore) -> None:
+    async def scenario(store: Store) -> None:
         with pytest.raises(StoreUnavailable):
-            await store.read(marks.put, "a", "b", 1.0)
-        assert await store.read(marks.get, "a") is None
+            await store.database.read(mark_queries.put, "a", "b", 1.0)
+        assert await store.database.read(mark_queries.get, "a") is None
 
     _with_store(database, scenario)
 
@@ -220,14 +234,14 @@ def test_a_read_cannot_write(database: Settings) -> None:
 def test_a_cancelled_caller_does_not_disturb_the_rest(database: Settings) -> None:
     """A caller that went away while its write waited changes nothing for the next."""
 
-    async def scenario(store: SqlStore) -> None:
-        waiting = asyncio.create_task(store.write(marks.put, "a", "b", 1.0))
+    async def scenario(store: Store) -> None:
+        waiting = asyncio.create_task(store.database.write(mark_queries.put, "a", "b", 1.0))
         await asyncio.sleep(0)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        await store.write(marks.put, "c", "d", 1.0)
-        assert await store.read(marks.get, "c") == "d"
+        await store.database.write(mark_queries.put, "c", "d", 1.0)
+        assert await store.database.read(mark_queries.get, "c") == "d"
 
     _with_store(database, scenario)
 
@@ -237,17 +251,22 @@ def test_closing_finishes_what_waits(database: Settings) -> None:
 
     async def scenario() -> None:
         store = await open_store(database)
-        waiting = [asyncio.create_task(store.write(marks.put, f"{n}", "x", 1.0)) for n in range(300)]
+        waiting = [
+            asyncio.create_task(store.database.write(mark_queries.put, f"{n}", "x", 1.0)) for n in range(300)
+        ]
         await asyncio.sleep(0)
         await store.close()
         await asyncio.gather(*waiting)
-        for late in (store.write(marks.put, "late", "x", 1.0), store.read(marks.get, "0")):
+        for late in (
+            store.database.write(mark_queries.put, "late", "x", 1.0),
+            store.database.read(mark_queries.get, "0"),
+        ):
             with pytest.raises(StoreUnavailable, match="closed"):
                 await late
         await store.close()
         store = await open_store(database)
-        assert await store.read(marks.get, "299") == "x"
-        assert await store.read(marks.get, "late") is None
+        assert await store.database.read(mark_queries.get, "299") == "x"
+        assert await store.database.read(mark_queries.get, "late") is None
         await store.close()
 
     asyncio.run(scenario())
@@ -256,12 +275,12 @@ def test_closing_finishes_what_waits(database: Settings) -> None:
 def test_text_that_no_database_holds_is_the_callers_mistake(database: Settings) -> None:
     """Half a surrogate pair in a source is a bad request, not a fault of the service."""
 
-    async def scenario(store: SqlStore) -> None:
+    async def scenario(store: Store) -> None:
         with pytest.raises(BadRequest):
-            await store.write(submissions.create, new(code="\ud800"), IN_QUEUE)
+            await store.database.write(submission_queries.create, new(code="\ud800"), IN_QUEUE)
         with pytest.raises(BadRequest):
-            await store.read(submissions.get, "\ud800")
-        await store.write(marks.put, "still", "here", 1.0)
+            await store.database.read(submission_queries.get, "\ud800")
+        await store.database.write(mark_queries.put, "still", "here", 1.0)
 
     _with_store(database, scenario)
 
@@ -269,13 +288,13 @@ def test_text_that_no_database_holds_is_the_callers_mistake(database: Settings) 
 def test_a_name_with_a_nul_is_nobodys(database: Settings) -> None:
     """Asked for an id with NUL in it, SQLite has none of that name and PostgreSQL refuses; neither breaks."""
 
-    async def scenario(store: SqlStore) -> None:
+    async def scenario(store: Store) -> None:
         if database.database_url is None:
-            assert await store.read(submissions.get, "s\0") is None
+            assert await store.database.read(submission_queries.get, "s\0") is None
         else:
             with pytest.raises(BadRequest):
-                await store.read(submissions.get, "s\0")
-        assert await store.read(submissions.get, "s") is None
+                await store.database.read(submission_queries.get, "s\0")
+        assert await store.database.read(submission_queries.get, "s") is None
 
     _with_store(database, scenario)
 
@@ -285,7 +304,7 @@ def test_a_secret_is_nowhere_in_the_database(tmp_path: Path) -> None:
 
     async def scenario() -> str:
         store = await open_store(Settings(data_dir=tmp_path))
-        _, secret = await store.write(keys.create, "ada", Role.USER, 1.0)
+        _, secret = await store.database.write(key_queries.create, "ada", Role.USER, 1.0)
         await store.close()
         return secret
 
@@ -351,7 +370,7 @@ async def _open_and_close(settings: Settings) -> None:
     await (await open_store(settings)).close()
 
 
-def _with_store(settings: Settings, scenario: Callable[[SqlStore], Awaitable[None]]) -> None:
+def _with_store(settings: Settings, scenario: Callable[[Store], Awaitable[None]]) -> None:
     async def run() -> None:
         store = await open_store(settings)
         try:
@@ -377,10 +396,10 @@ def test_keys_of_the_first_version_belong_to_no_team(bare_database: Settings) ->
 
     async def scenario() -> None:
         store = await open_store(bare_database)
-        (key,) = await store.read(keys.all_keys)
+        (key,) = await store.database.read(key_queries.all_keys)
         assert (key.user, key.team) == ("ada", None)
-        await store.write(keys.create, "bob", Role.USER, 2.0, team="kernels")
-        assert [key.team for key in await store.read(keys.all_keys)] == [None, "kernels"]
+        await store.database.write(key_queries.create, "bob", Role.USER, 2.0, team="kernels")
+        assert [key.team for key in await store.database.read(key_queries.all_keys)] == [None, "kernels"]
         await store.close()
 
     asyncio.run(scenario())

@@ -22,8 +22,8 @@ from tests.support.databases import KINDS, private_postgres
 from tests.support.store_samples import IN_QUEUE, event_ids, new, queued
 from warmfront.errors import StoreUnavailable
 from warmfront.settings import Settings
-from warmfront.store import log, marks, submissions
-from warmfront.store.engine import open_store
+from warmfront.store import event_queries, mark_queries, submission_queries
+from warmfront.store.sql_database import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,21 +73,25 @@ def test_a_full_disk_loses_nothing(on_small_disk: Settings, small_disk: Path) ->
         for number in range(200):
             this = f"s{number}"
             try:
-                await store.write(submissions.create, new(this, code=secrets.token_hex(MIB // 8)), IN_QUEUE)
+                await store.database.write(
+                    submission_queries.create, new(this, code=secrets.token_hex(MIB // 8)), IN_QUEUE
+                )
             except StoreUnavailable as error:
                 refused, hint = this, str(error.hint)
                 break
             stored.append(this)
-        assert "Make room" in hint
+        assert "Free some space" in hint
         if on_small_disk.database_url is None:  # PostgreSQL may need room to read: it writes pages back first
-            assert await store.read(event_ids, refused) == []
+            assert await store.database.read(event_ids, refused) == []
 
         (small_disk / "ballast").unlink()
-        assert await store.read(submissions.get, refused) is None
-        assert await store.read(event_ids, refused) == []
-        assert [await store.read(event_ids, this) for this in stored] == [[1]] * len(stored)
-        await store.write(submissions.create, new(refused, code=secrets.token_hex(MIB // 8)), IN_QUEUE)
-        assert await store.read(event_ids, refused) == [1]
+        assert await store.database.read(submission_queries.get, refused) is None
+        assert await store.database.read(event_ids, refused) == []
+        assert [await store.database.read(event_ids, this) for this in stored] == [[1]] * len(stored)
+        await store.database.write(
+            submission_queries.create, new(refused, code=secrets.token_hex(MIB // 8)), IN_QUEUE
+        )
+        assert await store.database.read(event_ids, refused) == [1]
         await store.close()
 
     asyncio.run(scenario())
@@ -99,19 +103,19 @@ def test_a_server_that_restarts_is_found_again(postgres: PostgresServer) -> None
 
     async def scenario() -> None:
         store = await open_store(here)
-        await store.write(queued)
+        await store.database.write(queued)
         postgres.stop()
         try:
             for _ in range(2):
-                with pytest.raises(StoreUnavailable, match="cannot be used"):
-                    await store.write(log.append, "s1", {"status": "LOST"}, 1.0)
-                with pytest.raises(StoreUnavailable, match="cannot be used"):
-                    await store.read(submissions.get, "s1")
+                with pytest.raises(StoreUnavailable, match="is unavailable"):
+                    await store.database.write(event_queries.append, "s1", {"status": "LOST"}, 1.0)
+                with pytest.raises(StoreUnavailable, match="is unavailable"):
+                    await store.database.read(submission_queries.get, "s1")
         finally:
             postgres.start()
-        event = await store.write(log.append, "s1", {"status": "KEPT"}, 1.0)
+        event = await store.database.write(event_queries.append, "s1", {"status": "KEPT"}, 1.0)
         assert event is not None
-        assert [stored.status for stored in await store.read(log.after, "s1", 0, 10)] == [
+        assert [stored.status for stored in await store.database.read(event_queries.after, "s1", 0, 10)] == [
             "IN_QUEUE",
             "XRAY",
             "KEPT",
@@ -143,16 +147,16 @@ def test_a_commit_that_was_cut_is_told_as_it_was(
 
     async def scenario() -> None:
         store = await open_store(here)
-        await store.write(queued)
+        await store.database.write(queued)
         monkeypatch.setattr(Connection, "commit", cut)
-        writing = store.write(log.append, "s1", {"status": "ONCE"}, 1.0)
+        writing = store.database.write(event_queries.append, "s1", {"status": "ONCE"}, 1.0)
         if happened:
             event = await writing
             assert event is not None
         else:
-            with pytest.raises(StoreUnavailable, match="middle of a commit"):
+            with pytest.raises(StoreUnavailable, match="lost during a commit"):
                 await writing
-        assert await store.read(event_ids) == ([1, 2, 3] if happened else [1, 2])
+        assert await store.database.read(event_ids) == ([1, 2, 3] if happened else [1, 2])
         await store.close()
 
     asyncio.run(scenario())
@@ -164,12 +168,12 @@ def test_connections_cut_while_idle_are_not_noticed(postgres: PostgresServer) ->
 
     async def scenario() -> None:
         store = await open_store(here)
-        await store.write(queued)
-        await store.read(event_ids)
+        await store.database.write(queued)
+        await store.database.read(event_ids)
         postgres.stop()
         postgres.start()
-        assert await store.read(event_ids) == [1, 2]
-        assert await store.write(log.append, "s1", {"status": "X"}, 1.0) is not None
+        assert await store.database.read(event_ids) == [1, 2]
+        assert await store.database.write(event_queries.append, "s1", {"status": "X"}, 1.0) is not None
         await store.close()
 
     asyncio.run(scenario())
@@ -181,14 +185,14 @@ def test_a_service_that_lost_the_database_to_another_cannot_write(postgres: Post
 
     async def scenario() -> None:
         first = await open_store(here)
-        await first.write(marks.put, "by", "first", 1.0)
+        await first.database.write(mark_queries.put, "by", "first", 1.0)
         await asyncio.to_thread(_cut_everyone, str(here.database_url))
         second = await open_store(here)
         with pytest.raises(StoreUnavailable, match="in use"):
-            await first.write(marks.put, "by", "stale", 2.0)
-        assert await second.read(marks.get, "by") == "first"
+            await first.database.write(mark_queries.put, "by", "stale", 2.0)
+        assert await second.database.read(mark_queries.get, "by") == "first"
         await second.close()
-        await first.write(marks.put, "by", "first again", 3.0)
+        await first.database.write(mark_queries.put, "by", "first again", 3.0)
         await first.close()
 
     asyncio.run(scenario())
@@ -207,12 +211,12 @@ def test_a_file_that_is_gone_is_not_written_to(tmp_path: Path) -> None:
 
     async def scenario() -> None:
         store = await open_store(Settings(data_dir=tmp_path / "data"))
-        await store.write(queued)
+        await store.database.write(queued)
         (tmp_path / "data").rename(tmp_path / "away")
         with pytest.raises(StoreUnavailable, match=r"warmfront\.db"):
-            await store.write(log.append, "s1", {"status": "LOST"}, 1.0)
+            await store.database.write(event_queries.append, "s1", {"status": "LOST"}, 1.0)
         (tmp_path / "away").rename(tmp_path / "data")
-        event = await store.write(log.append, "s1", {"status": "KEPT"}, 1.0)
+        event = await store.database.write(event_queries.append, "s1", {"status": "KEPT"}, 1.0)
         assert event is not None
         assert event.id == 3
         await store.close()
@@ -257,12 +261,12 @@ def test_what_was_acknowledged_survives_a_kill(database: Settings, acknowledged:
     async def scenario() -> None:
         store = await open_store(database)
         for this, last in told.items():
-            ids = await store.read(event_ids, this)
+            ids = await store.database.read(event_ids, this)
             assert len(ids) >= last
-        for record in await store.read(submissions.unfinished):
-            ids = await store.read(event_ids, record.id)
+        for record in await store.database.read(submission_queries.unfinished):
+            ids = await store.database.read(event_ids, record.id)
             assert ids == list(range(1, record.last_event_id + 1))
-            code, _ = await store.read(submissions.source, record.id)
+            code, _ = await store.database.read(submission_queries.source, record.id)
             assert code == new().code
         await store.close()
 
@@ -274,10 +278,10 @@ def test_a_copy_of_the_directory_is_a_backup(tmp_path: Path) -> None:
 
     async def scenario() -> None:
         store = await open_store(Settings(data_dir=tmp_path / "data"))
-        await store.write(queued)
+        await store.database.write(queued)
         shutil.copytree(tmp_path / "data", tmp_path / "copy")
         copy = await open_store(Settings(data_dir=tmp_path / "copy"))
-        assert await copy.read(event_ids) == [1, 2]
+        assert await copy.database.read(event_ids) == [1, 2]
         await copy.close()
         await store.close()
 

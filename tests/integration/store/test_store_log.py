@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.store_samples import begun, event_ids, found, queued
-from warmfront.store import attempts, log
+from warmfront.store import attempt_queries, event_queries
 from warmfront.store.records import AttemptRecord
 from warmfront.submission import SubmissionState
 
@@ -25,7 +25,7 @@ WRONG = {"status": "WRONG_ANSWER", "message": "off by one"}
 def test_events_are_numbered_without_gap(c: Connection) -> None:
     """Each event gets the next id, and the submission knows the last."""
     queued(c)
-    numbers = [event.id for _ in range(5) if (event := log.append(c, "s1", CHECKING, 1.0))]
+    numbers = [event.id for _ in range(5) if (event := event_queries.append(c, "s1", CHECKING, 1.0))]
     assert numbers == [3, 4, 5, 6, 7]
     assert event_ids(c) == [1, 2, 3, 4, 5, 6, 7]
     assert found(c).last_event_id == 7
@@ -35,9 +35,9 @@ def test_events_are_read_from_where_a_client_left_off(c: Connection) -> None:
     """After an id come those that follow it, at most as many as asked for."""
     queued(c)
     for _ in range(5):
-        log.append(c, "s1", CHECKING, 1.0)
-    assert [event.id for event in log.after(c, "s1", 2, 3)] == [3, 4, 5]
-    assert log.after(c, "s1", 7, 3) == []
+        event_queries.append(c, "s1", CHECKING, 1.0)
+    assert [event.id for event in event_queries.after(c, "s1", 2, 3)] == [3, 4, 5]
+    assert event_queries.after(c, "s1", 7, 3) == []
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_any_text_comes_back_as_it_was(c: Connection, text: str) -> None:
     """What a program printed is kept, whatever it is, and the order of an event's fields too."""
     queued(c)
     fields = {"status": "CHECKED", "output": text, "a": [1, 2.5, None, True], "Z": {"b": 1, "a": 2}}
-    log.append(c, "s1", fields, 1.0)
-    (event,) = log.after(c, "s1", 2, 10)
+    event_queries.append(c, "s1", fields, 1.0)
+    (event,) = event_queries.after(c, "s1", 2, 10)
     assert event.fields == fields
     assert list(event.fields) == ["status", "output", "a", "Z"]
 
@@ -57,33 +57,32 @@ def test_only_the_lease_may_write(c: Connection) -> None:
     """An attempt that was lost writes nothing more, event or verdict."""
     queued(c)
     begun(c)
-    attempts.lose(c, "a1", 1.0, "gone")
+    attempt_queries.lose(c, "a1", 1.0, "gone")
     begun(c, attempt_id="a2", number=2)
-    assert log.append(c, "s1", CHECKING, 2.0, attempt_id="a1") is None
-    assert log.append(c, "s1", CHECKING, 2.0, attempt_id="a1", seq=1) is None
-    assert log.finish(c, "s1", WRONG, 2.0, attempt_id="a1", seq=1) is None
+    assert event_queries.report(c, "s1", CHECKING, 2.0, attempt_id="a1", seq=1) is None
+    assert event_queries.complete(c, "s1", WRONG, 2.0, attempt_id="a1", seq=1) is None
     assert event_ids(c) == [1, 2, 3, 4]
-    assert attempts.of(c, "s1")[0].last_seq == 0
-    assert log.append(c, "s1", CHECKING, 2.0, attempt_id="a2", seq=1) is not None
+    assert attempt_queries.of_submission(c, "s1")[0].last_seq == 0
+    assert event_queries.report(c, "s1", CHECKING, 2.0, attempt_id="a2", seq=1) is not None
 
 
 def test_the_first_event_of_an_attempt_makes_it_run(c: Connection) -> None:
     """ASSIGNED becomes RUNNING with the listener's first event, and not with one of ours."""
     queued(c)
     begun(c)
-    log.append(c, "s1", {"status": "VM_READY"}, 1.0, attempt_id="a1")
+    event_queries.append(c, "s1", {"status": "VM_READY"}, 1.0)
     assert found(c).state is SubmissionState.ASSIGNED
-    log.append(c, "s1", CHECKING, 1.0, attempt_id="a1", seq=1)
+    event_queries.report(c, "s1", CHECKING, 1.0, attempt_id="a1", seq=1)
     assert found(c).state is SubmissionState.RUNNING
-    assert attempts.of(c, "s1")[0].last_seq == 1
+    assert attempt_queries.of_submission(c, "s1")[0].last_seq == 1
 
 
 def test_an_event_delivered_twice_is_stored_once(c: Connection) -> None:
     """A seq that was stored already changes nothing."""
     queued(c)
     begun(c)
-    assert log.append(c, "s1", CHECKING, 1.0, attempt_id="a1", seq=1) is not None
-    assert log.append(c, "s1", CHECKING, 2.0, attempt_id="a1", seq=1) is None
+    assert event_queries.report(c, "s1", CHECKING, 1.0, attempt_id="a1", seq=1) is not None
+    assert event_queries.report(c, "s1", CHECKING, 2.0, attempt_id="a1", seq=1) is None
     assert event_ids(c) == [1, 2, 3, 4]
 
 
@@ -92,9 +91,9 @@ def test_a_missing_event_is_a_mistake(c: Connection) -> None:
     queued(c)
     begun(c)
     with pytest.raises(ValueError, match="missing"):
-        log.append(c, "s1", CHECKING, 1.0, attempt_id="a1", seq=2)
-    with pytest.raises(ValueError, match="name it"):
-        log.append(c, "s1", CHECKING, 1.0, seq=1)
+        event_queries.report(c, "s1", CHECKING, 1.0, attempt_id="a1", seq=2)
+    with pytest.raises(ValueError, match="pass attempt_id"):
+        event_queries.complete(c, "s1", WRONG, 1.0, seq=1)
     assert event_ids(c) == [1, 2, 3]
 
 
@@ -103,13 +102,15 @@ def test_the_terminal_event_makes_the_verdict(c: Connection) -> None:
     queued(c)
     begun(c)
     fields = {"status": "ACCEPTED", "avg_runtime_ms": 1.5, "avg_gflops": 7.25, "simulated": True}
-    event = log.finish(c, "s1", fields, 1234.5, attempt_id="a1", seq=1, cost_usd=Decimal("0.033166667"))
+    event = event_queries.complete(
+        c, "s1", fields, 1234.5, attempt_id="a1", seq=1, cost_usd=Decimal("0.033166667")
+    )
     assert event is not None
     record = found(c)
     assert (record.state, record.verdict, record.finished_at) == (SubmissionState.DONE, "ACCEPTED", 1234.5)
     assert record.cost_usd == Decimal("0.033166667")
     assert (record.avg_runtime_ms, record.avg_gflops, record.simulated) == (1.5, 7.25, True)
-    (attempt,) = attempts.of(c, "s1")
+    (attempt,) = attempt_queries.of_submission(c, "s1")
     assert (attempt.outcome, attempt.ended_at, attempt.last_seq) == ("ACCEPTED", 1234.5, 1)
 
 
@@ -117,10 +118,10 @@ def test_there_is_one_verdict(c: Connection) -> None:
     """After the terminal event nothing is added, and the verdict is not changed."""
     queued(c)
     begun(c)
-    assert log.finish(c, "s1", WRONG, 1.0) is not None
-    assert log.finish(c, "s1", {"status": "ERROR"}, 2.0) is None
-    assert log.finish(c, "s1", WRONG, 2.0, attempt_id="a1", seq=1) is None
-    assert log.append(c, "s1", CHECKING, 2.0) is None
+    assert event_queries.complete(c, "s1", WRONG, 1.0) is not None
+    assert event_queries.complete(c, "s1", {"status": "ERROR"}, 2.0) is None
+    assert event_queries.complete(c, "s1", WRONG, 2.0, attempt_id="a1", seq=1) is None
+    assert event_queries.append(c, "s1", CHECKING, 2.0) is None
     assert found(c).verdict == "WRONG_ANSWER"
     assert event_ids(c) == [1, 2, 3, 4]
 
@@ -129,17 +130,17 @@ def test_a_verdict_of_ours_ends_the_attempt_too(c: Connection) -> None:
     """A cancelled submission leaves no attempt behind that looks unfinished."""
     queued(c)
     begun(c)
-    log.finish(c, "s1", {"status": "CANCELLED"}, 9.0)
-    assert attempts.unfinished(c) == []
-    assert attempts.of(c, "s1")[0].outcome == "CANCELLED"
+    event_queries.complete(c, "s1", {"status": "CANCELLED"}, 9.0)
+    assert attempt_queries.unfinished(c) == []
+    assert attempt_queries.of_submission(c, "s1")[0].outcome == "CANCELLED"
 
 
 def test_a_verdict_needs_no_attempt(c: Connection) -> None:
     """A compile error at admission ends a submission that never had a VM."""
     queued(c)
-    assert log.finish(c, "s1", {"status": "COMPILE_ERROR"}, 9.0, cost_usd=Decimal(0)) is not None
+    assert event_queries.complete(c, "s1", {"status": "COMPILE_ERROR"}, 9.0, cost_usd=Decimal(0)) is not None
     assert found(c).verdict == "COMPILE_ERROR"
-    assert attempts.of(c, "s1") == []
+    assert attempt_queries.of_submission(c, "s1") == []
 
 
 _NUMBERS = itertools.count(1)
@@ -161,35 +162,35 @@ def test_no_order_of_reports_breaks_the_log(c: Connection, steps: list[tuple[str
     queued(c, this)
     for step, number, seq in steps:
         _take(c, this, step, f"{this}-a{number}", seq)
-    stored = log.after(c, this, 0, 1000)
+    stored = event_queries.after(c, this, 0, 1000)
     record = found(c, this)
     assert [event.id for event in stored] == list(range(1, record.last_event_id + 1))
     verdicts = [event.id for event in stored if event.status == "WRONG_ANSWER"]
     assert verdicts == ([record.last_event_id] if record.state is SubmissionState.DONE else [])
     reports = [(event.fields["by"], event.fields["seq"]) for event in stored if "seq" in event.fields]
-    for attempt in attempts.of(c, this):
+    for attempt in attempt_queries.of_submission(c, this):
         assert [seq for by, seq in reports if by == attempt.id] == list(range(1, attempt.last_seq + 1))
-    open_ones = [one.id for one in attempts.of(c, this) if not one.outcome]
+    open_ones = [one.id for one in attempt_queries.of_submission(c, this) if not one.outcome]
     assert open_ones == ([record.attempt_id] if record.attempt_id and not record.verdict else [])
 
 
 def _take(c: Connection, this: str, step: str, attempt_id: str, seq: int) -> None:
     fields = {"status": "TEST_RESULT", "by": attempt_id, "seq": seq}
     if step == "begin":
-        known = {one.id for one in attempts.of(c, this)}
+        known = {one.id for one in attempt_queries.of_submission(c, this)}
         record = AttemptRecord(
             id=attempt_id, submission_id=this, vm_id="v", number=len(known) + 1, started_at=1.0
         )
         if attempt_id not in known:
-            attempts.begin(c, record, {"status": "VM_READY"}, cold=True)
+            attempt_queries.begin(c, record, {"status": "VM_READY"}, cold=True)
     elif step == "lose":
-        attempts.lose(c, attempt_id, 2.0, "gone")
+        attempt_queries.lose(c, attempt_id, 2.0, "gone")
     elif step == "append":
-        log.append(c, this, CHECKING, 2.0)
+        event_queries.append(c, this, CHECKING, 2.0)
     elif step == "report":
         try:
-            log.append(c, this, fields, 2.0, attempt_id=attempt_id, seq=seq)
+            event_queries.report(c, this, fields, 2.0, attempt_id=attempt_id, seq=seq)
         except ValueError as gap:
             assert "missing" in str(gap)  # noqa: PT017 - a gap is one of the answers, not the point
     else:
-        log.finish(c, this, WRONG, 3.0, attempt_id=attempt_id)
+        event_queries.complete(c, this, WRONG, 3.0, attempt_id=attempt_id)

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from sqlalchemy.exc import StatementError
 
 from tests.support.store_samples import accepted, begun, queued
-from warmfront.store import counts, keys, ledger, log, marks, usage, vms
+from warmfront.quota import Quota, QuotaExceeded
+from warmfront.store import (
+    event_queries,
+    key_queries,
+    ledger_queries,
+    mark_queries,
+    quota_queries,
+    report_queries,
+    vm_queries,
+)
 from warmfront.store.records import LedgerEntry, Meter, Role
 from warmfront.vm import VMInstance, VMState
 
@@ -34,7 +43,7 @@ FULL = VMInstance(
     simulated=True,
     escrow_usd=Decimal("0.995000001"),
     metered_until=4.5,
-    boots_for="s1",
+    provisioned_for="s1",
     tasks_done=3,
     reason="",
 )
@@ -57,27 +66,27 @@ def entry(amount: str, **changes: object) -> LedgerEntry:
 
 def test_a_vm_is_kept_field_by_field(c: Connection) -> None:
     """A VM comes back as it was saved, and saving it again changes its row."""
-    vms.save(c, VM)
-    vms.save(c, FULL)
-    assert vms.get(c, "vm1") == VM
-    assert vms.get(c, "vm2") == FULL
+    vm_queries.save(c, VM)
+    vm_queries.save(c, FULL)
+    assert vm_queries.get(c, "vm1") == VM
+    assert vm_queries.get(c, "vm2") == FULL
     over = dataclasses.replace(FULL, state=VMState.TERMINATED, ended_at=99.0, reason="idle")
-    vms.save(c, over)
-    assert vms.get(c, "vm2") == over
-    assert vms.get(c, "vm3") is None
+    vm_queries.save(c, over)
+    assert vm_queries.get(c, "vm2") == over
+    assert vm_queries.get(c, "vm3") is None
 
 
 def test_vms_alive_are_those_whose_end_is_not_confirmed(c: Connection) -> None:
     """One that shuts down still counts; the list of recent ones has all, the newest first."""
     for number, state in enumerate(VMState):
-        vms.save(c, dataclasses.replace(VM, id=str(state), state=state, created_at=float(number)))
-    assert {vm.state for vm in vms.alive(c)} == set(VMState) - {VMState.TERMINATED, VMState.FAILED}
-    assert [vm.state for vm in vms.recent(c, 2)] == [VMState.FAILED, VMState.TERMINATED]
+        vm_queries.save(c, dataclasses.replace(VM, id=str(state), state=state, created_at=float(number)))
+    assert {vm.state for vm in vm_queries.live(c)} == set(VMState) - {VMState.TERMINATED, VMState.FAILED}
+    assert [vm.state for vm in vm_queries.recent(c, 2)] == [VMState.FAILED, VMState.TERMINATED]
 
 
 def test_the_ledger_adds_up_exactly(c: Connection) -> None:
     """Sums by VM, submission, owner, day and meter are exact to the billionth."""
-    ledger.add(
+    ledger_queries.add(
         c,
         [
             entry("0.000000001"),
@@ -86,18 +95,18 @@ def test_the_ledger_adds_up_exactly(c: Connection) -> None:
             entry("5", submission_id=None, owner=None, started_at=3 * DAY_S, ended_at=3 * DAY_S),
         ],
     )
-    assert ledger.total_usd(c) == Decimal("5.300000001")
-    assert ledger.total_of_vm(c, "vm1") == Decimal("5.100000001")
-    assert ledger.of_submission(c, "s1") == Decimal("0.200000001")
-    assert ledger.of_owner_since(c, "ada", 0.0) == Decimal("0.100000001")
-    assert ledger.of_owner_since(c, "ada", DAY_S) == Decimal("0.1")
-    assert ledger.by_day(c, 0.0) == {
+    assert ledger_queries.total_usd(c) == Decimal("5.300000001")
+    assert ledger_queries.total_of_vm(c, "vm1") == Decimal("5.100000001")
+    assert ledger_queries.of_submission(c, "s1") == Decimal("0.200000001")
+    assert ledger_queries.of_owner_since(c, "ada", 0.0) == Decimal("0.100000001")
+    assert ledger_queries.of_owner_since(c, "ada", DAY_S) == Decimal("0.1")
+    assert ledger_queries.by_day(c, 0.0) == {
         "1970-01-01": Decimal("0.000000001"),
         "1970-01-02": Decimal("0.3"),
         "1970-01-04": Decimal(5),
     }
-    assert list(ledger.by_day(c, 2 * DAY_S)) == ["1970-01-04"]
-    assert ledger.by_meter(c) == {Meter.IDLE: Decimal("0.1"), Meter.WORK: Decimal("5.200000001")}
+    assert list(ledger_queries.by_day(c, 2 * DAY_S)) == ["1970-01-04"]
+    assert ledger_queries.by_meter(c) == {Meter.IDLE: Decimal("0.1"), Meter.WORK: Decimal("5.200000001")}
 
 
 def test_vms_are_told_apart_in_one_query(c: Connection) -> None:
@@ -108,49 +117,49 @@ def test_vms_are_told_apart_in_one_query(c: Connection) -> None:
         entry("0.1", vm_id="vm_a", meter=Meter.IDLE),
         entry("7", vm_id="vm_b"),
     ]
-    ledger.add(c, bills)
-    assert ledger.by_vm(c, ["vm_a", "vm_c"]) == {
+    ledger_queries.add(c, bills)
+    assert ledger_queries.by_vm(c, ["vm_a", "vm_c"]) == {
         "vm_a": {Meter.WORK: Decimal("0.75"), Meter.IDLE: Decimal("0.1")}
     }
-    assert ledger.by_vm(c, []) == {}
+    assert ledger_queries.by_vm(c, []) == {}
 
 
 def test_an_empty_ledger_is_zero(c: Connection) -> None:
     """Nothing spent is 0, not nothing."""
-    assert ledger.total_usd(c) == 0
-    assert ledger.of_owner_since(c, "ada", 0.0) == 0
-    assert ledger.by_day(c, 0.0) == {}
-    ledger.add(c, [])
-    assert ledger.entries(c, "vm1") == []
+    assert ledger_queries.total_usd(c) == 0
+    assert ledger_queries.of_owner_since(c, "ada", 0.0) == 0
+    assert ledger_queries.by_day(c, 0.0) == {}
+    ledger_queries.add(c, [])
+    assert ledger_queries.entries(c, "vm1") == []
 
 
 def test_simulated_dollars_are_told_apart(c: Connection) -> None:
     """A VM that stands in for the GPU costs no real dollar; a bill without a VM does."""
-    vms.save(c, FULL)
-    ledger.add(c, [entry("1", vm_id="vm2"), entry("2"), entry("4", vm_id="unknown")])
-    assert ledger.total_usd(c, simulated=True) == 1
-    assert ledger.total_usd(c, simulated=False) == 6
+    vm_queries.save(c, FULL)
+    ledger_queries.add(c, [entry("1", vm_id="vm2"), entry("2"), entry("4", vm_id="unknown")])
+    assert ledger_queries.total_usd(c, simulated=True) == 1
+    assert ledger_queries.total_usd(c, simulated=False) == 6
 
 
 def test_intervals_come_back_in_order(c: Connection) -> None:
     """A VM's bill reads from its beginning."""
     first = entry("1", meter=Meter.PROVISIONING, started_at=1.0, ended_at=2.0)
     second = entry("2", started_at=2.0, ended_at=3.0, submission_id=None, owner=None)
-    ledger.add(c, [second, first])
-    assert ledger.entries(c, "vm1") == [first, second]
+    ledger_queries.add(c, [second, first])
+    assert ledger_queries.entries(c, "vm1") == [first, second]
 
 
 def test_an_interval_cannot_end_before_it_begins(c: Connection) -> None:
     """A clock that went back is noticed, and none of the entries is written."""
     with pytest.raises(ValueError, match="before it begins"):
-        ledger.add(c, [entry("1"), entry("1", started_at=2.0, ended_at=1.0)])
-    assert ledger.total_usd(c) == 0
+        ledger_queries.add(c, [entry("1"), entry("1", started_at=2.0, ended_at=1.0)])
+    assert ledger_queries.total_usd(c) == 0
 
 
 def test_less_than_a_billionth_is_not_rounded_away(c: Connection) -> None:
     """An amount that cannot be kept exactly is refused."""
     with pytest.raises(StatementError, match="billionths"):
-        ledger.add(c, [entry("0.0000000001")])
+        ledger_queries.add(c, [entry("0.0000000001")])
 
 
 @given(nanos=st.lists(st.integers(0, 10**15), max_size=20))
@@ -159,76 +168,90 @@ def test_any_sum_is_exact(c: Connection, nanos: list[int]) -> None:
     """However many intervals: the database's sum is the sum of what was written."""
     with c.begin_nested() as savepoint:
         amounts = [Decimal(nano).scaleb(-9) for nano in nanos]
-        ledger.add(c, [dataclasses.replace(entry("0"), amount_usd=amount) for amount in amounts])
-        assert ledger.total_usd(c) == sum(amounts)
+        ledger_queries.add(c, [dataclasses.replace(entry("0"), amount_usd=amount) for amount in amounts])
+        assert ledger_queries.total_usd(c) == sum(amounts)
         savepoint.rollback()
 
 
 def test_a_key_opens_until_it_is_revoked(c: Connection) -> None:
     """The secret finds its key; after revoking it finds nothing, and revoking again does nothing."""
-    assert keys.any_active(c) is False
-    key, secret = keys.create(c, "ada", Role.OPERATOR, 5.0)
+    assert key_queries.any_active(c) is False
+    key, secret = key_queries.create(c, "ada", Role.OPERATOR, 5.0)
     assert secret.startswith(f"wf_{key.id}_")
-    assert keys.any_active(c) is True
-    assert keys.find(c, secret) == key
+    assert key_queries.any_active(c) is True
+    assert key_queries.find(c, secret) == key
     assert key.role is Role.OPERATOR
-    assert keys.revoke(c, key.id, 9.0) is True
-    assert keys.find(c, secret) is None
-    assert keys.revoke(c, key.id, 10.0) is False
-    assert keys.any_active(c) is False
-    assert keys.all_keys(c) == [dataclasses.replace(key, revoked_at=9.0)]
+    assert key_queries.revoke(c, key.id, 9.0) is True
+    assert key_queries.find(c, secret) is None
+    assert key_queries.revoke(c, key.id, 10.0) is False
+    assert key_queries.any_active(c) is False
+    assert key_queries.all_keys(c) == [dataclasses.replace(key, revoked_at=9.0)]
 
 
 def test_a_wrong_secret_opens_nothing(c: Connection) -> None:
     """A secret that is changed, cut, of another key, or no text that a database can hold finds no key."""
-    key, secret = keys.create(c, "ada", Role.USER, 5.0)
-    other, _ = keys.create(c, "bob", Role.USER, 5.0)
+    key, secret = key_queries.create(c, "ada", Role.USER, 5.0)
+    other, _ = key_queries.create(c, "bob", Role.USER, 5.0)
     changed = secret[:-1] + ("0" if secret[-1] != "0" else "1")
     swapped = secret.replace(key.id, other.id)
     for wrong in (changed, swapped, secret[:-1], secret + "\n", key.id, "", "wf__", "\0", "wf_é_\ud800"):
-        assert keys.find(c, wrong) is None
+        assert key_queries.find(c, wrong) is None
 
 
 def test_a_limit_is_counted_by_window(c: Connection) -> None:
     """Each window gives as many as allowed and then none; users, kinds and windows do not mix."""
-    assert [usage.take(c, "ada", "submit", 60.0, 2) for _ in range(3)] == [1, 2, None]
-    assert usage.take(c, "bob", "submit", 60.0, 2) == 1
-    assert usage.take(c, "ada", "day", 60.0, 2) == 1
-    assert usage.take(c, "ada", "submit", 120.0, 2) == 1
-    assert usage.take(c, "ada", "submit", 120.0, 0) is None
+    two, per_day = _quota("submit", 2), _quota("day", 2)
+    quota_queries.consume(c, "ada", 60.0, [two])
+    quota_queries.consume(c, "ada", 119.0, [two])
+    with pytest.raises(QuotaExceeded, match="Retry after 1 s") as error:
+        quota_queries.consume(c, "ada", 119.5, [two])
+    assert error.value.retry_after_s == 1
+    quota_queries.consume(c, "bob", 60.0, [two])
+    quota_queries.consume(c, "ada", 60.0, [per_day])
+    quota_queries.consume(c, "ada", 120.0, [two])
+    with pytest.raises(QuotaExceeded):
+        quota_queries.consume(c, "ada", 120.0, [_quota("submit", 0)])
 
 
 def test_a_raised_limit_counts_on(c: Connection) -> None:
     """What was taken stays taken when an operator allows more."""
-    assert [usage.take(c, "ada", "day", 0.0, 1) for _ in range(2)] == [1, None]
-    assert usage.take(c, "ada", "day", 0.0, 2) == 2
+    quota_queries.consume(c, "ada", 0.0, [_quota("day", 1)])
+    with pytest.raises(QuotaExceeded):
+        quota_queries.consume(c, "ada", 0.0, [_quota("day", 1)])
+    quota_queries.consume(c, "ada", 0.0, [_quota("day", 2)])
+    with pytest.raises(QuotaExceeded):
+        quota_queries.consume(c, "ada", 0.0, [_quota("day", 2)])
+
+
+def _quota(kind: str, limit: int) -> Quota:
+    return Quota(kind=kind, window_s=60, limit=limit, noun="submissions per minute", variable="WARMFRONT_X")
 
 
 def test_once_is_once(c: Connection) -> None:
     """The first who asks is told yes, and nobody after."""
-    assert [marks.once(c, "alert", 1.0) for _ in range(3)] == [True, False, False]
-    assert marks.once(c, "other", 1.0) is True
+    assert [mark_queries.once(c, "alert", 1.0) for _ in range(3)] == [True, False, False]
+    assert mark_queries.once(c, "other", 1.0) is True
 
 
 def test_a_value_is_remembered(c: Connection) -> None:
     """The last value put under a name is the one that is there."""
-    assert marks.get(c, "boot_s") is None
-    marks.put(c, "boot_s", "60", 1.0)
-    marks.put(c, "boot_s", "75", 2.0)
-    assert marks.get(c, "boot_s") == "75"
+    assert mark_queries.get(c, "boot_s") is None
+    mark_queries.put(c, "boot_s", "60", 1.0)
+    mark_queries.put(c, "boot_s", "75", 2.0)
+    assert mark_queries.get(c, "boot_s") == "75"
 
 
 def test_totals_count_what_a_vm_judged(c: Connection) -> None:
     """A compile error at admission and a cancelled one are verdicts, and no completed tasks."""
     accepted(c, "s1", 1.0)
     queued(c, "s2")
-    log.finish(c, "s2", {"status": "COMPILE_ERROR"}, 1.0)
+    event_queries.complete(c, "s2", {"status": "COMPILE_ERROR"}, 1.0)
     for this, verdict in (("s3", "WRONG_ANSWER"), ("s4", "CANCELLED"), ("s5", "ERROR")):
         queued(c, this)
         begun(c, this, f"a-{this}", cold=True)
-        log.finish(c, this, {"status": verdict}, 1.0)
+        event_queries.complete(c, this, {"status": verdict}, 1.0)
     queued(c, "s6")
-    totals = counts.totals(c)
+    totals = report_queries.totals(c)
     assert (totals.tasks_completed, totals.cold_starts, totals.warm_reuses) == (2, 3, 1)
     assert totals.by_verdict == {
         "ACCEPTED": 1,
@@ -241,14 +264,14 @@ def test_totals_count_what_a_vm_judged(c: Connection) -> None:
 
 def test_latencies_are_from_submit_to_verdict(c: Connection) -> None:
     """Quantiles of the last judged ones, cold and warm together or apart."""
-    assert counts.latencies(c).p50_s is None
+    assert report_queries.latencies(c)["all"].p50_s is None
     for number in range(10):
         this = f"s{number}"
         queued(c, this, created_at=100.0)
         begun(c, this, f"a{number}", cold=number == 9)
-        log.finish(c, this, {"status": "CHECKED"}, 101.0 + number)
-    everyone = counts.latencies(c)
+        event_queries.complete(c, this, {"status": "CHECKED"}, 101.0 + number)
+    latencies = report_queries.latencies(c)
+    everyone = latencies["all"]
     assert (everyone.count, everyone.p50_s, everyone.p99_s) == (10, 6.0, 10.0)
-    assert counts.latencies(c, cold=True).p50_s == 10.0
-    assert counts.latencies(c, cold=False).count == 9
-    assert counts.latencies(c, last=3).p50_s == 9.0
+    assert latencies["cold"].p50_s == 10.0
+    assert latencies["warm"].count == 9

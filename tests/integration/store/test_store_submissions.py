@@ -19,7 +19,7 @@ from tests.support.store_samples import (
     queued,
 )
 from warmfront.errors import BadRequest, Conflict
-from warmfront.store import attempts, log, submissions
+from warmfront.store import attempt_queries, event_queries, submission_queries
 from warmfront.store.records import AttemptRecord
 from warmfront.submission import SubmissionState
 
@@ -29,54 +29,54 @@ if TYPE_CHECKING:
 
 def test_a_new_submission_is_stored_with_its_first_event(c: Connection) -> None:
     """What was handed over comes back, with its code apart and event 1 in the log."""
-    record, event = submissions.create(c, new(code="äöü 🌡", problem_def="def p(): ..."), IN_QUEUE)
+    record, event = submission_queries.create(c, new(code="äöü 🌡", problem_def="def p(): ..."), IN_QUEUE)
     assert event is not None
     assert (event.id, event.time, event.status) == (1, 1000.0, "IN_QUEUE")
     assert record == found(c)
     assert (record.state, record.last_event_id, record.attempts) == (SubmissionState.ADMITTING, 1, 0)
     assert record.code_sha256 == hashlib.sha256("äöü 🌡".encode()).hexdigest()
-    assert submissions.source(c, "s1") == ("äöü 🌡", "def p(): ...")
-    assert log.after(c, "s1", 0, 10) == [event]
+    assert submission_queries.source(c, "s1") == ("äöü 🌡", "def p(): ...")
+    assert event_queries.after(c, "s1", 0, 10) == [event]
 
 
 def test_what_is_unknown_is_none(c: Connection) -> None:
     """A submission that nobody made is not found, not queued and not cancelled."""
-    assert submissions.get(c, "nobody") is None
-    assert submissions.request_cancel(c, "nobody") is None
-    assert log.admit(c, "nobody", XRAY, 1.0) is None
+    assert submission_queries.get(c, "nobody") is None
+    assert submission_queries.request_cancel(c, "nobody") is None
+    assert event_queries.admit(c, "nobody", XRAY, 1.0) is None
 
 
 def test_the_same_request_again_is_the_same_submission(c: Connection) -> None:
     """An owner who repeats an idempotency key gets the first submission, and no second event."""
-    first, _ = submissions.create(c, new("s1", idempotency_key="k"), IN_QUEUE)
-    again, event = submissions.create(c, new("s2", idempotency_key="k", created_at=2000.0), IN_QUEUE)
+    first, _ = submission_queries.create(c, new("s1", idempotency_key="k"), IN_QUEUE)
+    again, event = submission_queries.create(c, new("s2", idempotency_key="k", created_at=2000.0), IN_QUEUE)
     assert again == first
     assert event is None
-    assert submissions.get(c, "s2") is None
+    assert submission_queries.get(c, "s2") is None
     assert event_ids(c) == [1]
 
 
 def test_a_key_for_another_request_is_a_conflict(c: Connection) -> None:
     """An idempotency key stands for one request, and the error names its submission."""
-    submissions.create(c, new("s1", idempotency_key="k"), IN_QUEUE)
+    submission_queries.create(c, new("s1", idempotency_key="k"), IN_QUEUE)
     with pytest.raises(Conflict, match="s1"):
-        submissions.create(c, new("s2", idempotency_key="k", code="other"), IN_QUEUE)
-    assert submissions.get(c, "s2") is None
+        submission_queries.create(c, new("s2", idempotency_key="k", code="other"), IN_QUEUE)
+    assert submission_queries.get(c, "s2") is None
 
 
 def test_idempotency_keys_belong_to_their_owner(c: Connection) -> None:
     """Two users with the same key, and one without any, have submissions of their own."""
-    submissions.create(c, new("s1", idempotency_key="k"), IN_QUEUE)
+    submission_queries.create(c, new("s1", idempotency_key="k"), IN_QUEUE)
     for changed in (new("s2", idempotency_key="k", owner="bob"), new("s3"), new("s4")):
-        _, event = submissions.create(c, changed, IN_QUEUE)
+        _, event = submission_queries.create(c, changed, IN_QUEUE)
         assert event is not None
 
 
 def test_it_is_queued_once(c: Connection) -> None:
     """ADMITTING goes to QUEUED, and QUEUED does not do so again."""
-    submissions.create(c, new(), IN_QUEUE)
-    assert log.admit(c, "s1", XRAY, 1.0) is not None
-    assert log.admit(c, "s1", XRAY, 2.0) is None
+    submission_queries.create(c, new(), IN_QUEUE)
+    assert event_queries.admit(c, "s1", XRAY, 1.0) is not None
+    assert event_queries.admit(c, "s1", XRAY, 2.0) is None
     assert event_ids(c) == [1, 2]
     assert found(c).state is SubmissionState.QUEUED
 
@@ -84,11 +84,11 @@ def test_it_is_queued_once(c: Connection) -> None:
 def test_pages_hold_every_submission_once(c: Connection) -> None:
     """Following the cursors gives all of them, the newest first, also those of the same moment."""
     for number in range(7):
-        submissions.create(c, new(f"s{number}", created_at=1000.0 + number // 3), IN_QUEUE)
+        submission_queries.create(c, new(f"s{number}", created_at=1000.0 + number // 3), IN_QUEUE)
     seen: list[str] = []
     cursor = None
     for _ in range(4):
-        page = submissions.page(c, limit=2, cursor=cursor)
+        page = submission_queries.page(c, limit=2, cursor=cursor)
         seen += [item.id for item in page.items]
         cursor = page.next_cursor
     assert seen == ["s6", "s5", "s4", "s3", "s2", "s1", "s0"]
@@ -97,9 +97,9 @@ def test_pages_hold_every_submission_once(c: Connection) -> None:
 
 def test_a_page_that_holds_all_has_no_next(c: Connection) -> None:
     """With exactly as many as fit, there is no cursor to an empty page."""
-    submissions.create(c, new("s1"), IN_QUEUE)
-    submissions.create(c, new("s2"), IN_QUEUE)
-    assert submissions.page(c, limit=2).next_cursor is None
+    submission_queries.create(c, new("s1"), IN_QUEUE)
+    submission_queries.create(c, new("s2"), IN_QUEUE)
+    assert submission_queries.page(c, limit=2).next_cursor is None
 
 
 def test_pages_are_filtered(c: Connection) -> None:
@@ -110,7 +110,7 @@ def test_pages_are_filtered(c: Connection) -> None:
     queued(c, "s4", endpoint="checker")
 
     def ids(**wanted: str) -> set[str]:
-        return {item.id for item in submissions.page(c, **wanted).items}  # type: ignore[arg-type]
+        return {item.id for item in submission_queries.page(c, **wanted).items}  # type: ignore[arg-type]
 
     assert ids(owner="bob") == {"s2"}
     assert ids(state="DONE") == {"s1"}
@@ -124,37 +124,37 @@ def test_pages_are_filtered(c: Connection) -> None:
 def test_a_forged_cursor_is_the_callers_mistake(c: Connection, cursor: str) -> None:
     """A cursor that we did not give is a bad request, whatever is in it."""
     with pytest.raises(BadRequest):
-        submissions.page(c, cursor=cursor)
+        submission_queries.page(c, cursor=cursor)
 
 
 def test_unfinished_are_the_oldest_first(c: Connection) -> None:
     """After a restart every submission without a verdict is found, in the order in which they came."""
     accepted(c, "s1", 1.0, created_at=1.0)
     queued(c, "s2", created_at=3.0)
-    submissions.create(c, new("s3", created_at=2.0), IN_QUEUE)
+    submission_queries.create(c, new("s3", created_at=2.0), IN_QUEUE)
     queued(c, "s4", created_at=4.0)
     begun(c, "s4", "a4")
-    assert [record.id for record in submissions.unfinished(c)] == ["s3", "s2", "s4"]
+    assert [record.id for record in submission_queries.unfinished(c)] == ["s3", "s2", "s4"]
 
 
 def test_a_users_queue_is_counted(c: Connection) -> None:
     """Only that user's, and only those that still wait."""
     queued(c, "s1")
-    submissions.create(c, new("s2"), IN_QUEUE)
+    submission_queries.create(c, new("s2"), IN_QUEUE)
     queued(c, "s3", owner="bob")
     queued(c, "s4")
     begun(c, "s4", "a4")
-    assert submissions.queued_by(c, "ada") == 2
+    assert submission_queries.queued_by(c, "ada") == 2
 
 
 def test_cancelling_is_asked_for_until_there_is_a_verdict(c: Connection) -> None:
     """The wish is remembered; a submission that is DONE stays as it is."""
     queued(c, "s1")
-    cancelled = submissions.request_cancel(c, "s1")
+    cancelled = submission_queries.request_cancel(c, "s1")
     assert cancelled is not None
     assert cancelled.cancel_requested
     accepted(c, "s2", 1.0)
-    done = submissions.request_cancel(c, "s2")
+    done = submission_queries.request_cancel(c, "s2")
     assert done is not None
     assert not done.cancel_requested
 
@@ -167,8 +167,8 @@ def test_the_board_has_the_best_of_each_user(c: Connection) -> None:
     accepted(c, "bob", 3.0, owner="bob")
     accepted(c, "other", 1.0, problem="softmax")
     queued(c, "wrong")
-    log.finish(c, "wrong", {"status": "WRONG_ANSWER"}, 1.0)
-    assert [(row.id, row.simulated) for row in submissions.best(c, "leaky-relu")] == [
+    event_queries.complete(c, "wrong", {"status": "WRONG_ANSWER"}, 1.0)
+    assert [(row.id, row.simulated) for row in submission_queries.best(c, "leaky-relu")] == [
         ("real", False),
         ("fast", True),
         ("bob", True),
@@ -179,7 +179,7 @@ def test_the_board_of_one_dtype(c: Connection) -> None:
     """Asked for one dtype, the board leaves the others out."""
     accepted(c, "half", 1.0, dtype="float16")
     accepted(c, "single", 2.0)
-    assert [row.id for row in submissions.best(c, "leaky-relu", dtype="float32")] == ["single"]
+    assert [row.id for row in submission_queries.best(c, "leaky-relu", dtype="float32")] == ["single"]
 
 
 def test_an_attempt_takes_the_lease_of_a_queued_submission(c: Connection) -> None:
@@ -194,38 +194,38 @@ def test_an_attempt_takes_the_lease_of_a_queued_submission(c: Connection) -> Non
         1,
     )
     second = AttemptRecord(id="a2", submission_id="s1", vm_id="v", number=2, started_at=1.0)
-    assert attempts.begin(c, second, VM_READY, cold=False) is None
-    assert [one.id for one in attempts.of(c, "s1")] == [attempt.id]
-    assert attempts.of(c, "s1")[0].cold is True
+    assert attempt_queries.begin(c, second, VM_READY, cold=False) is None
+    assert [one.id for one in attempt_queries.of_submission(c, "s1")] == [attempt.id]
+    assert attempt_queries.of_submission(c, "s1")[0].cold is True
 
 
 def test_a_lost_attempt_gives_the_submission_back(c: Connection) -> None:
     """It is QUEUED again without a lease, and what was lost says why and when."""
     queued(c)
     begun(c)
-    assert attempts.lose(c, "a1", 1010.0, "the VM is gone") is True
+    assert attempt_queries.lose(c, "a1", 1010.0, "the VM is gone") is True
     record = found(c)
     assert (record.state, record.attempt_id, record.attempts) == (SubmissionState.QUEUED, None, 1)
-    (lost,) = attempts.of(c, "s1")
+    (lost,) = attempt_queries.of_submission(c, "s1")
     assert (lost.outcome, lost.ended_at, lost.reason) == ("LOST", 1010.0, "the VM is gone")
-    assert attempts.unfinished(c) == []
+    assert attempt_queries.unfinished(c) == []
 
 
 def test_an_attempt_is_lost_once(c: Connection) -> None:
     """A stale report that an earlier attempt is lost does not touch the one that runs now."""
     queued(c)
     begun(c)
-    assert attempts.lose(c, "a1", 1010.0, "gone")
+    assert attempt_queries.lose(c, "a1", 1010.0, "gone")
     begun(c, attempt_id="a2", number=2)
-    assert attempts.lose(c, "a1", 1020.0, "gone again") is False
+    assert attempt_queries.lose(c, "a1", 1020.0, "gone again") is False
     assert found(c).attempt_id == "a2"
-    assert [one.id for one in attempts.unfinished(c)] == ["a2"]
-    assert attempts.lose(c, "unknown", 1.0, "") is False
+    assert [one.id for one in attempt_queries.unfinished(c)] == ["a2"]
+    assert attempt_queries.lose(c, "unknown", 1.0, "") is False
 
 
 def test_a_finished_attempt_cannot_be_lost(c: Connection) -> None:
     """A verdict stands, even if the VM goes away the moment after."""
     accepted(c, "s1", 1.0)
-    assert attempts.lose(c, "a-s1", 2000.0, "gone") is False
+    assert attempt_queries.lose(c, "a-s1", 2000.0, "gone") is False
     assert found(c).state is SubmissionState.DONE
-    assert attempts.of(c, "s1")[0].outcome == "ACCEPTED"
+    assert attempt_queries.of_submission(c, "s1")[0].outcome == "ACCEPTED"

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from warmfront.api.timeline import MAX_SEGMENTS, TimelineSegment, condense, vm_timeline
-from warmfront.store.records import LedgerEntry, Meter, Running
+from warmfront.store.records import LedgerEntry, Meter, RunningAttempt
 from warmfront.vm import VMInstance, VMState
 
 
@@ -31,7 +31,7 @@ def _shape(pieces: list[TimelineSegment]) -> list[tuple[Meter, float, float, boo
     return [(piece.meter, piece.started_at, piece.ended_at, piece.is_open) for piece in pieces]
 
 
-RUNNING = Running("vm_1", 180.0, "sub_2", "bob", "relu", "submit")
+RUNNING = RunningAttempt("vm_1", 180.0, "sub_2", "bob", "relu", "submit")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Caps by user, team and day: which is hit, what is left, and when it begins anew."""
+"""Daily caps: what a user, a team and the service may spend per day."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from warmfront.money import caps
-from warmfront.money.caps import Limits
-from warmfront.store import keys, ledger
-from warmfront.store.records import LedgerEntry, Meter, Role
-from warmfront.testing.store import MemoryDatabase
+from warmfront.money.caps import DailyCaps
+from warmfront.settings import Settings
+from warmfront.store import key_queries, ledger_queries
+from warmfront.store.memory_database import MemoryDatabase
+from warmfront.store.records import DailySpending, LedgerEntry, Meter, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-DAY = 20_000 * 86_400.0
+DAY = 1_700_006_400.0
 NOON = DAY + 43_200
 
 
 @pytest.fixture
 def database() -> Iterator[MemoryDatabase]:
-    """Ada and Bob of one team, Cid of none; each has spent two dollars today and nine yesterday."""
-    made = MemoryDatabase()
+    """Ada and Bob in one team, Cid in none; each has spent two dollars today and nine yesterday."""
+    database = MemoryDatabase()
     for user, team in (("ada", "kernels"), ("bob", "kernels"), ("cid", None)):
-        made.run(keys.create, user, Role.USER, 1.0, team=team)
-        made.run(ledger.add, [_entry(user, DAY + 60, "2"), _entry(user, DAY - 60, "9")])
-    made.run(ledger.add, [_entry(None, DAY + 60, "1")])
-    yield made
-    made.close()
+        database.run(key_queries.create, user, Role.USER, 1.0, team=team)
+        database.run(ledger_queries.add, [_entry(user, DAY + 60, "2"), _entry(user, DAY - 60, "9")])
+    database.run(ledger_queries.add, [_entry(None, DAY + 60, "1")])
+    yield database
+    database.dispose()
 
 
 def _entry(owner: str | None, started_at: float, usd: str) -> LedgerEntry:
@@ -43,52 +43,62 @@ def _entry(owner: str | None, started_at: float, usd: str) -> LedgerEntry:
     )
 
 
-def _limits(user: str | None = None, team: str | None = None, total: str | None = None) -> Limits:
-    user_usd, team_usd, total_usd = (None if usd is None else Decimal(usd) for usd in (user, team, total))
-    return Limits(user_usd=user_usd, team_usd=team_usd, total_usd=total_usd)
+def _caps(
+    name: str, team: str | None, user_usd: str | None, team_usd: str | None, total_usd: str | None
+) -> DailyCaps | None:
+    limits = [None if usd is None else Decimal(usd) for usd in (user_usd, team_usd, total_usd)]
+    settings = Settings(
+        daily_budget_usd=limits[0], team_daily_budget_usd=limits[1], total_daily_budget_usd=limits[2]
+    )
+    return DailyCaps.for_user(settings, name, team)
 
 
 @pytest.mark.parametrize(
-    ("limits", "user", "team", "said", "variable"),
+    ("user", "team", "limits", "expected", "variable"),
     [
-        (_limits(user="2"), "ada", "kernels", "ada has spent $2.0000 today of $2.00", "WARMFRONT_DAILY_"),
-        (
-            _limits(team="3.5"),
-            "bob",
-            "kernels",
-            "Team kernels has spent $4.0000 today of $3.50",
-            "TEAM_DAILY_",
-        ),
-        (_limits(total="7"), "cid", None, "The service has spent $7.0000 today of $7.00", "TOTAL_DAILY_"),
-        (_limits("9", "4", "1"), "ada", "kernels", "Team kernels", "TEAM_DAILY_"),
+        ("ada", "kernels", ("2", None, None), "ada has spent $2.0000 of $2.00", "WARMFRONT_DAILY_"),
+        ("bob", "kernels", (None, "3.5", None), "Team kernels has spent $4.0000 of $3.50", "TEAM_DAILY_"),
+        ("cid", None, (None, None, "7"), "The service has spent $7.0000 of $7.00", "TOTAL_DAILY_"),
+        ("ada", "kernels", ("9", "4", "1"), "Team kernels", "TEAM_DAILY_"),
     ],
 )
-def test_the_error_names_the_cap(  # noqa: PLR0917 - a table of cases
-    database: MemoryDatabase, limits: Limits, user: str, team: str | None, said: str, variable: str
+def test_the_error_names_the_first_cap_that_is_used_up(  # noqa: PLR0917 - a table of cases
+    database: MemoryDatabase,
+    user: str,
+    team: str | None,
+    limits: tuple[str | None, str | None, str | None],
+    expected: str,
+    variable: str,
 ) -> None:
-    """The refusal says whose cap it is, what is left, when it begins anew, and where it is set."""
-    refusal = caps.refusal(database.run(caps.today, limits, user, team, NOON), NOON)
-    assert refusal is not None
-    assert refusal.message.startswith(said)
-    assert "$0.00 are left until midnight UTC, in 12 h 1 min" in refusal.message
-    assert variable in str(refusal.hint)
+    """The error says whose cap it is, when it resets, and which setting raises it."""
+    caps = _caps(user, team, *limits)
+    assert caps is not None
+    error = caps.exceeded(database.run(ledger_queries.spent_today, user, team, NOON), NOON)
+    assert error is not None
+    assert expected in error.message
+    assert "resets at midnight UTC, in 12 h 1 min" in error.message
+    assert variable in str(error.hint)
 
 
-@pytest.mark.parametrize("limits", [_limits(), _limits(user="2.01"), _limits("3", "4.01", "7.01")])
-def test_who_has_something_left_may_go_on(database: MemoryDatabase, limits: Limits) -> None:
-    """Below every cap nobody is refused, and what is left is the difference."""
-    found = database.run(caps.today, limits, "ada", "kernels", NOON)
-    assert caps.refusal(found, NOON) is None
-    assert all(cap.left_usd == cap.limit_usd - cap.spent_usd > 0 for cap in found)
+@pytest.mark.parametrize("limits", [("2.01", None, None), ("3", "4.01", "7.01")])
+def test_below_every_cap_nothing_is_refused(
+    database: MemoryDatabase, limits: tuple[str | None, str | None, str | None]
+) -> None:
+    """A user below every cap passes the check, and the remainder is the difference."""
+    caps = _caps("ada", "kernels", *limits)
+    assert caps is not None
+    spending = database.run(ledger_queries.spent_today, "ada", "kernels", NOON)
+    caps.check(spending, NOON)
+    assert all(cap.left_usd == cap.limit_usd - cap.spent_usd > 0 for cap in caps.used(spending))
 
 
-def test_a_team_is_no_cap_for_others(database: MemoryDatabase) -> None:
-    """Whoever has no team is not counted with one."""
-    assert database.run(caps.today, _limits(team="1"), "cid", None, NOON) == []
+def test_without_limits_there_are_no_caps() -> None:
+    """No limit that applies to a user means no caps; a team's limit does not apply without a team."""
+    assert _caps("ada", "kernels", None, None, None) is None
+    assert _caps("cid", None, None, "1", None) is None
 
 
-def test_a_new_day_begins_anew(database: MemoryDatabase) -> None:
+def test_a_new_day_starts_at_zero(database: MemoryDatabase) -> None:
     """At midnight UTC nothing is spent."""
     tomorrow = DAY + 86_400
-    found = database.run(caps.today, _limits("1", "1", "1"), "ada", "kernels", tomorrow)
-    assert [cap.spent_usd for cap in found] == [0, 0, 0]
+    assert database.run(ledger_queries.spent_today, "ada", "kernels", tomorrow) == DailySpending()

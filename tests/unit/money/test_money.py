@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from warmfront.errors import BudgetExceeded
 from warmfront.money import meter
 from warmfront.money.billing import Billing
-from warmfront.money.book import Book, Money
+from warmfront.money.escrow import BudgetStatus, Escrow
 from warmfront.store.records import Meter
 from warmfront.vm import VMInstance, VMState
 
@@ -107,14 +107,16 @@ def test_a_vm_that_was_never_started_costs_nothing() -> None:
 
 def test_the_third_of_two_is_refused_with_its_numbers() -> None:
     """Credits for two worst cases hold two VMs; the third is told what it would need."""
-    book = Book(credits_usd=Decimal("2.50"))
-    book.promise("a", Decimal("1.20"))
-    book.promise("b", Decimal("1.20"))
-    with pytest.raises(BudgetExceeded, match=r"\$1\.20.*\$2\.50.*\$0\.10 are left"):
-        book.promise("c", Decimal("1.20"))
-    book.settle("a", Decimal("0.30"))
-    book.promise("c", Decimal("1.00"))
-    assert book.committed_usd == Decimal("2.50")
+    escrow = Escrow(credits_usd=Decimal("2.50"))
+    escrow.reserve("a", Decimal("1.20"))
+    escrow.reserve("b", Decimal("1.20"))
+    with pytest.raises(
+        BudgetExceeded, match=r"up to \$1\.20; only \$0\.10 of the budget is unreserved \(credits \$2\.50"
+    ):
+        escrow.reserve("c", Decimal("1.20"))
+    escrow.settle("a", Decimal("0.30"))
+    escrow.reserve("c", Decimal("1.00"))
+    assert escrow.committed_usd == Decimal("2.50")
 
 
 _AMOUNT = st.decimals(min_value=0, max_value=10, places=3)
@@ -125,22 +127,22 @@ def test_what_is_spent_and_promised_never_passes_the_credits(
     steps: list[tuple[str, Decimal, bool, Decimal]],
 ) -> None:
     """Whatever is promised, extended and settled within its promise, the sum stays within the credits."""
-    book = Book(credits_usd=Decimal(20))
+    escrow = Escrow(credits_usd=Decimal(20))
     for name, worst, ends, share in steps:
-        before = book.committed_usd
+        before = escrow.committed_usd
         try:
-            book.promise(name, worst)
+            escrow.reserve(name, worst)
         except BudgetExceeded:
-            assert book.committed_usd == before
+            assert escrow.committed_usd == before
         if ends:
-            book.settle(name, min(share, book.promised_usd(name)))
-        assert 0 <= book.committed_usd <= book.credits_usd
+            escrow.settle(name, min(share, escrow.reserved_usd(name)))
+        assert 0 <= escrow.committed_usd <= escrow.credits_usd
 
 
 def test_percent_and_remainder_are_exact() -> None:
     """$5.25 of $1,400 leave $1,394.75 and are 0.375 percent."""
-    money = Money(
-        credits_usd=Decimal(1400), spent_usd=Decimal("5.25"), reserved_usd=Decimal(0), alerted=False
+    money = BudgetStatus(
+        credits_usd=Decimal(1400), spent_usd=Decimal("5.25"), reserved_usd=Decimal(0), alert_sent=False
     )
     assert money.remaining_usd == Decimal("1394.75")
     assert money.used_pct == Decimal("0.375")

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warmfront.orchestrator.queue import FairQueue
+from warmfront.orchestrator.fair_queue import FairQueue
 
 
 def test_one_of_one_user_goes_before_the_second_of_another() -> None:

@@ -12,17 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.world.scenario import Scenario
+from tests.support.world.world import simulate
 from warmfront.money.billing import Billing
 from warmfront.orchestrator import adaptive as learner
-from warmfront.orchestrator.adaptive import Adaptive, Terms
+from warmfront.orchestrator.adaptive import AdaptivePolicy, CostModel
 from warmfront.settings import Settings
 from warmfront.simulate.replay import EPOCH_S, Plan, live, replay
 from warmfront.simulate.traces import TRACES
-from warmfront.store import submissions
-from warmfront.testing.loop import VirtualClock, VirtualLoop, run_virtual
-from warmfront.testing.scenario import Scenario
-from warmfront.testing.store import InlineStore, MemoryDatabase
-from warmfront.testing.world import simulate
+from warmfront.simulate.virtual_time import VirtualClock, VirtualLoop, run_virtual
+from warmfront.store import submission_queries
+from warmfront.store.memory_database import MemoryDatabase
+from warmfront.store.records import Arrival
+from warmfront.store.store import Store
 from warmfront.vm import VMInstance, VMState
 
 RATE = Decimal("1.99")
@@ -38,10 +40,12 @@ BILLINGS = {
 }
 
 
-def adaptive(wait_usd_per_h: float = 20.0, longest_s: float = LONGEST_S) -> Adaptive:
+def adaptive(wait_usd_per_h: float = 20.0, longest_s: float = LONGEST_S) -> AdaptivePolicy:
     """A policy that has seen nothing yet."""
-    return Adaptive(
-        Terms(rate_usd_per_h=1.99, wait_usd_per_h=wait_usd_per_h, boot_s=lambda: 450.0, longest_s=longest_s)
+    return AdaptivePolicy(
+        CostModel(
+            rate_usd_per_h=1.99, wait_usd_per_h=wait_usd_per_h, boot_s=lambda: 450.0, longest_s=longest_s
+        )
     )
 
 
@@ -57,7 +61,7 @@ def idle_vm(tasks_done: int = 1) -> VMInstance:
     )
 
 
-def taught(policy: Adaptive, trace: str, per_day: int, days: int = 30) -> Adaptive:
+def taught(policy: AdaptivePolicy, trace: str, per_day: int, days: int = 30) -> AdaptivePolicy:
     """After some days of a trace."""
     for at_s in TRACES[trace](per_day, days, 7).tolist():
         policy.arrived(EPOCH_S + at_s, "ada")
@@ -135,16 +139,14 @@ def test_the_store_tells_every_arrival_again() -> None:
     plan = Plan(settings=Settings(keep_warm="adaptive", max_vms=1), billing=Billing(rate_usd_per_h=RATE))
 
     async def killed() -> None:
-        life = asyncio.ensure_future(
-            live(arrivals_s, plan, InlineStore(database), VirtualClock(loop, EPOCH_S))
-        )
+        life = asyncio.ensure_future(live(arrivals_s, plan, Store(database), VirtualClock(loop, EPOCH_S)))
         await asyncio.sleep(3 * DAY_S)
         life.cancel()
 
     run_virtual(killed(), loop=loop)
-    told = database.run(submissions.arrivals, Adaptive.memory)
-    database.close()
-    assert told == [(EPOCH_S + at_s, "trace") for at_s in arrivals_s.tolist()]
+    arrivals = database.run(submission_queries.arrivals, AdaptivePolicy.memory)
+    database.dispose()
+    assert arrivals == [Arrival(EPOCH_S + at_s, "trace", "MI300X") for at_s in arrivals_s.tolist()]
 
 
 def test_little_data_is_met_with_the_break_even_time() -> None:

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from warmfront.orchestrator.quote import warm_chance
+from warmfront.orchestrator.quotes import warm_chance
 from warmfront.vm import VMInstance, VMState
 
 NOW = 1000.0

@@ -17,9 +17,9 @@ from warmfront.cli.app import app
 from warmfront.errors import BadRequest
 from warmfront.simulate.arrivals import MOST_ARRIVALS, on_a_traces_clock, read_csv
 from warmfront.simulate.traces import DAY_S, workday
-from warmfront.store import attempts, log, submissions
-from warmfront.store.engine import open_store
+from warmfront.store import attempt_queries, event_queries, submission_queries
 from warmfront.store.records import AttemptRecord
+from warmfront.store.sql_database import open_store
 from warmfront.submission import NewSubmission
 
 if TYPE_CHECKING:
@@ -203,9 +203,9 @@ def test_history_comes_from_the_database() -> None:
 
 
 async def _fill() -> None:
-    store = await open_store(settings.load(), alone=False)
+    store = await open_store(settings.load(), exclusive=False)
     for number in range(3):
-        await store.write(_submitted, number, got_a_vm=number > 0)
+        await store.database.write(_submitted, number, got_a_vm=number > 0)
     await store.close()
 
 
@@ -222,10 +222,10 @@ def _submitted(c: Connection, number: int, *, got_a_vm: bool) -> None:
         code="//",
         created_at=1_800_000_000.0 + 100 * number,
     )
-    submissions.create(c, new, {"status": "IN_QUEUE"})
-    log.admit(c, new.id, {"status": "XRAY"}, new.created_at)
+    submission_queries.create(c, new, {"status": "IN_QUEUE"})
+    event_queries.admit(c, new.id, {"status": "XRAY"}, new.created_at)
     if got_a_vm:
         attempt = AttemptRecord(
             id=f"a{number}", submission_id=new.id, vm_id="vm", number=1, started_at=new.created_at
         )
-        assert attempts.begin(c, attempt, {"status": "VM_READY"}, cold=False)
+        assert attempt_queries.begin(c, attempt, {"status": "VM_READY"}, cold=False)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from sqlalchemy import select
 
 from warmfront.money.billing import Billing
 from warmfront.settings import Settings
 from warmfront.simulate.replay import EPOCH_S, Plan, live, outcome, replay
 from warmfront.simulate.traces import bursts, poisson, workday
-from warmfront.store import ledger
-from warmfront.testing.loop import VirtualClock, VirtualLoop, run_virtual
-from warmfront.testing.store import InlineStore, MemoryDatabase
+from warmfront.simulate.virtual_time import VirtualClock, VirtualLoop, run_virtual
+from warmfront.store import ledger_queries, schema
+from warmfront.store.memory_database import MemoryDatabase
+from warmfront.store.store import Store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,10 +70,10 @@ def test_dollars_are_the_ledgers() -> None:
     quick = replay(arrivals, plan)
     loop, database = VirtualLoop(), MemoryDatabase()
     clock = VirtualClock(loop, EPOCH_S)
-    run_virtual(live(arrivals, plan, InlineStore(database), clock), loop=loop)
-    slow = database.run(outcome)
+    run_virtual(live(arrivals, plan, Store(database), clock), loop=loop)
+    slow = asyncio.run(outcome(Store(database)))
     assert slow.usd == quick.usd
-    assert slow.usd == database.run(ledger.total_usd)
+    assert slow.usd == database.run(ledger_queries.total_usd)
     assert slow.usd == database.run(_by_entry)
     assert np.array_equal(slow.waited_s, quick.waited_s)
     assert (slow.cold_starts, slow.lived_s, slow.worked_s) == (
@@ -78,12 +81,12 @@ def test_dollars_are_the_ledgers() -> None:
         quick.lived_s,
         quick.worked_s,
     )
-    database.close()
+    database.dispose()
 
 
 def _by_entry(c: Connection) -> Decimal:
-    names = [row.vm_id for row in c.exec_driver_sql("SELECT DISTINCT vm_id FROM ledger")]
-    return sum((entry.amount_usd for name in names for entry in ledger.entries(c, name)), Decimal(0))
+    names = [row.vm_id for row in c.execute(select(schema.ledger.c.vm_id).distinct())]
+    return sum((entry.amount_usd for name in names for entry in ledger_queries.entries(c, name)), Decimal(0))
 
 
 def test_nothing_to_replay_costs_nothing() -> None:

@@ -15,12 +15,12 @@ from warmfront.api.benchmark_summary import BenchmarkSummary, summarize_benchmar
 from warmfront.api.deps import CallerDep, ProblemsDep, ServiceDep
 from warmfront.api.error_responses import InvalidField, quote_value
 from warmfront.api.openapi import error_responses_for
-from warmfront.api.quota import consume_xray_quota
+from warmfront.api.usage_limits import consume_xray_quota
 from warmfront.api.validation import validate_dtype, validate_source
 from warmfront.errors import NotFound
 from warmfront.hip.xray.occupancy import COMPUTE_UNITS
 from warmfront.problems.spec import Dtype, Scale
-from warmfront.store import boards, log, submissions
+from warmfront.store.records import ProblemStatistics
 from warmfront.wire.catalogue import (
     BestTime,
     GpuListResponse,
@@ -34,10 +34,9 @@ from warmfront.wire.catalogue import (
 from warmfront.wire.xray import XrayReportResponse, XrayRequest
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from warmfront.api.validation import ProblemCatalogue
     from warmfront.problems.spec import Problem
+    from warmfront.store.records import StoredEvent
     from warmfront.submission import Submission
 
 router = APIRouter(tags=["catalogue"])
@@ -72,7 +71,7 @@ async def list_gpus(service: ServiceDep) -> GpuListResponse:
 @router.get("/problems", responses=error_responses_for())
 async def list_problems(service: ServiceDep, problems: ProblemsDep, caller: CallerDep) -> ProblemListResponse:
     """List the problems with their best times."""
-    solved = await service.store.read(boards.solved, caller.user)
+    solved = await service.store.problem_statistics(caller.user)
     return ProblemListResponse(
         items=[
             ProblemResponse(**_problem_fields(problem, solved.get(problem.slug)))
@@ -87,7 +86,7 @@ async def get_problem(
 ) -> ProblemDetailResponse:
     """Return one problem with its statement, and the signature and starter code for each dtype."""
     problem = _find_problem(problems, slug)
-    solved = await service.store.read(boards.solved, caller.user)
+    solved = await service.store.problem_statistics(caller.user)
     return ProblemDetailResponse(
         **_problem_fields(problem, solved.get(problem.slug)),
         statement=problem.statement.strip(),
@@ -103,7 +102,8 @@ async def get_leaderboard(
 ) -> LeaderboardResponse:
     """Return the best accepted submission of each user on each GPU."""
     problem = _find_problem(problems, slug)
-    best = await service.store.read(_best_with_verdicts, problem.slug)
+    accepted = await service.store.leaderboard(problem.slug)
+    best = [(submission, _summary(verdict)) for submission, verdict in accepted]
     return LeaderboardResponse(
         problem=problem.slug,
         items=_rank([entry for entry in best if not entry[0].simulated], caller),
@@ -123,14 +123,14 @@ async def xray(body: XrayRequest, service: ServiceDep, problems: ProblemsDep, ca
     return JSONResponse(report.to_dict(isa=body.isa))
 
 
-def _problem_fields(problem: Problem, solved: boards.Solved | None) -> dict[str, Any]:
-    solved = solved or boards.Solved()
+def _problem_fields(problem: Problem, solved: ProblemStatistics | None) -> dict[str, Any]:
+    solved = solved or ProblemStatistics()
     formula = _FORMULA.search(problem.statement)
     return {
         **problem.summary(),
         "formula": formula[1].strip() if formula else None,
         "solutions": solved.solutions,
-        "solved": solved.by_user,
+        "solved": solved.solved_by_user,
         "best_times": [
             BestTime(gpu_type=gpu, simulated=simulated, runtime_ms=best_ms)
             for (gpu, simulated), best_ms in solved.best_ms.items()
@@ -154,15 +154,9 @@ def _find_problem(problems: ProblemCatalogue, slug: str) -> Problem:
     return problem
 
 
-def _best_with_verdicts(c: Connection, slug: str) -> list[tuple[Submission, BenchmarkSummary]]:
-    """The best, each with what its timed cases say together."""
-    found = []
-    for record in submissions.best(c, slug):
-        last = log.after(c, record.id, record.last_event_id - 1, 1)
-        found.append(
-            (record, summarize_benchmark(last[0].fields.get("benchmark_results", []) if last else []))
-        )
-    return found
+def _summary(verdict: StoredEvent | None) -> BenchmarkSummary:
+    """Summarize the timed cases of a verdict."""
+    return summarize_benchmark([] if verdict is None else verdict.fields.get("benchmark_results", []))
 
 
 def _rank(best: list[tuple[Submission, BenchmarkSummary]], caller: Caller) -> list[LeaderboardEntry]:

@@ -13,11 +13,9 @@ from fastapi.responses import Response
 from warmfront.api import prometheus
 from warmfront.api.deps import CallerDep, ServiceDep
 from warmfront.api.openapi import error_responses_for
-from warmfront.api.quota import DAY_S
 from warmfront.api.routes import forecasts
-from warmfront.api.routes import vms as vm_routes
 from warmfront.api.serialization import percent, round_to_cents
-from warmfront.store import counts, ledger
+from warmfront.money.caps import DAY_S
 from warmfront.verdicts import Verdict
 from warmfront.wire.costs import (
     BillingDifferenceResponse,
@@ -33,11 +31,8 @@ from warmfront.wire.costs import (
 )
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from warmfront.api.context import ServiceContext
-    from warmfront.store.counts import Totals
-    from warmfront.store.records import Meter
+    from warmfront.store.records import Meter, Totals
     from warmfront.vm import VMInstance
 
 router = APIRouter(tags=["figures"])
@@ -58,16 +53,17 @@ async def get_metrics(
 ) -> MetricsResponse:
     """Return the seven headline metrics."""
     if not detail:
-        return MetricsResponse(**headline_metrics(service, await service.store.read(counts.totals)))
-    totals, latencies, by_day = await service.store.read(_details, service.clock.now())
+        return MetricsResponse(**headline_metrics(service, await service.store.totals()))
+    since = service.clock.now() - _LISTED_DAYS * DAY_S
+    totals, latencies, by_day = await service.store.totals_and_latencies(since)
     return MetricsDetailResponse(
         **headline_metrics(service, totals),
         simulated=service.provider.simulated,
-        reserved_usd=service.orchestrator.money().reserved_usd,
+        reserved_usd=service.orchestrator.budget_status().reserved_usd,
         pool=dict(Counter(vm.state for vm in service.orchestrator.pool())),
         queue_length=service.orchestrator.queue_length(),
         verdicts={Verdict(name): count for name, count in totals.by_verdict.items()},
-        latencies_s=Latencies.model_validate(latencies),
+        latencies_s=Latencies.model_validate({name: asdict(one) for name, one in latencies.items()}),
         costs_by_day=_daily_costs(by_day),
     )
 
@@ -76,35 +72,41 @@ async def get_metrics(
 async def get_costs(service: ServiceDep, caller: CallerDep) -> CostsResponse:
     """Return the costs by VM, by what the VMs did and by day."""
     now = service.clock.now()
-    money = service.orchestrator.money()
-    figures = await service.store.read(_costs, now, caller.user, float(money.remaining_usd))
+    money = service.orchestrator.budget_status()
+    report = await service.store.costs(
+        caller.user,
+        today=now - now % DAY_S,
+        since=now - _LISTED_DAYS * DAY_S,
+        history_since=forecasts.history_since(now),
+    )
+    left_usd = max(0.0, float(money.remaining_usd))
     return CostsResponse(
         simulated=service.provider.simulated,
         credits_usd=money.credits_usd,
         total_usd=money.spent_usd,
         reserved_usd=money.reserved_usd,
         remaining_usd=max(Decimal(0), money.credits_usd - money.spent_usd),
-        by_vm=[_vm_cost(vm, by_meter) for vm, by_meter in figures["by_vm"]],
-        by_meter=meter_costs(figures["by_meter"]),
-        by_day=_daily_costs(figures["by_day"]),
+        by_vm=[_vm_cost(vm, by_meter) for vm, by_meter in report.by_vm],
+        by_meter=meter_costs(report.by_meter),
+        by_day=_daily_costs(report.by_day),
         today=TodaysBudget(
-            user=caller.user, spent_usd=figures["today"], limit_usd=service.settings.daily_budget_usd
+            user=caller.user, spent_usd=report.user_today_usd, limit_usd=service.settings.daily_budget_usd
         ),
         audit=_billing_reconciliation(service),
-        forecast=figures["forecast"],
+        forecast=forecasts.from_ledger(report.history_by_day, now, left_usd),
     )
 
 
 async def prometheus_metrics(service: ServiceDep) -> Response:
     """Return the metrics in the Prometheus text format."""
-    totals = await service.store.read(counts.totals)
+    totals = await service.store.totals()
     text = prometheus.exposition(service.orchestrator, totals, simulated=service.provider.simulated)
     return Response(text, media_type=prometheus.MEDIA_TYPE)
 
 
 def headline_metrics(service: ServiceContext, totals: Totals) -> dict[str, Any]:
     """Return the fields of `MetricsResponse`. Spent and remaining are rounded so that they add up."""
-    money = service.orchestrator.money()
+    money = service.orchestrator.budget_status()
     spent_usd = round_to_cents(money.spent_usd)
     return {
         "total_cost_usd": spent_usd,
@@ -145,22 +147,3 @@ def _billing_reconciliation(service: ServiceContext) -> BillingReconciliationRes
             for difference in latest.differences
         ],
     )
-
-
-def _details(c: Connection, now: float) -> tuple[Totals, dict[str, Any], dict[str, Decimal]]:
-    latencies = {
-        "all": asdict(counts.latencies(c)),
-        "cold": asdict(counts.latencies(c, cold=True)),
-        "warm": asdict(counts.latencies(c, cold=False)),
-    }
-    return counts.totals(c), latencies, ledger.by_day(c, now - _LISTED_DAYS * DAY_S)
-
-
-def _costs(c: Connection, now: float, user: str, left_usd: float) -> dict[str, Any]:
-    return {
-        "forecast": forecasts.from_ledger(c, now, max(0.0, left_usd)),
-        "by_vm": vm_routes.recent_with_costs(c),
-        "by_meter": ledger.by_meter(c),
-        "by_day": ledger.by_day(c, now - _LISTED_DAYS * DAY_S),
-        "today": ledger.of_owner_since(c, user, now - now % DAY_S),
-    }

@@ -20,7 +20,6 @@ from warmfront.api.deps import CallerDep, ServiceDep
 from warmfront.api.openapi import error_responses_for
 from warmfront.errors import NotAllowed, SimulationFailed
 from warmfront.money import forecast
-from warmfront.store import ledger, submissions, vms
 from warmfront.wire.forecasts import (
     Estimate,
     ForecastResponse,
@@ -31,7 +30,7 @@ from warmfront.wire.forecasts import (
 )
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from decimal import Decimal
 
     from warmfront.api.context import ServiceContext
 
@@ -117,8 +116,8 @@ async def get_forecasts(
     _require_operator(caller)
     now = service.clock.now()
     today = now - now % _DAY_S
-    since = today - _HISTORY_DAYS * _DAY_S
-    history = await service.store.read(_seen, since, today)
+    since = history_since(now)
+    history = await _history(service, since, today)
     paces = list(_PACES) if tasks_per_day is None else [tasks_per_day]
     account = _account(service, history, days=_full_days(history[0], today))
     rows = await simulations.run({"what": "forecast", "account": account, "paces": paces}, now)
@@ -134,8 +133,8 @@ async def get_what_if(service: ServiceDep, caller: CallerDep, simulations: Simul
     now = service.clock.now()
     month = datetime.fromtimestamp(now, UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     since = month.timestamp()
-    history = await service.store.read(_seen, since, now)
-    spent_usd = await service.store.read(ledger.total_since, since)
+    history = await _history(service, since, now)
+    spent_usd = await service.store.spent_since(since)
     rows = []
     if history[0]:
         account = _account(service, history, days=0)
@@ -167,7 +166,7 @@ def _account(
     """Return the input of `warmfront.simulate.outlook`."""
     settings, provider = service.settings, service.provider
     arrivals_at, boots_s = history
-    money, billing = service.orchestrator.money(), provider.billing(settings.default_gpu)
+    money, billing = service.orchestrator.budget_status(), provider.billing(settings.default_gpu)
     is_measured = not provider.simulated or settings.rehearse
     boot_s = sum(boots_s) / len(boots_s) if boots_s else provider.typical_boot_s(settings.default_gpu)
     task_s = service.orchestrator.quote(settings.default_gpu, "").task_s
@@ -188,10 +187,14 @@ def _account(
     }
 
 
-def from_ledger(c: Connection, now: float, credits_usd: float) -> ForecastResponse | None:
-    """What the ledger's own days say of those to come, without any simulation; None if they are too few."""
+def history_since(now: float) -> float:
+    """Return the beginning of the days that a forecast is based on."""
+    return now - now % _DAY_S - _HISTORY_DAYS * _DAY_S
+
+
+def from_ledger(by_day: dict[str, Decimal], now: float, credits_usd: float) -> ForecastResponse | None:
+    """Return a forecast from dollars per day, without a simulation; None if the days are too few."""
     today = now - now % _DAY_S
-    by_day = ledger.by_day(c, today - _HISTORY_DAYS * _DAY_S)
     if not by_day:
         return None
     first = datetime.fromisoformat(min(by_day)).replace(tzinfo=UTC).timestamp()
@@ -208,8 +211,7 @@ def from_ledger(c: Connection, now: float, credits_usd: float) -> ForecastRespon
     )
 
 
-def _seen(c: Connection, since: float, until: float) -> tuple[list[float], list[float]]:
-    """When tasks came, and how long VMs of late took to boot."""
-    came = [at for at, _ in submissions.arrivals(c, _MAX_ARRIVALS) if since <= at < until]
-    boots_s = [vm.ready_at - vm.created_at for vm in vms.recent(c, 50) if vm.ready_at is not None]
-    return came, boots_s
+async def _history(service: ServiceContext, since: float, until: float) -> tuple[list[float], list[float]]:
+    """Return the arrivals in this time, and the provisioning times of recent VMs."""
+    arrivals, boots_s = await service.store.arrivals_and_boots(_MAX_ARRIVALS)
+    return [at for at in arrivals if since <= at < until], boots_s

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
-from sqlalchemy import select
 
 import warmfront
 from warmfront.api.deps import ServiceDep
@@ -16,8 +15,6 @@ from warmfront.wire.health import HealthResponse, ReadinessResponse
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
-
-    from sqlalchemy import Connection
 
 router = APIRouter(tags=["health"])
 
@@ -39,7 +36,7 @@ async def health() -> HealthResponse:
 async def ready(service: ServiceDep) -> Response:
     """Check whether the store and the provider respond."""
     failures = await asyncio.gather(
-        _failure("the store", service.store.read(_ping)),
+        _failure("the store", service.store.ping()),
         _failure("the provider", service.provider.leases()),
     )
     reasons = [failure for failure in failures if failure]
@@ -58,7 +55,3 @@ async def _failure(name: str, check: Awaitable[object]) -> str:
     except TimeoutError:
         return f"{name}: no response within {_TIMEOUT_S:.0f} s"
     return ""
-
-
-def _ping(c: Connection) -> None:
-    c.execute(select(1))

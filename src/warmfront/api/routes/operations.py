@@ -17,11 +17,10 @@ from fastapi.responses import Response
 from warmfront.api.deps import CallerDep, ServiceDep
 from warmfront.api.event_stream import EventStream
 from warmfront.api.openapi import CHANGE_STREAM, error_responses_for
-from warmfront.api.quota import DAY_S
 from warmfront.api.routes.costs import meter_costs
 from warmfront.api.routes.vms import vm_response
 from warmfront.api.timeline import TimelineSegment, vm_timeline
-from warmfront.store import attempts, counts, ledger, vms
+from warmfront.money.caps import DAY_S
 from warmfront.store.records import StoredEvent
 from warmfront.verdicts import Endpoint
 from warmfront.wire.base import isoformat, round_dollars
@@ -42,18 +41,15 @@ from warmfront.wire.operations import (
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from sqlalchemy import Connection
-
     from warmfront.api.auth import Caller
     from warmfront.api.context import ServiceContext
-    from warmfront.money.book import Money
-    from warmfront.store.records import LedgerEntry
+    from warmfront.money.escrow import BudgetStatus
+    from warmfront.store.records import LedgerEntry, OperationsReport
     from warmfront.submission import Submission
 
 router = APIRouter(prefix="/operations", tags=["figures"])
 
 _HOUR_S = 3600
-_LISTED_VMS = 50
 _LISTED_DAYS = 31
 _LISTED_QUEUE_ENTRIES = 50
 
@@ -70,35 +66,37 @@ async def get_operations(
     """Return the VM pool, the queue, the timelines and the credits at one moment."""
     now = service.clock.now()
     since = now - hours * _HOUR_S
-    figures = await service.store.read(_figures, now, since)
+    report = await service.store.operations(since=since, days_since=now - _LISTED_DAYS * DAY_S)
     live = {vm.id: vm for vm in service.orchestrator.pool()}
-    money = service.orchestrator.money()
+    money = service.orchestrator.budget_status()
     return OperationsResponse(
         now=now,
         since=since,
         simulated=service.provider.simulated,
         everyone=caller.is_operator,
         vms=[
-            vm_response(service, caller, live.get(vm.id, vm), Decimal(0), figures["running"])
-            for vm in figures["vms"]
+            vm_response(service, caller, live.get(vm.id, vm), Decimal(0), report.running)
+            for vm in report.vms
             if not vm.state.is_over
         ],
         queue=_queue(service, caller),
-        lanes=_timelines(figures, caller, since, now),
-        money=_credits(service, money, figures, now),
+        lanes=_timelines(report, caller, since, now),
+        money=_credits(service, money, report, now),
         costs_by_day=[
             DailyMeterCosts(
                 day=day, cost_usd=sum(by_meter.values(), Decimal(0)), meters=meter_costs(by_meter)
             )
-            for day, by_meter in figures["by_day"].items()
+            for day, by_meter in report.by_day.items()
         ],
         costs_by_user=[
             UserCost(user=owner, cost_usd=amount)
-            for owner, amount in figures["by_owner"].items()
+            for owner, amount in report.by_owner.items()
             if caller.may_see(owner)
         ],
-        tasks=_task_summary(figures, money),
-        latencies_s=Latencies.model_validate(figures["latencies"]),
+        tasks=_task_summary(report, money),
+        latencies_s=Latencies.model_validate(
+            {name: asdict(latency) for name, latency in report.latencies.items()}
+        ),
     )
 
 
@@ -115,13 +113,13 @@ async def stream_changes(
 
 async def _changes(service: ServiceContext, limit: int | None) -> AsyncIterator[StoredEvent]:
     """Yield an event whenever the state differs from the last one sent."""
-    pulse, sent, number = service.log.pulse, None, 0
-    while not pulse.closed and number != limit:
-        seen = pulse.count
+    changes, sent, number = service.log.changes, None, 0
+    while not changes.closed and number != limit:
+        count = changes.count
         state = _state(service)
         if state != sent:
             sent, number = state, number + 1
-            spent_usd = round_dollars(service.orchestrator.money().spent_usd)
+            spent_usd = round_dollars(service.orchestrator.budget_status().spent_usd)
             yield StoredEvent(
                 submission_id="",
                 id=number,
@@ -131,7 +129,7 @@ async def _changes(service: ServiceContext, limit: int | None) -> AsyncIterator[
             if number == limit:
                 return
         await asyncio.sleep(_MIN_INTERVAL_S)
-        await pulse.after(seen)
+        await changes.wait_beyond(count)
 
 
 def _state(service: ServiceContext) -> dict[str, Any]:
@@ -142,7 +140,7 @@ def _state(service: ServiceContext) -> dict[str, Any]:
         "queue_length": service.orchestrator.queue_length(),
         "tasks_done": {vm.id: vm.tasks_done for vm in pool},
         "deadlines": {vm.id: isoformat(vm.deadline_at) for vm in pool if vm.deadline_at is not None},
-        "alerted": service.orchestrator.money().alerted,
+        "alerted": service.orchestrator.budget_status().alert_sent,
     }
 
 
@@ -167,11 +165,13 @@ def _queue_entry(position: int, submission: Submission, caller: Caller) -> Queue
     )
 
 
-def _timelines(figures: dict[str, Any], caller: Caller, since: float, now: float) -> list[VmTimelineResponse]:
+def _timelines(
+    report: OperationsReport, caller: Caller, since: float, now: float
+) -> list[VmTimelineResponse]:
     entries: dict[str, list[LedgerEntry]] = {}
-    for entry in figures["entries"]:
+    for entry in report.entries:
         entries.setdefault(entry.vm_id, []).append(entry)
-    running = {attempt.vm_id: attempt for attempt in figures["running"]}
+    running = {attempt.vm_id: attempt for attempt in report.running}
     return [
         VmTimelineResponse(
             vm_id=vm.id,
@@ -185,7 +185,7 @@ def _timelines(figures: dict[str, Any], caller: Caller, since: float, now: float
                 )
             ],
         )
-        for vm in figures["vms"]
+        for vm in report.vms
     ]
 
 
@@ -199,7 +199,9 @@ def _segment(segment: TimelineSegment, caller: Caller) -> TimelineSegmentRespons
     )
 
 
-def _credits(service: ServiceContext, money: Money, figures: dict[str, Any], now: float) -> CreditsResponse:
+def _credits(
+    service: ServiceContext, money: BudgetStatus, report: OperationsReport, now: float
+) -> CreditsResponse:
     billed = [vm for vm in service.orchestrator.pool() if vm.started_at is not None]
     threshold = Decimal(str(service.settings.alert_threshold))
     rates_usd = (service.provider.billing(vm.gpu).rate_usd_per_h for vm in billed)
@@ -210,15 +212,15 @@ def _credits(service: ServiceContext, money: Money, figures: dict[str, Any], now
         remaining_usd=max(Decimal(0), money.remaining_usd),
         burn_usd_per_h=sum(rates_usd, start=Decimal(0)),
         alert_at_usd=money.credits_usd * (1 - threshold),
-        alerted=money.alerted,
-        burn_down=_burn_down(figures, money, now),
+        alerted=money.alert_sent,
+        burn_down=_burn_down(report, money, now),
     )
 
 
-def _burn_down(figures: dict[str, Any], money: Money, now: float) -> list[BurnDownPoint]:
+def _burn_down(report: OperationsReport, money: BudgetStatus, now: float) -> list[BurnDownPoint]:
     """Return the remaining credits before the first billed hour and at the end of every billed hour."""
-    by_hour: dict[float, Decimal] = figures["by_hour"]
-    billed_before_usd = figures["billed"] - sum(by_hour.values(), Decimal(0))
+    by_hour = report.by_hour
+    billed_before_usd = report.billed_usd - sum(by_hour.values(), Decimal(0))
     left_usd = money.credits_usd - billed_before_usd
     points = [(hour_end - _HOUR_S, left_usd) for hour_end in list(by_hour)[:1]]
     for hour_end, amount in by_hour.items():
@@ -228,8 +230,8 @@ def _burn_down(figures: dict[str, Any], money: Money, now: float) -> list[BurnDo
     return [BurnDownPoint(time=at, remaining_usd=max(Decimal(0), left)) for at, left in points]
 
 
-def _task_summary(figures: dict[str, Any], money: Money) -> TaskSummary:
-    totals, costs = figures["totals"], figures["task_costs"]
+def _task_summary(report: OperationsReport, money: BudgetStatus) -> TaskSummary:
+    totals, costs = report.totals, report.task_costs_usd
     completed = totals.tasks_completed
     return TaskSummary(
         completed=completed,
@@ -239,25 +241,3 @@ def _task_summary(figures: dict[str, Any], money: Money) -> TaskSummary:
         cold_cost_usd=costs.get(True),
         warm_cost_usd=costs.get(False),
     )
-
-
-def _figures(c: Connection, now: float, since: float) -> dict[str, Any]:
-    """All that the store is asked, of one moment."""
-    lived = vms.since(c, since, _LISTED_VMS)
-    month = now - _LISTED_DAYS * DAY_S
-    return {
-        "vms": lived,
-        "running": attempts.running(c),
-        "entries": ledger.ended_since(c, [vm.id for vm in lived], since),
-        "billed": ledger.total_usd(c),
-        "by_hour": ledger.by_hour(c, month),
-        "by_day": ledger.by_day_and_meter(c, month),
-        "by_owner": ledger.by_owner(c, month),
-        "totals": counts.totals(c),
-        "task_costs": counts.task_costs_usd(c),
-        "latencies": {
-            "all": asdict(counts.latencies(c)),
-            "cold": asdict(counts.latencies(c, cold=True)),
-            "warm": asdict(counts.latencies(c, cold=False)),
-        },
-    }

@@ -10,10 +10,10 @@ from fastapi import APIRouter, Query
 from warmfront.api.deps import CallerDep, ProblemsDep, ServiceDep
 from warmfront.api.hints import api_hint
 from warmfront.api.openapi import error_responses_for
-from warmfront.api.quota import exceeded_budget
+from warmfront.api.usage_limits import exceeded_cap
 from warmfront.api.validation import validate_gpu
 from warmfront.events import VMStart
-from warmfront.orchestrator.quote import Quote
+from warmfront.orchestrator.quotes import Quote
 from warmfront.verdicts import Endpoint
 from warmfront.wire.submissions import QuoteRefusal, QuoteResponse
 
@@ -39,7 +39,7 @@ async def get_quote(
     quote, refusal = _NO_VM, None
     if endpoint is not Endpoint.XRAY:  # an X-ray needs no VM
         quote = service.orchestrator.quote(gpu, caller.user)
-        refusal = await exceeded_budget(service, caller) or quote.refusal
+        refusal = await exceeded_cap(service, caller) or quote.shortage
     return QuoteResponse(
         now=service.clock.now(),
         problem=slug,

@@ -14,10 +14,9 @@ from warmfront.api.deps import CallerDep, ProblemsDep, ServiceDep
 from warmfront.api.error_responses import InvalidField
 from warmfront.api.event_stream import MEDIA_TYPE, EventStream
 from warmfront.api.openapi import EVENT_STREAM, error_responses_for
-from warmfront.api.quota import consume_quota
+from warmfront.api.usage_limits import daily_caps, submission_quotas
 from warmfront.api.validation import validate_submission
 from warmfront.errors import BadRequest, NotAllowed, SubmissionNotFound
-from warmfront.store import log, submissions
 from warmfront.submission import SubmissionState
 from warmfront.verdicts import Endpoint, Verdict
 from warmfront.wire.submission_detail import SubmissionDetailResponse
@@ -29,9 +28,8 @@ from warmfront.wire.submissions import (
 )
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from warmfront.store.records import Page, StoredEvent
+    from warmfront.api.context import ServiceContext
+    from warmfront.store.records import StoredEvent, SubmissionPage
     from warmfront.submission import Submission
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -62,8 +60,9 @@ async def submit(
 ) -> Response:
     """Submit a kernel. Responds with its events, or with its id if the request accepts JSON."""
     new = validate_submission(service, problems, caller, body, idempotency_key)
-    await consume_quota(service, caller)
-    submission = await service.orchestrator.submit(new)
+    submission = await service.orchestrator.submit(
+        new, quotas=submission_quotas(service.settings), caps=daily_caps(service, caller)
+    )
     headers = {"Location": serialization.submission_urls(submission.id).self}
     if wants_json(request.headers.get("accept", "")):
         return JSONResponse(serialization.submission_created(submission).model_dump(), 202, headers)
@@ -87,8 +86,8 @@ async def list_submissions(
     """List the caller's submissions, newest first."""
     if everyone and not caller.is_operator:
         raise NotAllowed("?all=1 requires an operator's key.", hint="Omit it to list your own submissions.")
-    page = await service.store.read(
-        _page,
+    page = await _page(
+        service,
         owner=None if everyone else caller.user,
         state=state,
         verdict=verdict,
@@ -108,7 +107,7 @@ async def get_submission(
     submission_id: str, service: ServiceDep, caller: CallerDep
 ) -> SubmissionDetailResponse:
     """Return one submission with its verdict."""
-    submission, verdict = await service.store.read(_with_verdict, caller, submission_id)
+    submission, verdict = await _with_verdict(service, caller, submission_id)
     return serialization.submission_detail(submission, verdict)
 
 
@@ -129,7 +128,7 @@ async def stream_events(
     after: Annotated[int, Query(ge=0, le=_MAX_EVENT_ID)] = 0,
 ) -> Response:
     """Stream the events after `Last-Event-ID` or `?after=`: first the stored ones, then live ones."""
-    submission = await service.store.read(_owned, caller, submission_id)
+    submission = await _owned(service, caller, submission_id)
     # A browser that reconnects sends both, and the header is more recent.
     last_seen = after if last_event_id is None else last_event_id
     if last_seen > submission.last_event_id:
@@ -143,7 +142,8 @@ async def stream_events(
 @router.get("/submissions/{submission_id}/code", responses=error_responses_for(404, 422))
 async def get_source(submission_id: str, service: ServiceDep, caller: CallerDep) -> SourceResponse:
     """Return the source that was submitted."""
-    submission, source, problem_def = await service.store.read(_with_source, caller, submission_id)
+    submission = await _owned(service, caller, submission_id)
+    source, problem_def = await service.store.get_source(submission.id)
     return SourceResponse(
         id=submission.id,
         file_name=submission.file_name,
@@ -156,9 +156,9 @@ async def get_source(submission_id: str, service: ServiceDep, caller: CallerDep)
 @router.post("/submissions/{submission_id}/cancel", responses=error_responses_for(404, 409, 413, 422))
 async def cancel(submission_id: str, service: ServiceDep, caller: CallerDep) -> SubmissionDetailResponse:
     """Cancel a submission. Responds when its sandbox is gone; the submission and its events are kept."""
-    await service.store.read(_owned, caller, submission_id)
+    await _owned(service, caller, submission_id)
     await service.orchestrator.cancel(submission_id)
-    submission, verdict = await service.store.read(_with_verdict, caller, submission_id)
+    submission, verdict = await _with_verdict(service, caller, submission_id)
     return serialization.submission_detail(submission, verdict)
 
 
@@ -172,29 +172,30 @@ def wants_json(accept: str) -> bool:
     return qualities.get("application/json", 0.0) > qualities.get(MEDIA_TYPE, 0.0)
 
 
-def _page(c: Connection, /, cursor: str | None, **filters: Any) -> Page:  # noqa: ANN401 - `page` has the types
+async def _page(service: ServiceContext, /, cursor: str | None, **filters: Any) -> SubmissionPage:  # noqa: ANN401 - `list_submissions` has the types
     try:
-        return submissions.page(c, cursor=cursor, **filters)
+        return await service.store.list_submissions(cursor=cursor, **filters)
     except BadRequest:
         raise InvalidField("cursor", cursor, "the next_cursor of a page") from None
 
 
-def _owned(c: Connection, caller: Caller, submission_id: str) -> Submission:
-    """The submission, if it is the caller's to see."""
-    record = submissions.get(c, submission_id) if _ID.fullmatch(submission_id) else None
-    if record is None or not (caller.is_operator or record.owner == caller.user):
+async def _owned(service: ServiceContext, caller: Caller, submission_id: str) -> Submission:
+    """Return a submission that the caller may see, or raise `SubmissionNotFound`."""
+    submission = await service.store.get_submission(submission_id) if _ID.fullmatch(submission_id) else None
+    return _visible(submission, caller, submission_id)
+
+
+async def _with_verdict(
+    service: ServiceContext, caller: Caller, submission_id: str
+) -> tuple[Submission, StoredEvent | None]:
+    """Return a submission that the caller may see, and its verdict if it has one."""
+    submission, verdict = None, None
+    if _ID.fullmatch(submission_id):
+        submission, verdict = await service.store.get_submission_and_verdict(submission_id)
+    return _visible(submission, caller, submission_id), verdict
+
+
+def _visible(submission: Submission | None, caller: Caller, submission_id: str) -> Submission:
+    if submission is None or not caller.may_see(submission.owner):
         raise SubmissionNotFound(submission_id)
-    return record
-
-
-def _with_verdict(c: Connection, caller: Caller, submission_id: str) -> tuple[Submission, StoredEvent | None]:
-    record = _owned(c, caller, submission_id)
-    if record.state is not SubmissionState.DONE:
-        return record, None
-    last = log.after(c, record.id, record.last_event_id - 1, 1)
-    return record, last[0] if last else None
-
-
-def _with_source(c: Connection, caller: Caller, submission_id: str) -> tuple[Submission, str, str | None]:
-    record = _owned(c, caller, submission_id)
-    return record, *submissions.source(c, record.id)
+    return submission

@@ -14,28 +14,22 @@ from warmfront.api.deps import CallerDep, ServiceDep
 from warmfront.api.openapi import error_responses_for
 from warmfront.errors import VMNotFound
 from warmfront.money import meter
-from warmfront.store import attempts, ledger, vms
 from warmfront.verdicts import Endpoint
 from warmfront.wire.vms import BilledInterval, VmDetailResponse, VmListResponse, VmResponse, VmTask
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from warmfront.api.auth import Caller
     from warmfront.api.context import ServiceContext
-    from warmfront.store.records import LedgerEntry, Meter, Running
+    from warmfront.store.records import RunningAttempt
     from warmfront.vm import VMInstance
 
 router = APIRouter(tags=["figures"])
-
-#: The number of VMs in the list.
-_LISTED = 50
 
 
 @router.get("/vms", responses=error_responses_for())
 async def list_vms(service: ServiceDep, caller: CallerDep) -> VmListResponse:
     """List the most recent VMs, newest first, with their cost and what runs on them."""
-    recent, running = await service.store.read(_recent)
+    recent, running = await service.store.recent_vms()
     return VmListResponse(
         now=service.clock.now(),
         items=[
@@ -50,7 +44,9 @@ async def get_vm(
     service: ServiceDep, caller: CallerDep, vm_id: Annotated[str, Path(max_length=100)]
 ) -> VmDetailResponse:
     """Return one VM with its ledger entries."""
-    vm, entries, running = await service.store.read(_one_with_ledger, vm_id)
+    vm, entries, running = await service.store.vm_with_entries(vm_id)
+    if vm is None:
+        raise VMNotFound(vm_id)
     total_usd = sum((entry.amount_usd for entry in entries), Decimal(0))
     return VmDetailResponse(
         **dict(vm_response(service, caller, vm, total_usd, running)),
@@ -68,7 +64,11 @@ async def get_vm(
 
 
 def vm_response(
-    service: ServiceContext, caller: Caller, vm: VMInstance, billed_usd: Decimal, running: list[Running]
+    service: ServiceContext,
+    caller: Caller,
+    vm: VMInstance,
+    billed_usd: Decimal,
+    running: list[RunningAttempt],
 ) -> VmResponse:
     """Return a VM as the caller may see it; `billed_usd` is the sum of its ledger entries."""
     cost_usd = billed_usd
@@ -93,7 +93,7 @@ def vm_response(
     )
 
 
-def _vm_task(running: Running, caller: Caller) -> VmTask:
+def _vm_task(running: RunningAttempt, caller: Caller) -> VmTask:
     if not caller.may_see(running.owner):
         return VmTask(since=running.started_at)
     return VmTask(
@@ -103,21 +103,3 @@ def _vm_task(running: Running, caller: Caller) -> VmTask:
         problem=running.problem,
         endpoint=Endpoint(running.endpoint),
     )
-
-
-def recent_with_costs(c: Connection) -> list[tuple[VMInstance, dict[Meter, Decimal]]]:
-    """The last VMs, each with what the ledger has of it."""
-    recent = vms.recent(c, _LISTED)
-    spent = ledger.by_vm(c, [vm.id for vm in recent])
-    return [(vm, spent.get(vm.id, {})) for vm in recent]
-
-
-def _recent(c: Connection) -> tuple[list[tuple[VMInstance, dict[Meter, Decimal]]], list[Running]]:
-    return recent_with_costs(c), attempts.running(c)
-
-
-def _one_with_ledger(c: Connection, vm_id: str) -> tuple[VMInstance, list[LedgerEntry], list[Running]]:
-    vm = vms.get(c, vm_id)
-    if vm is None:
-        raise VMNotFound(vm_id)
-    return vm, ledger.entries(c, vm_id), attempts.running(c)

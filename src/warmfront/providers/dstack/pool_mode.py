@@ -68,6 +68,7 @@ class DstackProvider:
 
     name = "dstack"
     simulated = False
+    vms_outlive_service = True
 
     def __init__(self, settings: Settings, client: DstackClient, *, clock: Clock | None = None) -> None:
         _warn_about_minimum(settings)

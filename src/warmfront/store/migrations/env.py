@@ -1,4 +1,4 @@
-"""Runs the migrations on the connection, and in the transaction, of whoever asked for them."""
+"""Run the migrations on the connection and in the transaction of the caller."""
 
 from __future__ import annotations
 

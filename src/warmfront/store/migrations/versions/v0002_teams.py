@@ -1,4 +1,4 @@
-"""Keys may belong to a team, whose dollars a day are counted together."""
+"""Let API keys belong to a team, whose daily spending is summed."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Those that there are belong to none."""
+    """Add the column; existing keys belong to no team."""
     op.add_column("api_keys", sa.Column("team", sa.Text))

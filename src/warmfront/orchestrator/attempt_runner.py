@@ -1,0 +1,313 @@
+"""Run attempts: one submission on one VM, from the assignment to its verdict or its loss.
+
+Every event of the listener is stored before the next is read; a duplicate is stored once. The runner neither
+chooses the VM nor decides whether a lost attempt is repeated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from warmfront.errors import UnknownAttempt, UsageError, VMUnreachable
+from warmfront.events import VMReady
+from warmfront.listener.protocol import ExecuteRequest
+from warmfront.money import meter
+from warmfront.orchestrator.control_plane_verdicts import cancelled, rejected
+from warmfront.orchestrator.vm_pool import COLD_START, WARM_REUSE
+from warmfront.store.records import AttemptRecord, LedgerEntry
+from warmfront.verdicts import Endpoint, Verdict, is_terminal
+from warmfront.vm import VMInstance, VMState
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Coroutine
+
+    from warmfront.clock import Clock
+    from warmfront.listener.protocol import AttemptEvent, ListenerClient
+    from warmfront.orchestrator.budget import Budget
+    from warmfront.orchestrator.submission_lifecycle import ActiveSubmission, SubmissionLifecycle
+    from warmfront.orchestrator.vm_pool import PooledVM, VMPool
+    from warmfront.settings import Settings
+    from warmfront.store.store import Store
+
+log = logging.getLogger(__name__)
+
+#: Pause before a dropped stream is resumed.
+_RECONNECT_S = 0.5
+
+
+class AttemptLost(Exception):
+    """The attempt will not give a verdict, and does not run any more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Assignment:
+    """A submission, its VM and its attempt at one moment; the submission may be elsewhere before it ends."""
+
+    active: ActiveSubmission
+    pooled: PooledVM
+    attempt: AttemptRecord
+
+    @classmethod
+    def of(cls, active: ActiveSubmission) -> _Assignment:
+        """Return the current assignment of a submission that has an attempt."""
+        assert active.vm is not None  # noqa: S101 - set together with the attempt
+        assert active.attempt is not None  # noqa: S101 - the caller has assigned it
+        return cls(active=active, pooled=active.vm, attempt=active.attempt)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the attempt has its verdict or is lost; nothing that it reports counts any more."""
+        return self.attempt.id not in self.pooled.running
+
+
+class AttemptRunner:
+    """Runs attempts on the VMs of the pool."""
+
+    def __init__(
+        self,
+        *,
+        pool: VMPool,
+        submissions: SubmissionLifecycle,
+        budget: Budget,
+        listeners: ListenerClient,
+        store: Store,
+        settings: Settings,
+        clock: Clock,
+        new_id: Callable[[str], str],
+    ) -> None:
+        self._pool = pool
+        self._submissions = submissions
+        self._budget = budget
+        self._listeners = listeners
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+        self._new_id = new_id
+
+    def assign(self, active: ActiveSubmission, pooled: PooledVM) -> None:
+        """Put a submission on a VM, in memory, so that later decisions take its slot into account."""
+        active.attempt = AttemptRecord(
+            id=self._new_id("att"),
+            submission_id=active.id,
+            vm_id=pooled.vm.id,
+            number=active.submission.attempts + 1,
+            started_at=self._clock.now(),
+        )
+        active.vm = pooled
+        pooled.running[active.attempt.id] = active
+
+    # Both take the assignment now, not when their coroutine first runs: by then it may have changed.
+
+    def run(self, active: ActiveSubmission) -> Coroutine[object, object, None]:
+        """Run the attempt that was assigned."""
+        return self._run(_Assignment.of(active))
+
+    def resume(self, active: ActiveSubmission) -> Coroutine[object, object, None]:
+        """Follow an attempt that began before a restart to its end."""
+        return self._follow(_Assignment.of(active), is_new=False)
+
+    async def _run(self, assignment: _Assignment) -> None:
+        if not await self._begin(assignment):
+            return
+        if assignment.active.cancel_requested:
+            await self._complete(assignment, cancelled().fields())
+            return
+        await self._follow(assignment, is_new=True)
+
+    async def _follow(self, assignment: _Assignment, *, is_new: bool) -> None:
+        """Store an attempt's events up to its verdict or loss; `is_new`: the listener has none of it."""
+        attempt, timeout_s = assignment.attempt, self._settings.task_timeout_s
+        left_s = attempt.started_at + timeout_s - self._clock.now()
+        try:
+            async with asyncio.timeout(max(0.0, left_s)):
+                await self._store_events(assignment, is_new=is_new)
+        except TimeoutError:
+            await self._abort(assignment, f"it took longer than {timeout_s:.0f} s")
+        except AttemptLost as lost:
+            log.warning("attempt %s is lost: %s; the submission is queued again", attempt.id, lost)
+            await self._lose(assignment, str(lost))
+        except UsageError as error:  # the listener rejects it, and would again
+            await self._complete(assignment, rejected(Verdict.ERROR, error).fields())
+        except Exception as error:  # the edge of a task: the submission must go on
+            log.exception("attempt %s failed unexpectedly; aborting it", attempt.id)
+            await self._abort(assignment, f"internal error: {error!r}")
+
+    async def _begin(self, assignment: _Assignment) -> bool:
+        """Store the beginning of an attempt; return False if its submission is handled elsewhere."""
+        active, pooled, attempt = assignment.active, assignment.pooled, assignment.attempt
+        async with pooled.writing:
+            if assignment.is_over or pooled.releasing:
+                return False  # the end of the VM was first, and queues the submission again
+            vm, entries = pooled.vm, list[LedgerEntry]()
+            cold = vm.state is VMState.WARM
+            if vm.state is not VMState.BUSY:
+                vm, entries = self._meter(vm, active, attempt.started_at, worked=False)
+            vm = vm.begin_task()
+            ready = self._ready_event(vm, attempt, cold=cold)
+            event = await self._store.begin_attempt(
+                attempt, ready.fields(), vm=vm, entries=entries, cold=cold
+            )
+            if event is not None:
+                pooled.vm = vm
+        if event is None:  # it was cancelled in this very moment, and has its verdict
+            pooled.running.pop(attempt.id, None)
+            self._pool.offer(pooled)
+            self._submissions.finish_attempt(active, None)
+            return False
+        active.submission = replace(active.submission, attempts=attempt.number)
+        if attempt.number == 1:
+            self._pool.policy(active.gpu).arrived(active.submission.created_at, active.owner)
+        return True
+
+    def _ready_event(self, vm: VMInstance, attempt: AttemptRecord, *, cold: bool) -> VMReady:
+        own = {"tasks_done": vm.tasks_done, "age_s": round(self._budget.age_s(vm), 3)}
+        return VMReady(
+            vm_id=vm.id,
+            vm_state=COLD_START if cold else WARM_REUSE,
+            gpu=vm.gpu,
+            simulated=vm.simulated,
+            attempt=attempt.number,
+            metrics={"vm": own, "pool": self._pool.metrics(self._submissions.queue_length())},
+        )
+
+    async def _store_events(self, assignment: _Assignment, *, is_new: bool) -> None:
+        """Store event after event up to the verdict; a dropped stream is resumed."""
+        pooled, last_seq = assignment.pooled, assignment.attempt.last_seq
+        while not assignment.is_over:
+            try:
+                async for event in await self._stream(assignment, last_seq, is_new=is_new):
+                    if assignment.is_over:
+                        return
+                    if event.seq <= last_seq:
+                        continue
+                    if await self._store_event(assignment, event):
+                        return
+                    last_seq = event.seq
+                # A stream that ends before the verdict was dropped as well.
+            except VMUnreachable as error:
+                log.info(
+                    "attempt %s: stream dropped (%s); resuming after event %d",
+                    assignment.attempt.id,
+                    error.message,
+                    last_seq,
+                )
+            is_new = False
+            if pooled.releasing or await self._pool.has_ended(pooled):
+                self._pool.release(pooled, "lost during an attempt", failed=True)
+                await pooled.ended.wait()
+                return  # the end of the VM has ended the attempt
+            await asyncio.sleep(_RECONNECT_S)
+
+    async def _stream(
+        self, assignment: _Assignment, last_seq: int, *, is_new: bool
+    ) -> AsyncIterator[AttemptEvent]:
+        if is_new:
+            return self._listeners.execute(assignment.pooled.vm, await self._request(assignment))
+        return self._resume_stream(assignment, last_seq)
+
+    async def _resume_stream(self, assignment: _Assignment, last_seq: int) -> AsyncIterator[AttemptEvent]:
+        """Resume the stream; send the request again to a listener that never received it."""
+        vm, attempt_id = assignment.pooled.vm, assignment.attempt.id
+        known = True
+        try:
+            async for event in self._listeners.events(vm, attempt_id, last_seq):
+                yield event
+        except UnknownAttempt:
+            known = False
+        if known:
+            return
+        if last_seq:
+            raise AttemptLost("its listener no longer knows it")
+        async for event in self._listeners.execute(vm, await self._request(assignment)):
+            yield event
+
+    async def _request(self, assignment: _Assignment) -> ExecuteRequest:
+        submission = assignment.active.submission
+        code, problem_def = await self._submissions.sources.get(submission.id)
+        return ExecuteRequest(
+            id=assignment.attempt.id,
+            source=code,
+            file_name=submission.file_name,
+            problem=submission.problem,
+            dtype=submission.dtype,
+            endpoint=submission.endpoint,
+            problem_def=problem_def,
+        )
+
+    async def _store_event(self, assignment: _Assignment, event: AttemptEvent) -> bool:
+        """Store one event of the listener; return whether it was the verdict."""
+        active, status = assignment.active, str(event.fields.get("status"))
+        if status == Verdict.CANCELLED and not active.cancel_requested:
+            raise AttemptLost("it was stopped on its VM, not by its owner")
+        if is_terminal(status, Endpoint(active.submission.endpoint)):
+            await self._complete(assignment, event.fields, seq=event.seq)
+            return True
+        await self._store.report(assignment.attempt, event.seq, event.fields, self._clock.now())
+        return False
+
+    async def _complete(
+        self, assignment: _Assignment, fields: dict[str, Any], *, seq: int | None = None
+    ) -> None:
+        """Store the verdict, its cost and the VM's new state, in one transaction."""
+        pooled, attempt = assignment.pooled, assignment.attempt
+        now = self._clock.now()
+        async with pooled.writing:
+            if assignment.is_over:
+                return  # the end of the VM was first, and has ended the attempt
+            vm, entries = self._after_work(assignment, now)
+            vm = vm.finish_task()
+            await self._store.complete_attempt(attempt, fields, now, seq=seq, vm=vm, entries=entries)
+            pooled.vm = vm
+            del pooled.running[attempt.id]
+        self._pool.offer(pooled)
+        self._pool.estimates(vm.gpu).task.observe(now - attempt.started_at)
+        self._submissions.finish_attempt(assignment.active, str(fields["status"]))
+
+    async def _abort(self, assignment: _Assignment, reason: str) -> None:
+        """Stop an attempt on its VM, and lose it; a VM whose listener cannot stop it is released."""
+        if assignment.is_over:
+            return
+        try:
+            await self._listeners.cancel(assignment.pooled.vm, assignment.attempt.id)
+        except VMUnreachable:
+            self._pool.release(assignment.pooled, "an attempt could not be stopped", failed=True)
+            return
+        await self._lose(assignment, reason)
+
+    async def _lose(self, assignment: _Assignment, reason: str) -> None:
+        """Queue the submission again; its VM is alive and no longer works on it."""
+        pooled, attempt = assignment.pooled, assignment.attempt
+        now = self._clock.now()
+        async with pooled.writing:
+            if assignment.is_over:
+                return  # the end of the VM was first, and has ended the attempt
+            vm, entries = self._after_work(assignment, now)
+            await self._store.lose_attempt(attempt, now, reason, vm=vm, entries=entries)
+            pooled.vm = vm
+            del pooled.running[attempt.id]
+        self._pool.offer(pooled)
+        self._submissions.requeue(assignment.active)
+
+    def _after_work(self, assignment: _Assignment, now: float) -> tuple[VMInstance, list[LedgerEntry]]:
+        """Return the VM without this attempt, and the ledger entries of the work."""
+        pooled = assignment.pooled
+        vm, entries = self._meter(pooled.vm, assignment.active, now, worked=True)
+        vm = vm.reserve(self._budget.escrow.reserved_usd(vm.id))
+        if len(pooled.running) == 1 and not pooled.releasing:
+            vm = self._pool.set_deadline(vm.become_idle(), now)
+        return vm, entries
+
+    def _meter(
+        self, vm: VMInstance, active: ActiveSubmission, until: float, *, worked: bool
+    ) -> tuple[VMInstance, list[LedgerEntry]]:
+        return meter.settle(
+            vm,
+            self._budget.billing(vm.gpu),
+            until,
+            worked=worked,
+            submission_id=active.id,
+            owner=active.owner,
+        )

@@ -1,0 +1,166 @@
+"""The owner of the budget: reservations, what VMs can cost, what is spent, and the alert at the threshold."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from warmfront.money import meter
+from warmfront.money.escrow import BudgetStatus, Escrow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from warmfront.clock import Clock
+    from warmfront.errors import BudgetExceeded
+    from warmfront.money.billing import Billing
+    from warmfront.orchestrator.tasks import TaskSupervisor
+    from warmfront.providers.base import Provider
+    from warmfront.settings import Settings
+    from warmfront.store.store import Store
+    from warmfront.vm import VMInstance
+
+log = logging.getLogger(__name__)
+
+#: Sends the budget alert somewhere, such as to a webhook.
+SendAlert = Callable[[dict[str, Any]], Awaitable[None]]
+
+#: How often at most the threshold is checked.
+_CHECK_INTERVAL_S = 1.0
+
+
+class Budget:
+    """The credits, and what is reserved and spent of them."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        provider: Provider,
+        store: Store,
+        clock: Clock,
+        tasks: TaskSupervisor,
+        send_alert: SendAlert | None,
+    ) -> None:
+        self._settings = settings
+        self._provider = provider
+        self._store = store
+        self._clock = clock
+        self._tasks = tasks
+        self._send_alert = send_alert
+        self._check_after = 0.0
+        self.escrow = Escrow(credits_usd=settings.credits_usd)
+        self.alert_sent = False
+
+    # What VMs cost.
+
+    def billing(self, gpu: str) -> Billing:
+        """Return the billing model of a VM with this GPU type."""
+        return self._provider.billing(gpu)
+
+    def age_s(self, vm: VMInstance) -> float:
+        """Return for how long a VM has been billed."""
+        return max(0.0, self._clock.now() - vm.started_at) if vm.started_at is not None else 0.0
+
+    def accrued_usd(self, vms: Iterable[VMInstance]) -> Decimal:
+        """Return what these VMs have cost so far."""
+        now = self._clock.now()
+        return sum((meter.accrued_usd(vm, self.billing(vm.gpu), now) for vm in vms), start=Decimal(0))
+
+    def worst_case_usd(
+        self, gpu: str, *, age_s: float = 0.0, boots: bool, tasks: int = 1, keep_s: float | None = None
+    ) -> Decimal:
+        """Return the most that a VM can cost.
+
+        Args:
+            gpu: its GPU type.
+            age_s: for how long it has been billed.
+            boots: whether it is still to be provisioned.
+            tasks: attempts that it still has to run, each for as long as an attempt may take.
+            keep_s: how long it is then kept idle; by default the idle timeout.
+        """
+        settings = self._settings
+        idle_s = settings.idle_timeout_s if keep_s is None else keep_s
+        ahead_s = settings.task_timeout_s * tasks + idle_s + settings.stop_lag_s
+        boot_s = settings.provision_timeout_s if boots else 0.0
+        return self.billing(gpu).cost_usd(age_s + ahead_s + boot_s)
+
+    def new_vm_usd(self, gpu: str) -> Decimal:
+        """Return the most that a new VM for one task can cost."""
+        return self.worst_case_usd(gpu, boots=True)
+
+    def one_more_task_usd(self, vm: VMInstance, running: int) -> Decimal:
+        """Return the most that a VM can cost if it takes one more task than the `running` ones."""
+        return self.worst_case_usd(vm.gpu, age_s=self.age_s(vm), boots=False, tasks=running + 1)
+
+    # Reservations.
+
+    def reserve_new(self, vm_id: str, gpu: str) -> Decimal:
+        """Reserve the worst case of a new VM and return it, or raise `BudgetExceeded`."""
+        worst_usd = self.new_vm_usd(gpu)
+        self.escrow.reserve(vm_id, worst_usd)
+        return worst_usd
+
+    def reserve_task(self, vm: VMInstance, running: int) -> VMInstance:
+        """Reserve one more task on a VM and return the VM, or raise `BudgetExceeded`."""
+        self.escrow.reserve(vm.id, self.one_more_task_usd(vm, running))
+        return vm.reserve(self.escrow.reserved_usd(vm.id))
+
+    def shortage(self, vm: VMInstance | None, gpu: str, running: int = 0) -> BudgetExceeded | None:
+        """Return why the credits do not cover one more task on a VM, or on a new one; None if they do."""
+        if vm is None:
+            return self.escrow.shortage("", self.new_vm_usd(gpu))
+        return self.escrow.shortage(vm.id, self.one_more_task_usd(vm, running))
+
+    # The whole.
+
+    def status(self, vms: Iterable[VMInstance]) -> BudgetStatus:
+        """Return how the credits stand, given the live VMs."""
+        live_usd = self.accrued_usd(vms)
+        escrow = self.escrow
+        return BudgetStatus(
+            credits_usd=escrow.credits_usd,
+            spent_usd=escrow.settled_usd + live_usd,
+            reserved_usd=max(Decimal(0), escrow.committed_usd - escrow.settled_usd - live_usd),
+            alert_sent=self.alert_sent,
+        )
+
+    @property
+    def alert_mark(self) -> str:
+        """The name under which the store remembers the alert: one per threshold and amount of credits."""
+        return f"alert:{self._settings.alert_threshold}:{self._settings.credits_usd}"
+
+    def check_alert(self, now: float, live_vms: Callable[[], Iterable[VMInstance]]) -> None:
+        """Send the alert if the threshold is reached."""
+        if self.alert_sent or now < self._check_after:
+            return
+        self._check_after = now + _CHECK_INTERVAL_S
+        threshold_usd = self._settings.alert_threshold * self.escrow.credits_usd
+        # Never more is spent than committed, which is known without looking at every VM.
+        if self.escrow.committed_usd < threshold_usd:
+            return
+        status = self.status(live_vms())
+        if status.spent_usd >= threshold_usd:
+            self.alert_sent = True
+            self._tasks.spawn(self._alert(status, now))
+
+    async def _alert(self, status: BudgetStatus, now: float) -> None:
+        """Send the alert, once for these credits, across restarts."""
+        if not await self._store.mark_once(self.alert_mark, now):
+            return
+        log.warning(
+            "budget alert: $%.2f of $%.2f are spent, %d%% or more",
+            status.spent_usd,
+            status.credits_usd,
+            self._settings.alert_threshold * 100,
+        )
+        if self._send_alert is not None:
+            await self._send_alert(
+                {
+                    "spent_usd": float(round(status.spent_usd, 2)),
+                    "credits_usd": float(status.credits_usd),
+                    "threshold": float(self._settings.alert_threshold),
+                }
+            )

@@ -1,0 +1,125 @@
+"""Pub/sub with replay: a subscriber gets a submission's stored events, then new ones, each exactly once.
+
+The store publishes an event after its commit, never before. A subscriber that falls behind is not waited for:
+it continues from the store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from warmfront.errors import SubmissionNotFound
+from warmfront.orchestrator.change_notifier import ChangeNotifier
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from warmfront.store.records import StoredEvent
+    from warmfront.store.store import Store
+
+#: Events buffered in memory for a slow subscriber, and events read from the store at a time.
+BUFFERED = 256
+
+
+@dataclass(kw_only=True, eq=False)
+class _Subscriber:
+    """One stream that follows a submission."""
+
+    events: deque[StoredEvent] = field(default_factory=lambda: deque(maxlen=BUFFERED))
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class EventBus:
+    """Hands committed events to the subscribers of their submission."""
+
+    def __init__(self) -> None:
+        self._subscribers: dict[str, set[_Subscriber]] = {}
+        self.closed = False
+        self.changes = ChangeNotifier()  #: notified of every write of the orchestrator
+
+    def publish(self, event: StoredEvent) -> None:
+        """Hand an event to the subscribers of its submission."""
+        self.changes.notify()
+        for subscriber in self._subscribers.get(event.submission_id, ()):
+            subscriber.events.append(event)
+            subscriber.wake.set()
+
+    def notify(self) -> None:
+        """Tell watchers of the whole service that something changed."""
+        self.changes.notify()
+
+    def close(self) -> None:
+        """End every stream; clients reconnect to the next service and continue there."""
+        self.closed = True
+        self.changes.close()
+        for subscriber in (one for subscribers in self._subscribers.values() for one in subscribers):
+            subscriber.wake.set()
+
+    def subscribe(self, submission_id: str) -> _Subscriber:
+        """Begin to buffer the events of a submission."""
+        subscriber = _Subscriber()
+        self._subscribers.setdefault(submission_id, set()).add(subscriber)
+        return subscriber
+
+    def unsubscribe(self, submission_id: str, subscriber: _Subscriber) -> None:
+        """Stop buffering."""
+        subscribers = self._subscribers[submission_id]
+        subscribers.discard(subscriber)
+        if not subscribers:
+            del self._subscribers[submission_id]
+
+
+class EventLog:
+    """Streams of events: replayed from the store, then live from the bus."""
+
+    def __init__(self, store: Store, bus: EventBus) -> None:
+        self._store = store
+        self._bus = bus
+
+    @property
+    def changes(self) -> ChangeNotifier:
+        """Notified whenever something was written."""
+        return self._bus.changes
+
+    def close(self) -> None:
+        """End every stream; clients reconnect to the next service and continue there."""
+        self._bus.close()
+
+    async def follow(self, submission_id: str, after: int = 0) -> AsyncIterator[StoredEvent]:
+        """Yield the events after the id `after`, up to and including the verdict."""
+        subscriber = self._bus.subscribe(submission_id)
+        try:
+            while not self._bus.closed:
+                found = await self._store.read_events(submission_id, after, BUFFERED)
+                if found is None:
+                    raise SubmissionNotFound(submission_id)
+                batch, verdict_id = found
+                for event in batch:
+                    yield event
+                    after = event.id
+                if verdict_id is not None and after >= verdict_id:
+                    return
+                if len(batch) < BUFFERED:
+                    async for event in self._live(subscriber, after):
+                        yield event
+                        after = event.id
+                        if event.is_verdict:
+                            return
+        finally:
+            self._bus.unsubscribe(submission_id, subscriber)
+
+    async def _live(self, subscriber: _Subscriber, after: int) -> AsyncIterator[StoredEvent]:
+        """Yield what is published after the id `after`; return where the buffer has lost events."""
+        while not self._bus.closed:
+            await subscriber.wake.wait()
+            subscriber.wake.clear()
+            while subscriber.events:
+                event = subscriber.events.popleft()
+                if event.id > after + 1:
+                    return
+                if event.id == after + 1:
+                    yield event
+                    after = event.id

@@ -1,0 +1,98 @@
+"""Quotes: the expected wait and cost of a submission before it is sent. A quote reserves nothing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from warmfront.orchestrator.vm_pool import COLD_START, WARM_REUSE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from warmfront.clock import Clock
+    from warmfront.errors import BudgetExceeded
+    from warmfront.orchestrator.budget import Budget
+    from warmfront.orchestrator.submission_lifecycle import SubmissionLifecycle
+    from warmfront.orchestrator.vm_pool import PooledVM, VMPool
+    from warmfront.vm import VMInstance
+
+#: How long authors take to submit after they see a quote: the mean of an exponential distribution.
+_MEAN_DECISION_S = 60.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quote:
+    """What a submission can expect if it is sent now."""
+
+    vm_state: str  #: COLD_START or WARM_REUSE
+    position: int  #: how many submissions are served first
+    wait_s: float
+    cost_usd: Decimal
+    task_s: float = 0.0  #: how long its attempt takes
+    warm_chance: float = 0.0  #: the probability that a VM is ready if it is sent within the next minutes
+    shortage: BudgetExceeded | None = None  #: why the credits would not cover it
+
+    def fields(self) -> dict[str, Any]:
+        """Return the quote as it is shown in events."""
+        return {
+            "vm_state": self.vm_state,
+            "wait_s": round(self.wait_s, 1),
+            "cost_usd": float(round(self.cost_usd, 4)),
+            "warm_chance": round(self.warm_chance, 2),
+        }
+
+
+class QuoteCalculator:
+    """Makes quotes from the current state of queue, pool and budget."""
+
+    def __init__(
+        self, *, pool: VMPool, submissions: SubmissionLifecycle, budget: Budget, clock: Clock
+    ) -> None:
+        self._pool = pool
+        self._submissions = submissions
+        self._budget = budget
+        self._clock = clock
+
+    def quote(self, gpu: str, owner: str) -> Quote:
+        """Return what a submission of this owner for this GPU type can expect."""
+        vms = [pooled for pooled in self._pool.with_gpu(gpu) if not pooled.releasing]
+        ready = [pooled for pooled in vms if pooled.vm.ready_at is not None]
+        position = self._submissions.queue(gpu).position(owner)
+        estimates = self._pool.estimates(gpu)
+        task_s, boot_s = estimates.task.seconds, estimates.boot.seconds
+        billed_s = task_s + (0.0 if ready else boot_s)
+        rate_usd_per_h = self._budget.billing(gpu).rate_usd_per_h
+        at_once = position == 0 and any(pooled.accepts_attempts for pooled in ready)
+        wait_s = task_s * (position + 1) / max(1, len(vms)) + (0.0 if ready else boot_s)
+        return Quote(
+            vm_state=WARM_REUSE if ready else COLD_START,
+            position=position,
+            wait_s=0.0 if at_once else wait_s,
+            cost_usd=rate_usd_per_h * Decimal(round(billed_s * 1000)) / 3_600_000,
+            task_s=task_s,
+            warm_chance=warm_chance([pooled.vm for pooled in vms], self._clock.now(), boot_s),
+            shortage=self._shortage(gpu, vms),
+        )
+
+    def _shortage(self, gpu: str, vms: list[PooledVM]) -> BudgetExceeded | None:
+        """Return why no VM, or without any no new VM, could take one more task; None if one could."""
+        if not vms:
+            return self._budget.shortage(None, gpu)
+        shortages = [self._budget.shortage(pooled.vm, gpu, len(pooled.running)) for pooled in vms]
+        return None if None in shortages else shortages[0]
+
+
+def warm_chance(vms: Iterable[VMInstance], now: float, boot_s: float) -> float:
+    """Return the probability that one of these VMs is ready when the author has decided."""
+    return max((_ready_chance(vm, now, boot_s) for vm in vms), default=0.0)
+
+
+def _ready_chance(vm: VMInstance, now: float, boot_s: float) -> float:
+    if vm.ready_at is None:  # provisioning: ready for an author who takes longer than the rest of it
+        return math.exp(-max(0.0, vm.created_at + boot_s - now) / _MEAN_DECISION_S)
+    if vm.deadline_at is None:  # busy, and kept for a while afterwards
+        return 1.0
+    return 1.0 - math.exp(-max(0.0, vm.deadline_at - now) / _MEAN_DECISION_S)

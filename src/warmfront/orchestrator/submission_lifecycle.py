@@ -1,0 +1,173 @@
+"""The owner of all submissions without a verdict: their queues, their retries and their completion.
+
+It neither chooses the next submission nor knows how an attempt proceeds; it does not know VMs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from warmfront.orchestrator.control_plane_verdicts import cancelled, rejected, vms_lost
+from warmfront.orchestrator.fair_queue import FairQueue
+from warmfront.orchestrator.source_cache import SourceCache
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warmfront.clock import Clock
+    from warmfront.errors import WarmfrontError
+    from warmfront.events import Failed, Xray
+    from warmfront.orchestrator.tasks import TaskSupervisor
+    from warmfront.orchestrator.vm_pool import PooledVM
+    from warmfront.store.records import AttemptRecord
+    from warmfront.store.store import Store
+    from warmfront.submission import NewSubmission, Submission
+    from warmfront.verdicts import Verdict
+
+log = logging.getLogger(__name__)
+
+#: How often an attempt that infrastructure lost is repeated.
+RETRIES = 2
+
+
+@dataclass(kw_only=True, eq=False)
+class ActiveSubmission:
+    """A submission without a verdict, and what is going on with it at the moment."""
+
+    submission: Submission
+    attempt: AttemptRecord | None = None  #: its live attempt
+    vm: PooledVM | None = None  #: where that attempt runs
+    lost_attempts: int = 0  #: attempts that infrastructure lost
+    cancel_requested: bool = False
+    done: asyncio.Event = field(default_factory=asyncio.Event)  #: its verdict is stored
+
+    @property
+    def id(self) -> str:
+        """The id of the submission."""
+        return self.submission.id
+
+    @property
+    def owner(self) -> str:
+        """The owner of the submission."""
+        return self.submission.owner
+
+    @property
+    def gpu(self) -> str:
+        """The GPU type of the submission."""
+        return self.submission.gpu
+
+
+class SubmissionLifecycle:
+    """Every submission without a verdict, with one fair queue per GPU type."""
+
+    def __init__(self, *, store: Store, clock: Clock, tasks: TaskSupervisor) -> None:
+        self._store = store
+        self._clock = clock
+        self._tasks = tasks
+        self._active: dict[str, ActiveSubmission] = {}
+        self._queues: dict[str, FairQueue] = {}
+        self.sources = SourceCache(store)
+
+    def get(self, submission_id: str) -> ActiveSubmission | None:
+        """Return an active submission."""
+        return self._active.get(submission_id)
+
+    def track(self, active: ActiveSubmission, new: NewSubmission | None = None) -> None:
+        """Take ownership of a submission; `new` has its source if it was just created."""
+        self._active[active.id] = active
+        if new is not None:
+            self.sources.put(new)
+
+    # The queues.
+
+    def queue(self, gpu: str) -> FairQueue:
+        """Return the queue for VMs with this GPU type."""
+        queue = self._queues.get(gpu)
+        if queue is None:
+            queue = self._queues[gpu] = FairQueue()
+        return queue
+
+    def queued_gpus(self) -> list[str]:
+        """Return the GPU types that submissions wait for."""
+        return [gpu for gpu, queue in self._queues.items() if len(queue)]
+
+    def queue_length(self) -> int:
+        """Return how many submissions wait for a VM."""
+        return sum(len(queue) for queue in self._queues.values())
+
+    def queued(self) -> Iterator[Submission]:
+        """Yield the queued submissions in approximately the order in which they will be served."""
+        heads = (queue.heads() for queue in self._queues.values())
+        ranks = itertools.zip_longest(*heads)
+        return (self._active[item].submission for rank in ranks for item in rank if item is not None)
+
+    def enqueue(self, active: ActiveSubmission, *, front: bool = False) -> None:
+        """Let a submission wait for a VM; `front`: before the others of its owner."""
+        self.queue(active.gpu).push(active.owner, active.id, front=front)
+        self._tasks.wake()
+
+    def dequeue(self, gpu: str) -> ActiveSubmission | None:
+        """Take the next submission for a VM with this GPU type; it counts as running."""
+        submission_id = self.queue(gpu).pop()
+        return None if submission_id is None else self._active[submission_id]
+
+    def remove_from_queue(self, active: ActiveSubmission) -> bool:
+        """Remove a submission from its queue; return whether it was waiting."""
+        return self.queue(active.gpu).remove(active.id)
+
+    def resume_running(self, active: ActiveSubmission) -> None:
+        """Count a submission as running whose attempt began before a restart."""
+        self.queue(active.gpu).started(active.owner)
+
+    # The end of an attempt.
+
+    def finish_attempt(self, active: ActiveSubmission, verdict: str | None) -> None:
+        """Release a submission whose attempt ended with a stored verdict; None: it had one already."""
+        log.info("submission %s: %s", active.id, verdict or "already completed")
+        self.queue(active.gpu).done(active.owner)
+        self._release(active)
+        self._tasks.wake()
+
+    def requeue(self, active: ActiveSubmission, *, interrupted: bool = False) -> None:
+        """Queue a submission again after its attempt was lost, or give up after `RETRIES` losses.
+
+        An attempt that was interrupted by an orderly stop does not count as lost.
+        """
+        self.queue(active.gpu).done(active.owner)
+        active.attempt = active.vm = None
+        if not interrupted:
+            active.lost_attempts += 1
+        if active.cancel_requested:
+            self._tasks.spawn(self.complete(active, cancelled()))
+        elif active.lost_attempts > RETRIES:
+            self._tasks.spawn(self.complete(active, vms_lost(active.lost_attempts)))
+        else:
+            self.enqueue(active, front=True)
+        self._tasks.wake()
+
+    async def lose_orphan(self, active: ActiveSubmission, attempt: AttemptRecord) -> None:
+        """Queue a submission again whose attempt was on a VM that ended before a restart."""
+        await self._store.lose_orphan(attempt.id, self._clock.now(), "its VM has ended")
+        self.resume_running(active)
+        self.requeue(active)
+
+    # Verdicts of the control plane.
+
+    async def complete(self, active: ActiveSubmission, verdict: Failed | Xray) -> None:
+        """Store a verdict that no attempt has given."""
+        await self._store.complete(active.id, verdict.fields(), self._clock.now())
+        self._release(active)
+
+    def reject_all(self, gpu: str, verdict: Verdict, error: WarmfrontError) -> None:
+        """Complete every submission that waits for this GPU type, because it cannot get a VM."""
+        for submission_id in self.queue(gpu).drain():
+            self._tasks.spawn(self.complete(self._active[submission_id], rejected(verdict, error)))
+
+    def _release(self, active: ActiveSubmission) -> None:
+        self._active.pop(active.id, None)
+        self.sources.discard(active.id)
+        active.done.set()

@@ -1,0 +1,75 @@
+"""Find the next VM to use and the next to release without scanning the pool.
+
+Both indexes are heaps with lazy deletion: an entry is valid only if its VM still has the values that it was
+entered with, so nothing is removed when a VM changes.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from warmfront.orchestrator.vm_pool import PooledVM
+
+
+class FreeVMIndex:
+    """VMs of one GPU type that can take an attempt: fewest running first, then longest ready."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[int, float, str]] = []
+        self._vms: dict[str, PooledVM] = {}
+
+    def add(self, pooled: PooledVM) -> None:
+        """Enter a VM if it can take an attempt."""
+        if pooled.accepts_attempts:
+            self._vms[pooled.vm.id] = pooled
+            heapq.heappush(self._heap, self._entry(pooled))
+
+    def take(self) -> PooledVM | None:
+        """Remove and return the next VM; enter it again while it can take more."""
+        while self._heap:
+            entry = heapq.heappop(self._heap)
+            pooled = self._vms.get(entry[2])
+            if pooled is None:
+                continue
+            if not pooled.accepts_attempts:
+                del self._vms[entry[2]]
+            elif entry == self._entry(pooled):
+                return pooled
+        return None
+
+    @staticmethod
+    def _entry(pooled: PooledVM) -> tuple[int, float, str]:
+        return len(pooled.running), pooled.vm.ready_at or 0.0, pooled.vm.id
+
+
+class DeadlineIndex:
+    """Free VMs by their release deadline."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, str]] = []
+        self._vms: dict[str, PooledVM] = {}
+
+    def add(self, pooled: PooledVM) -> None:
+        """Enter a VM if it has a deadline."""
+        if pooled.vm.deadline_at is not None:
+            self._vms[pooled.vm.id] = pooled
+            heapq.heappush(self._heap, (pooled.vm.deadline_at, pooled.vm.id))
+
+    def next_at(self) -> float | None:
+        """Return the earliest valid deadline."""
+        while self._heap:
+            deadline_at, vm_id = self._heap[0]
+            pooled = self._vms.get(vm_id)
+            if pooled is not None and pooled.vm.deadline_at == deadline_at and pooled.is_free:
+                return deadline_at
+            heapq.heappop(self._heap)
+        return None
+
+    def pop_expired(self, now: float) -> list[PooledVM]:
+        """Remove and return the VMs whose deadline has passed."""
+        expired = []
+        while (deadline_at := self.next_at()) is not None and deadline_at <= now:
+            expired.append(self._vms.pop(heapq.heappop(self._heap)[1]))
+        return expired

@@ -1,0 +1,434 @@
+"""The owner of the VMs: provisions, watches, meters and releases them, each in its own tasks.
+
+It does not know queues: which submission runs on a VM, and when another VM is needed, is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from warmfront.errors import BudgetExceeded, ProviderError, VMUnreachable, WarmfrontError
+from warmfront.events import Provisioning
+from warmfront.money import meter
+from warmfront.orchestrator.adaptive import make_policy
+from warmfront.orchestrator.estimates import DurationEstimates
+from warmfront.orchestrator.keep_warm import clock_time
+from warmfront.orchestrator.vm_indexes import DeadlineIndex, FreeVMIndex
+from warmfront.providers.base import Lease, Phase
+from warmfront.store.records import AttemptOutcome
+from warmfront.vm import VMState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from warmfront.clock import Clock
+    from warmfront.listener.protocol import ListenerClient
+    from warmfront.orchestrator.budget import Budget
+    from warmfront.orchestrator.keep_warm import KeepWarmPolicy
+    from warmfront.orchestrator.submission_lifecycle import ActiveSubmission, SubmissionLifecycle
+    from warmfront.orchestrator.tasks import TaskSupervisor
+    from warmfront.providers.base import Provider
+    from warmfront.settings import Settings
+    from warmfront.store.records import LedgerEntry
+    from warmfront.store.store import Store
+    from warmfront.vm import VMInstance
+
+log = logging.getLogger(__name__)
+
+COLD_START = "COLD_START"
+WARM_REUSE = "WARM_REUSE"
+
+#: Exponential backoff between requests to end a VM, and the time that one request may take.
+_FIRST_BACKOFF_S = 1.0
+_LONGEST_BACKOFF_S = 30.0
+_RELEASE_TIMEOUT_S = 60.0
+#: A listener that was just started is asked this often until it answers.
+_POLL_LISTENER_S = 0.2
+
+
+@dataclass(kw_only=True, eq=False)
+class PooledVM:
+    """A VM that has not ended, and what is going on with it at the moment."""
+
+    vm: VMInstance
+    slots: int  #: attempts that it may run at the same time
+    running: dict[str, ActiveSubmission] = field(default_factory=dict)  #: by attempt id
+    #: Orders this VM's transitions in the store. Held during a write, never during a request to anyone else.
+    writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    releasing: bool = False  #: its end is decided: it takes no more attempts
+    ended: asyncio.Event = field(default_factory=asyncio.Event)  #: its end is confirmed and stored
+
+    @property
+    def accepts_attempts(self) -> bool:
+        """Whether another attempt can be assigned to it now."""
+        return not self.releasing and self.vm.ready_at is not None and len(self.running) < self.slots
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it is ready, runs nothing and is not being released."""
+        return self.accepts_attempts and not self.running
+
+
+@dataclass(frozen=True, kw_only=True)
+class BootFailure:
+    """A VM that failed to provision."""
+
+    gpu: str
+    reason: str
+
+
+class VMPool:
+    """Every VM that has not ended."""
+
+    def __init__(
+        self,
+        *,
+        provider: Provider,
+        listeners: ListenerClient,
+        store: Store,
+        budget: Budget,
+        submissions: SubmissionLifecycle,
+        settings: Settings,
+        clock: Clock,
+        token_for: Callable[[str], str],
+        tasks: TaskSupervisor,
+    ) -> None:
+        self._provider = provider
+        self._listeners = listeners
+        self._store = store
+        self._budget = budget
+        self._submissions = submissions
+        self._settings = settings
+        self._clock = clock
+        self._token_for = token_for
+        self._tasks = tasks
+        self._vms: dict[str, PooledVM] = {}
+        self._free: dict[str, FreeVMIndex] = {}
+        self._estimates: dict[str, DurationEstimates] = {}
+        self._policies: dict[str, KeepWarmPolicy] = {}
+        self._boot_failures: list[BootFailure] = []
+        self._stopping = False
+        self.deadlines = DeadlineIndex()
+
+    # Questions.
+
+    def __len__(self) -> int:
+        return len(self._vms)
+
+    def get(self, vm_id: str) -> PooledVM | None:
+        """Return a VM of the pool."""
+        return self._vms.get(vm_id)
+
+    def all(self) -> Iterable[PooledVM]:
+        """Return every VM of the pool."""
+        return self._vms.values()
+
+    def with_gpu(self, gpu: str) -> list[PooledVM]:
+        """Return the VMs with this GPU type."""
+        return [pooled for pooled in self._vms.values() if pooled.vm.gpu == gpu]
+
+    def instances(self) -> list[VMInstance]:
+        """Return every VM of the pool as a value."""
+        return [pooled.vm for pooled in self._vms.values()]
+
+    def metrics(self, queued: int) -> dict[str, Any]:
+        """Return the pool in three figures, for VM_READY events."""
+        return {
+            "active_vms": len(self._vms),
+            "busy_vms": sum(bool(pooled.running) for pooled in self._vms.values()),
+            "queued": queued,
+        }
+
+    def free(self, gpu: str) -> FreeVMIndex:
+        """Return the index of the VMs with this GPU type that can take an attempt."""
+        index = self._free.get(gpu)
+        if index is None:
+            index = self._free[gpu] = FreeVMIndex()
+        return index
+
+    def estimates(self, gpu: str) -> DurationEstimates:
+        """Return what is known about durations on this GPU type."""
+        estimates = self._estimates.get(gpu)
+        if estimates is None:
+            estimates = self._estimates[gpu] = DurationEstimates.initial(self._provider.typical_boot_s(gpu))
+        return estimates
+
+    def policy(self, gpu: str) -> KeepWarmPolicy:
+        """Return the keep-warm policy of this GPU type, which learns from its arrivals only."""
+        policy = self._policies.get(gpu)
+        if policy is None:
+            rate_usd_per_h = float(self._budget.billing(gpu).rate_usd_per_h)
+            boot = self.estimates(gpu).boot
+            policy = make_policy(self._settings, rate_usd_per_h, lambda: boot.seconds)
+            self._policies[gpu] = policy
+        return policy
+
+    def known_gpus(self) -> list[str]:
+        """Return the GPU types that have a policy: those of earlier arrivals."""
+        return list(self._policies)
+
+    def take_boot_failures(self) -> list[BootFailure]:
+        """Return the VMs that failed to provision since the last call."""
+        failures, self._boot_failures = self._boot_failures, []
+        return failures
+
+    # Idle VMs.
+
+    def offer(self, pooled: PooledVM) -> None:
+        """Enter a VM into the indexes after it may have become free or got a deadline."""
+        self.free(pooled.vm.gpu).add(pooled)
+        self.deadlines.add(pooled)
+        self._tasks.wake()
+
+    def set_deadline(self, vm: VMInstance, now: float) -> VMInstance:
+        """Return a free VM with its release deadline, reserved for and explained by the keep-warm policy."""
+        others = (pooled for pooled in self._vms.values() if pooled.vm.gpu == vm.gpu)
+        spare = any(pooled.is_free and pooled.vm.id != vm.id for pooled in others)
+        decision = self.policy(vm.gpu).decide(now, vm, spare=spare)
+        keep_s = min(max(0.0, decision.until - now), self._settings.idle_timeout_max_s)
+        worst_usd = self._budget.worst_case_usd(
+            vm.gpu, age_s=self._budget.age_s(vm), boots=False, tasks=0, keep_s=keep_s
+        )
+        escrow = self._budget.escrow
+        try:
+            escrow.reserve(vm.id, worst_usd)
+        except BudgetExceeded:  # the idle timeout has been reserved since its last task began
+            keep_s = min(keep_s, self._settings.idle_timeout_s)
+        until, reason = now + keep_s, decision.reason
+        if vm.started_at is not None:
+            age_s = max(0.0, until - vm.started_at)
+            stop_s = self.estimates(vm.gpu).stop.seconds
+            paid_s = self._budget.billing(vm.gpu).free_until_s(age_s, stop_s) - age_s
+            if paid_s >= 1:
+                until += paid_s
+                reason = f"kept until {clock_time(until)}: already paid for until then"
+        return vm.keep_until(until, reason, escrow_usd=max(vm.escrow_usd, escrow.reserved_usd(vm.id)))
+
+    # Provisioning.
+
+    def provision(self, vm: VMInstance) -> PooledVM:
+        """Begin to provision a VM whose worst case is reserved."""
+        pooled = self._add(vm)
+        self._tasks.spawn(self._boot(pooled, stored=False))
+        return pooled
+
+    def resume(self, vm: VMInstance) -> PooledVM:
+        """Continue with a VM in the state that the store has."""
+        pooled = self._add(vm)
+        self._budget.escrow.restore(vm.id, vm.escrow_usd)
+        if vm.state is VMState.PROVISIONING:
+            self._tasks.spawn(self._boot(pooled, stored=True))
+        elif vm.state is VMState.SHUTTING_DOWN:
+            pooled.releasing = True
+            self._tasks.spawn(self._end(pooled))
+        else:
+            self._tasks.spawn(self._watch(pooled))
+        return pooled
+
+    def offer_resumed(self) -> None:
+        """Make resumed VMs available; a VM stored as BUSY without a live attempt is idle."""
+        now = self._clock.now()
+        for pooled in self._vms.values():
+            if pooled.vm.state is VMState.BUSY and not pooled.running:
+                pooled.vm = self.set_deadline(pooled.vm.become_idle(), now)
+            self.offer(pooled)
+
+    def _add(self, vm: VMInstance) -> PooledVM:
+        pooled = self._vms[vm.id] = PooledVM(vm=vm, slots=self._provider.slots(vm.gpu))
+        return pooled
+
+    async def _boot(self, pooled: PooledVM, *, stored: bool) -> None:
+        """Provision a VM until its listener answers, or release it."""
+        vm = pooled.vm
+        if not stored:
+            await self._store.save_vm(vm)
+        timeout_s = self._settings.provision_timeout_s
+        left_s = vm.created_at + timeout_s - self._clock.now()
+        try:
+            async with asyncio.timeout(max(0.0, left_s)):
+                leases = self._provider.provision(vm.id, vm.gpu, self._token_for(vm.id))
+                async with contextlib.aclosing(leases):  # type: ignore[type-var]  # all are generators
+                    async for lease in leases:
+                        if pooled.releasing:
+                            return None
+                        await self._record_phase(pooled, lease)
+                await self._wait_for_listener(pooled)
+        except TimeoutError:
+            return self._fail_boot(pooled, f"its listener did not answer within {timeout_s:.0f} s")
+        except WarmfrontError as error:
+            return self._fail_boot(pooled, error.message)
+        except Exception as error:  # the edge of a task: the VM must be released
+            log.exception("provisioning VM %s failed unexpectedly; releasing it", vm.id)
+            return self._fail_boot(pooled, repr(error))
+        if pooled.releasing:
+            return None
+        now = self._clock.now()
+        self.estimates(vm.gpu).boot.observe(now - vm.created_at)
+        async with pooled.writing:
+            pooled.vm = self.set_deadline(pooled.vm.mark_ready(now), now)
+            await self._store.save_vm(pooled.vm)
+        log.info("VM %s is ready after %.1f s", vm.id, now - vm.created_at)
+        self._tasks.spawn(self._watch(pooled))
+        self.offer(pooled)
+        return None
+
+    def _fail_boot(self, pooled: PooledVM, reason: str) -> None:
+        log.warning("VM %s failed to provision: %s; releasing it", pooled.vm.id, reason)
+        self._boot_failures.append(BootFailure(gpu=pooled.vm.gpu, reason=reason))
+        self.release(pooled, reason, failed=True)
+        self._tasks.wake()
+
+    async def _record_phase(self, pooled: PooledVM, lease: Lease) -> None:
+        """Store where a new VM is, and tell the submission that waits for it."""
+        if lease.phase is Phase.ENDED:
+            raise ProviderError(f"The VM ended during provisioning. {lease.detail}".strip())
+        if lease.started_at != pooled.vm.started_at or lease.address != pooled.vm.address:
+            await self._locate(pooled, started_at=lease.started_at, address=lease.address)
+        vm = pooled.vm
+        if vm.provisioned_for is None:
+            return
+        elapsed_s = self._clock.now() - vm.created_at
+        event = Provisioning(
+            vm_state=COLD_START,
+            vm_id=vm.id,
+            phase=lease.phase.value,
+            elapsed_s=round(elapsed_s, 3),
+            eta_s=round(max(0.0, self.estimates(vm.gpu).boot.seconds - elapsed_s), 1),
+        )
+        await self._store.append_event_if_queued(vm.provisioned_for, event.fields(), self._clock.now())
+
+    async def _wait_for_listener(self, pooled: PooledVM) -> None:
+        while True:
+            try:
+                await self._listeners.heartbeat(pooled.vm)
+            except VMUnreachable:
+                lease = await self._provider.describe(pooled.vm.id)
+                if lease is None or lease.phase is Phase.ENDED:
+                    raise ProviderError("The VM ended before its listener answered.") from None
+                await self.update_address(pooled, lease)
+                await asyncio.sleep(_POLL_LISTENER_S)
+            else:
+                return
+
+    # Heartbeats.
+
+    async def _watch(self, pooled: PooledVM) -> None:
+        """Send heartbeats; a VM that does not answer for too long is lost."""
+        answered_at = self._clock.now()
+        while not pooled.releasing:
+            try:
+                await self._listeners.heartbeat(pooled.vm)
+                answered_at = self._clock.now()
+            except VMUnreachable:
+                silent_s = self._clock.now() - answered_at
+                if silent_s >= self._settings.lost_after_s or await self.has_ended(pooled):
+                    self.release(pooled, "no heartbeat", failed=True)
+                    return
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(pooled.ended.wait(), self._settings.heartbeat_s)
+
+    async def has_ended(self, pooled: PooledVM) -> bool:
+        """Return whether the provider confirms that a VM has ended; False if it cannot be asked."""
+        try:
+            lease = await self._provider.describe(pooled.vm.id)
+        except WarmfrontError:
+            return False
+        if lease is None or lease.phase is Phase.ENDED:
+            return True
+        await self.update_address(pooled, lease)
+        return False
+
+    async def update_address(self, pooled: PooledVM, lease: Lease) -> None:
+        """Store a new address: a tunnel that was reopened has another port."""
+        if lease.address is not None and lease.address != pooled.vm.address:
+            await self._locate(pooled, started_at=pooled.vm.started_at, address=lease.address)
+
+    async def _locate(self, pooled: PooledVM, *, started_at: float | None, address: str | None) -> None:
+        async with pooled.writing:
+            pooled.vm = pooled.vm.locate(started_at=started_at, address=address)
+            await self._store.save_vm(pooled.vm)
+
+    # The end.
+
+    def release(self, pooled: PooledVM, reason: str, *, failed: bool = False) -> None:
+        """End a VM; attempts on it are lost. Releasing it twice is the same as once."""
+        if pooled.releasing:
+            return
+        pooled.releasing = True
+        self._tasks.spawn(self._shut_down(pooled, reason, failed=failed))
+
+    async def release_all(self, reason: str, *, stopping: bool = False) -> None:
+        """End every VM and wait until that is confirmed.
+
+        With `stopping`, attempts on them count as interrupted by an orderly stop, not as lost.
+        """
+        self._stopping = self._stopping or stopping
+        vms = list(self._vms.values())
+        for pooled in vms:
+            self.release(pooled, reason)
+        await asyncio.gather(*(pooled.ended.wait() for pooled in vms))
+
+    async def _shut_down(self, pooled: PooledVM, reason: str, *, failed: bool) -> None:
+        log.info("releasing VM %s: %s", pooled.vm.id, reason)
+        async with pooled.writing:
+            pooled.vm = pooled.vm.shut_down(reason, failed=failed)
+            await self._store.save_vm(pooled.vm)
+        await self._end(pooled)
+
+    async def _end(self, pooled: PooledVM) -> None:
+        """Request the end until the provider confirms it, then settle the VM and return its submissions.
+
+        Attempts are lost only now: a VM that cannot be reached may still be working, and no submission may
+        run twice at the same time.
+        """
+        requested_at = self._clock.now()
+        lease = await self._confirm_end(pooled.vm.id)
+        stop_s = min(self._clock.now() - requested_at, self._settings.stop_lag_s)
+        self.estimates(pooled.vm.gpu).stop.observe(stop_s)
+        interrupted = self._stopping
+        outcome = AttemptOutcome.INTERRUPTED if interrupted else AttemptOutcome.LOST
+        async with pooled.writing:
+            lost = list(pooled.running.values())
+            vm, entries = self._settle(pooled, lease)
+            attempt_ids = [active.attempt.id for active in lost if active.attempt]
+            total_usd = await self._store.end_vm(vm, entries, attempt_ids, outcome=outcome)
+            pooled.vm = vm
+            pooled.running.clear()
+        self._budget.escrow.settle(vm.id, total_usd)
+        del self._vms[vm.id]
+        pooled.ended.set()
+        for active in lost:
+            self._submissions.requeue(active, interrupted=interrupted)
+        self._tasks.wake()
+
+    async def _confirm_end(self, vm_id: str) -> Lease:
+        backoff_s = _FIRST_BACKOFF_S
+        while True:
+            try:
+                async with asyncio.timeout(_RELEASE_TIMEOUT_S):
+                    return await self._provider.release(vm_id)
+            except Exception as error:  # noqa: BLE001 - a VM that is not ended costs money, whatever failed
+                log.warning("VM %s could not be ended: %r; retrying in %.0f s", vm_id, error, backoff_s)
+                await asyncio.sleep(backoff_s)
+                backoff_s = min(2 * backoff_s, _LONGEST_BACKOFF_S)
+
+    def _settle(self, pooled: PooledVM, lease: Lease) -> tuple[VMInstance, list[LedgerEntry]]:
+        """Return the ended VM and its last ledger entries, up to the end that its provider has on record."""
+        vm = pooled.vm
+        ended_at = lease.ended_at if lease.ended_at is not None else self._clock.now()
+        if lease.started_at is not None:
+            vm = vm.locate(started_at=lease.started_at, address=vm.address)
+        served = next(iter(pooled.running.values()), None)
+        vm, entries = meter.settle(
+            vm,
+            self._budget.billing(vm.gpu),
+            ended_at,
+            worked=served is not None,
+            submission_id=served.id if served else None,
+            owner=served.owner if served else None,
+        )
+        return vm.end(ended_at), entries

@@ -1,0 +1,118 @@
+"""SQLite or PostgreSQL as a `Database`: migrations, and queries in threads off the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Concatenate
+
+from warmfront.errors import StoreUnavailable
+from warmfront.store import migrate
+from warmfront.store.backends import READERS, backend_of
+from warmfront.store.database_errors import explained, is_cut
+from warmfront.store.store import Store
+from warmfront.store.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy import Connection
+
+    from warmfront.settings import Settings
+    from warmfront.store.backends import Backend
+    from warmfront.store.database import P, T
+    from warmfront.store.store import EventPublisher
+
+
+async def open_store(
+    settings: Settings, *, exclusive: bool = True, bus: EventPublisher | None = None
+) -> Store:
+    """Open the store that the settings name, and migrate its tables.
+
+    Args:
+        settings: name the database; SQLite in the data directory by default.
+        exclusive: lock the database against other services. A command that does one thing beside a running
+            service, such as creating a key, does not; it migrates only if no service runs.
+        bus: receives committed events.
+
+    Raises:
+        StoreUnavailable: the database cannot be used, or another service has locked it.
+    """
+    backend = backend_of(settings)
+    await asyncio.to_thread(backend.prepare)
+    database = SqlDatabase(backend, exclusive=exclusive)
+    try:
+        if exclusive:
+            await database.write(migrate.upgrade)
+        elif not await database.read(migrate.is_current):
+            await (await open_store(settings)).close()
+    except BaseException:
+        await database.close()
+        raise
+    return Store(database, bus)
+
+
+class SqlDatabase:
+    """A `Database` on SQLite or PostgreSQL. It reconnects by itself after the database was unavailable."""
+
+    def __init__(self, backend: Backend, *, exclusive: bool) -> None:
+        self._backend = backend
+        self._engine = backend.reader()
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="warmfront-reader")
+        self._writer = Writer(backend, exclusive=exclusive)
+        self._closed = False
+
+    async def read(
+        self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a query in a reader thread, on a read-only connection."""
+        if self._closed:
+            raise StoreUnavailable("The store is closed.")
+        bound = _bound(query, args, kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self._readers, self._read, bound)
+
+    async def write(
+        self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a query in one transaction, committed when this returns."""
+        value: T = await self._writer.write(_bound(query, args, kwargs))
+        return value
+
+    async def close(self) -> None:
+        """Finish pending writes, close the connections and release the lock."""
+        self._closed = True
+        await self._writer.close()
+        await asyncio.to_thread(self._readers.shutdown)
+        self._engine.dispose()
+
+    def _read(self, query: Callable[[Connection], T]) -> T:
+        """Read; retry once if the pooled connection turns out to have been cut while it was idle."""
+        try:
+            try:
+                return self._read_once(query)
+            except Exception as error:
+                if not is_cut(error):
+                    raise
+                return self._read_once(query)
+        except Exception as error:
+            translated = explained(error, self._backend.url)
+            if translated is error:
+                raise
+            raise translated from None  # the driver's own traceback may show the URL with its password
+
+    def _read_once(self, query: Callable[[Connection], T]) -> T:
+        with self._engine.connect() as connection:
+            return query(connection)
+
+
+def _bound(
+    query: Callable[Concatenate[Connection, P], T],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Callable[[Connection], T]:
+    @functools.wraps(query)
+    def bound(connection: Connection) -> T:
+        return query(connection, *args, **kwargs)
+
+    return bound

@@ -1,0 +1,402 @@
+"""The store: everything that must survive a crash, behind one named method per transition or question.
+
+Each transition is one transaction. It returns the event that it stored, after handing it to the event bus:
+this is the only place where events are published, and only after they are committed. SQLAlchemy does not
+appear in any signature.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from warmfront.store import (
+    attempt_queries,
+    event_queries,
+    key_queries,
+    ledger_queries,
+    mark_queries,
+    quota_queries,
+    report_queries,
+    submission_queries,
+    transitions,
+    vm_queries,
+)
+from warmfront.store.records import AttemptOutcome
+from warmfront.store.retrying_database import RetryingDatabase
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from decimal import Decimal
+
+    from warmfront.quota import Quota
+    from warmfront.store.database import Database
+    from warmfront.store.records import (
+        ApiKey,
+        Arrival,
+        AttemptRecord,
+        CostReport,
+        DailySpending,
+        LatencyQuantiles,
+        LedgerEntry,
+        Meter,
+        OperationsReport,
+        ProblemStatistics,
+        RecoveredState,
+        ReplayReport,
+        Role,
+        RunningAttempt,
+        StoredEvent,
+        SubmissionPage,
+        Totals,
+    )
+    from warmfront.store.submission_queries import SpendingCheck
+    from warmfront.submission import NewSubmission, Submission
+    from warmfront.vm import VMInstance
+
+
+class EventPublisher(Protocol):
+    """Where committed events go."""
+
+    def publish(self, event: StoredEvent) -> None:
+        """Hand an event to its subscribers."""
+
+    def notify(self) -> None:
+        """Tell watchers of the whole service that something changed."""
+
+
+class Store:
+    """Named transactions and queries on a database.
+
+    Args:
+        database: runs the queries.
+        bus: receives every event after its commit; None where nobody follows events.
+
+    Raises:
+        StoreUnavailable: from every method, where the database cannot be used. Nothing was written then.
+
+    Example:
+        >>> store = await open_store(settings, bus=bus)
+        >>> event = await store.admit(submission_id, xray.fields(), clock.now())
+    """
+
+    def __init__(self, database: Database, bus: EventPublisher | None = None) -> None:
+        self.database = database
+        self._bus = bus
+
+    def retrying(self) -> Store:
+        """Return the same store for callers that wait until the database is available again."""
+        return Store(RetryingDatabase(self.database), self._bus)
+
+    async def close(self) -> None:
+        """Finish pending writes and close the database."""
+        await self.database.close()
+
+    async def ping(self) -> None:
+        """Check that the database answers."""
+        await self.database.read(report_queries.ping)
+
+    # Transitions of submissions.
+
+    async def create_submission(
+        self,
+        new: NewSubmission,
+        fields: dict[str, Any],
+        *,
+        quotas: Sequence[Quota] = (),
+        caps: SpendingCheck | None = None,
+    ) -> tuple[Submission, StoredEvent | None]:
+        """Check idempotency key, quotas and daily caps, and store a submission with its first event.
+
+        Returns:
+            The submission, and its first event; None instead of the event if the same owner sent the same
+            request with the same idempotency key before, which is not counted again.
+
+        Raises:
+            Conflict: the idempotency key was used for a different request.
+            QuotaExceeded: a quota of the owner is used up.
+            BudgetExceeded: a daily cap is used up.
+        """
+        submission, event = await self.database.write(
+            submission_queries.create, new, fields, quotas=quotas, caps=caps
+        )
+        self._publish(event)
+        return submission, event
+
+    async def admit(self, submission_id: str, fields: dict[str, Any], now: float) -> StoredEvent | None:
+        """Move a submission from the X-ray queue to the queue; None if it is in another state."""
+        return self._publish(await self.database.write(event_queries.admit, submission_id, fields, now))
+
+    async def append_event(
+        self, submission_id: str, fields: dict[str, Any], now: float
+    ) -> StoredEvent | None:
+        """Add an event of the control plane; None if the submission has its verdict."""
+        return self._publish(await self.database.write(event_queries.append, submission_id, fields, now))
+
+    async def append_event_if_queued(
+        self, submission_id: str, fields: dict[str, Any], now: float
+    ) -> StoredEvent | None:
+        """Add an event of the control plane; None unless the submission waits for a VM."""
+        return self._publish(
+            await self.database.write(event_queries.append_if_queued, submission_id, fields, now)
+        )
+
+    async def begin_attempt(
+        self,
+        attempt: AttemptRecord,
+        fields: dict[str, Any],
+        *,
+        vm: VMInstance,
+        entries: Sequence[LedgerEntry],
+        cold: bool,
+    ) -> StoredEvent | None:
+        """Assign a queued submission to an attempt on `vm`; None, with nothing stored, if not queued."""
+        return self._publish(
+            await self.database.write(
+                transitions.begin_attempt, attempt, fields, vm=vm, entries=entries, cold=cold
+            )
+        )
+
+    async def report(
+        self, attempt: AttemptRecord, seq: int, fields: dict[str, Any], now: float
+    ) -> StoredEvent | None:
+        """Add an event that the live attempt reported; None for a duplicate or a stale attempt."""
+        return self._publish(
+            await self.database.write(
+                event_queries.report, attempt.submission_id, fields, now, attempt_id=attempt.id, seq=seq
+            )
+        )
+
+    async def complete_attempt(
+        self,
+        attempt: AttemptRecord,
+        fields: dict[str, Any],
+        now: float,
+        *,
+        seq: int | None,
+        vm: VMInstance,
+        entries: Sequence[LedgerEntry],
+    ) -> StoredEvent | None:
+        """Store an attempt's verdict with its cost, and the VM as it is afterwards."""
+        return self._publish(
+            await self.database.write(
+                transitions.complete_attempt, attempt, fields, now, seq=seq, vm=vm, entries=entries
+            )
+        )
+
+    async def complete(self, submission_id: str, fields: dict[str, Any], now: float) -> StoredEvent | None:
+        """Store a verdict of the control plane; None if the submission has one already."""
+        return self._publish(await self.database.write(transitions.complete, submission_id, fields, now))
+
+    async def lose_attempt(
+        self,
+        attempt: AttemptRecord,
+        now: float,
+        reason: str,
+        *,
+        vm: VMInstance,
+        entries: Sequence[LedgerEntry],
+    ) -> None:
+        """Return an attempt's submission to the queue, and store the VM as it is afterwards."""
+        await self.database.write(transitions.lose_attempt, attempt, now, reason, vm=vm, entries=entries)
+        self._notify()
+
+    async def lose_orphan(self, attempt_id: str, now: float, reason: str) -> None:
+        """Return an attempt's submission to the queue; its VM has already ended."""
+        await self.database.write(attempt_queries.lose, attempt_id, now, reason)
+        self._notify()
+
+    async def request_cancel(self, submission_id: str) -> Submission | None:
+        """Record that its owner wants it cancelled, and return it; None if there is no such submission."""
+        submission = await self.database.write(submission_queries.request_cancel, submission_id)
+        self._notify()
+        return submission
+
+    # Transitions of VMs.
+
+    async def save_vm(self, vm: VMInstance) -> None:
+        """Store a VM after a transition that involves nothing else."""
+        await self.database.write(vm_queries.save, vm)
+        self._notify()
+
+    async def end_vm(
+        self,
+        vm: VMInstance,
+        entries: Sequence[LedgerEntry],
+        attempt_ids: Sequence[str],
+        *,
+        outcome: AttemptOutcome = AttemptOutcome.LOST,
+    ) -> Decimal:
+        """Store a VM's confirmed end and return the submissions on it to the queue; return its total cost."""
+        total_usd = await self.database.write(transitions.end_vm, vm, entries, attempt_ids, outcome=outcome)
+        self._notify()
+        return total_usd
+
+    # Quotas, alerts and API keys.
+
+    async def consume_quota(self, user: str, now: float, quotas: Sequence[Quota]) -> None:
+        """Count one use of every quota, or raise `QuotaExceeded` and count none."""
+        await self.database.write(quota_queries.consume, user, now, quotas)
+
+    async def spent_today(self, user: str, team: str | None, now: float) -> DailySpending:
+        """Return what a user, their team and the service spent since midnight UTC."""
+        return await self.database.read(ledger_queries.spent_today, user, team, now)
+
+    async def mark_once(self, name: str, now: float) -> bool:
+        """Set a named mark; return whether it was new."""
+        return await self.database.write(mark_queries.once, name, now)
+
+    async def create_key(
+        self, user: str, role: Role, now: float, *, team: str | None = None
+    ) -> tuple[ApiKey, str]:
+        """Create an API key; return it with its secret, which cannot be read again."""
+        return await self.database.write(key_queries.create, user, role, now, team=team)
+
+    async def find_key(self, secret: str) -> ApiKey | None:
+        """Return the active key with this secret."""
+        return await self.database.read(key_queries.find, secret)
+
+    async def list_keys(self) -> list[ApiKey]:
+        """Return every key, revoked ones included, oldest first."""
+        return await self.database.read(key_queries.all_keys)
+
+    async def revoke_key(self, key_id: str, now: float) -> bool:
+        """Revoke a key; return False if there is no active key with this id."""
+        return await self.database.write(key_queries.revoke, key_id, now)
+
+    async def has_active_key(self) -> bool:
+        """Return whether there is a key that is not revoked."""
+        return await self.database.read(key_queries.any_active)
+
+    # Questions about submissions.
+
+    async def get_submission(self, submission_id: str) -> Submission | None:
+        """Return the submission with this id."""
+        return await self.database.read(submission_queries.get, submission_id)
+
+    async def get_source(self, submission_id: str) -> tuple[str, str | None]:
+        """Return a submission's code, and the Python source of its problem where an operator sent one."""
+        return await self.database.read(submission_queries.source, submission_id)
+
+    async def get_submission_and_verdict(
+        self, submission_id: str
+    ) -> tuple[Submission | None, StoredEvent | None]:
+        """Return a submission and its terminal event, which is None while it has none."""
+        return await self.database.read(report_queries.submission_and_verdict, submission_id)
+
+    async def list_submissions(
+        self,
+        *,
+        owner: str | None = None,
+        state: str | None = None,
+        verdict: str | None = None,
+        problem: str | None = None,
+        endpoint: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> SubmissionPage:
+        """Return one page of submissions, newest first; a malformed cursor raises `BadRequest`."""
+        return await self.database.read(
+            submission_queries.page,
+            owner=owner,
+            state=state,
+            verdict=verdict,
+            problem=problem,
+            endpoint=endpoint,
+            limit=limit,
+            cursor=cursor,
+        )
+
+    async def read_events(
+        self, submission_id: str, after_id: int, limit: int
+    ) -> tuple[list[StoredEvent], int | None] | None:
+        """Return at most `limit` events after the id `after_id`, and the id of the verdict if there is one.
+
+        None if there is no such submission.
+        """
+        return await self.database.read(event_queries.batch, submission_id, after_id, limit)
+
+    async def arrivals(self, latest: int) -> list[Arrival]:
+        """Return the latest arrivals that got a VM, oldest first."""
+        return await self.database.read(submission_queries.arrivals, latest)
+
+    async def problem_statistics(self, user: str) -> dict[str, ProblemStatistics]:
+        """Return, by problem, how often and how fast it was solved."""
+        return await self.database.read(report_queries.problem_statistics, user)
+
+    async def leaderboard(self, problem: str) -> list[tuple[Submission, StoredEvent | None]]:
+        """Return the fastest accepted submission per user and GPU, each with its verdict."""
+        return await self.database.read(report_queries.leaderboard, problem)
+
+    # Questions about VMs and money.
+
+    async def recovered_state(self, alert_mark: str, arrivals: int) -> RecoveredState:
+        """Return everything that an orchestrator needs to continue after a restart."""
+        return await self.database.read(report_queries.recovered_state, alert_mark, arrivals)
+
+    async def get_vm(self, vm_id: str) -> VMInstance | None:
+        """Return the VM with this id."""
+        return await self.database.read(vm_queries.get, vm_id)
+
+    async def vm_cost_usd(self, vm_id: str) -> Decimal:
+        """Return what the ledger has for a VM."""
+        return await self.database.read(ledger_queries.total_of_vm, vm_id)
+
+    async def recent_vms(
+        self,
+    ) -> tuple[list[tuple[VMInstance, dict[Meter, Decimal]]], list[RunningAttempt]]:
+        """Return the latest VMs, newest first, with their costs per meter, and the running attempts."""
+        return await self.database.read(report_queries.recent_vms_and_attempts)
+
+    async def vm_with_entries(
+        self, vm_id: str
+    ) -> tuple[VMInstance | None, list[LedgerEntry], list[RunningAttempt]]:
+        """Return a VM with its ledger entries, and the running attempts."""
+        return await self.database.read(report_queries.vm_with_entries, vm_id)
+
+    async def ended_vms(self, provider: str) -> list[tuple[VMInstance, Decimal]]:
+        """Return the VMs of a provider that ended most recently, each with its cost."""
+        return await self.database.read(report_queries.ended_vms, provider)
+
+    async def spent_since(self, since: float) -> Decimal:
+        """Return the cost of all intervals that began at `since` or later."""
+        return await self.database.read(ledger_queries.total_since, since)
+
+    async def totals(self) -> Totals:
+        """Return the counts of the whole service."""
+        return await self.database.read(report_queries.totals)
+
+    async def totals_and_latencies(
+        self, since: float
+    ) -> tuple[Totals, dict[str, LatencyQuantiles], dict[str, Decimal]]:
+        """Return totals, latencies, and dollars per day from the day of `since`."""
+        return await self.database.read(report_queries.totals_and_latencies, since)
+
+    async def costs(self, user: str, *, today: float, since: float, history_since: float) -> CostReport:
+        """Return where the money went."""
+        return await self.database.read(
+            report_queries.costs, user, today=today, since=since, history_since=history_since
+        )
+
+    async def operations(self, *, since: float, days_since: float) -> OperationsReport:
+        """Return the figures of the operations page."""
+        return await self.database.read(report_queries.operations, since=since, days_since=days_since)
+
+    async def arrivals_and_boots(self, latest: int) -> tuple[list[float], list[float]]:
+        """Return arrival times of submissions that got a VM, and provisioning times of recent VMs."""
+        return await self.database.read(report_queries.arrivals_and_boots, latest)
+
+    async def replay_report(self, *, since: float, begin: float, end: float) -> ReplayReport:
+        """Return the results of a replay."""
+        return await self.database.read(report_queries.replay_report, since=since, begin=begin, end=end)
+
+    # Publishing.
+
+    def _publish(self, event: StoredEvent | None) -> StoredEvent | None:
+        """Hand a committed event to the bus."""
+        if event is not None and self._bus is not None:
+            self._bus.publish(event)
+        return event
+
+    def _notify(self) -> None:
+        if self._bus is not None:
+            self._bus.notify()

@@ -1,0 +1,260 @@
+"""Queries on submissions: create, find and list them. Their events and attempts have modules of their own."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sqlalchemy import and_, bindparam, func, insert, or_, select, true, update
+
+from warmfront.errors import BadRequest, Conflict
+from warmfront.store import ledger_queries, quota_queries, schema
+from warmfront.store.event_queries import insert_event
+from warmfront.store.records import Arrival, SubmissionPage
+from warmfront.submission import CREATE, UNFINISHED, WAITING, Submission, SubmissionState
+from warmfront.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection, Select
+
+    from warmfront.quota import Quota
+    from warmfront.store.records import DailySpending, StoredEvent
+    from warmfront.submission import NewSubmission
+
+_T = schema.submissions.c
+
+#: The columns of a `Submission`, in the order of its fields.
+_COLUMNS = [_T[name] for name in Submission.__dataclass_fields__]
+_NAMES = tuple(Submission.__dataclass_fields__)
+_RECORDS = select(*_COLUMNS)
+
+
+class SpendingCheck(Protocol):
+    """The daily caps of a user, checked when a submission is created."""
+
+    @property
+    def team(self) -> str | None:
+        """The team of the user."""
+
+    def check(self, spending: DailySpending, now: float) -> None:
+        """Raise `BudgetExceeded` if a cap is used up."""
+
+
+def create(
+    conn: Connection,
+    new: NewSubmission,
+    fields: dict[str, Any],
+    *,
+    quotas: Sequence[Quota] = (),
+    caps: SpendingCheck | None = None,
+) -> tuple[Submission, StoredEvent | None]:
+    """Execute CREATE with its first event, after the quotas and daily caps of its owner.
+
+    A request with an idempotency key that its owner has used before returns the first submission and None;
+    it is not counted again and cannot be refused for a quota or a cap.
+
+    Raises:
+        Conflict: the key was used for a different request.
+        QuotaExceeded: a quota is used up.
+        BudgetExceeded: a daily cap is used up.
+    """
+    digest = _request_sha256(new)
+    if new.idempotency_key is not None:
+        parameters = {"owner": new.owner, "key": new.idempotency_key}
+        if earlier := conn.execute(_BY_IDEMPOTENCY_KEY, parameters).first():
+            return _same_request(earlier, digest), None
+    if caps is not None:
+        caps.check(ledger_queries.spent_today(conn, new.owner, caps.team, new.created_at), new.created_at)
+    quota_queries.consume(conn, new.owner, new.created_at, quotas)
+    row = _new_row(new)
+    conn.execute(_CREATE, {**row, "idempotency_key": new.idempotency_key, "request_sha256": digest})
+    conn.execute(_CREATE_SOURCE, {"submission_id": new.id, "code": new.code, "problem_def": new.problem_def})
+    return Submission(**row), insert_event(conn, new.id, 1, new.created_at, fields)
+
+
+_BY_IDEMPOTENCY_KEY = select(*_COLUMNS, _T.request_sha256).where(
+    _T.owner == bindparam("owner"), _T.idempotency_key == bindparam("key")
+)
+_CREATE = insert(schema.submissions)
+_CREATE_SOURCE = insert(schema.sources)
+
+
+def _new_row(new: NewSubmission) -> dict[str, Any]:
+    return {
+        "id": new.id,
+        "owner": new.owner,
+        "problem": new.problem,
+        "gpu": new.gpu,
+        "dtype": new.dtype,
+        "language": new.language,
+        "endpoint": new.endpoint,
+        "file_name": new.file_name,
+        "code_sha256": hashlib.sha256(new.code.encode()).hexdigest(),
+        "state": CREATE.target,
+        "created_at": new.created_at,
+        "attempts": 0,
+        "cancel_requested": False,
+        "simulated": False,
+        "last_event_id": 1,
+    }
+
+
+def _same_request(earlier: Sequence[Any], digest: str) -> Submission:
+    *values, first_digest = earlier
+    record = _record(values)
+    if first_digest != digest:
+        raise Conflict(
+            f"The idempotency key was already used for a different request, submission {record.id}.",
+            hint="Use a new key for a new request.",
+        )
+    return record
+
+
+def _request_sha256(new: NewSubmission) -> str:
+    """Return a digest of the fields that the client chose."""
+    chosen = [new.problem, new.gpu, new.dtype, new.language, new.endpoint, new.file_name]
+    chosen += [new.code, new.problem_def or ""]
+    return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()
+
+
+def get(conn: Connection, submission_id: str) -> Submission | None:
+    """Return the submission with this id."""
+    row = conn.execute(_GET, {"id": submission_id}).first()
+    return None if row is None else _record(row)
+
+
+_GET = _RECORDS.where(_T.id == bindparam("id"))
+
+
+def source(conn: Connection, submission_id: str) -> tuple[str, str | None]:
+    """Return its code, and the Python source of its problem where an operator sent one."""
+    row = conn.execute(_SOURCE, {"id": submission_id}).one()
+    return row.code, row.problem_def
+
+
+_SOURCE = select(schema.sources.c.code, schema.sources.c.problem_def).where(
+    schema.sources.c.submission_id == bindparam("id")
+)
+
+
+def page(
+    conn: Connection,
+    *,
+    owner: str | None = None,
+    state: str | None = None,
+    verdict: str | None = None,
+    problem: str | None = None,
+    endpoint: str | None = None,
+    limit: int = 50,
+    cursor: str | None = None,
+) -> SubmissionPage:
+    """Return one page, newest first; `cursor` is the `next_cursor` of the previous page.
+
+    Raises:
+        BadRequest: the cursor is malformed.
+    """
+    filters = {"owner": owner, "state": state, "verdict": verdict, "problem": problem, "endpoint": endpoint}
+    statement: Select[Any] = _RECORDS.order_by(_T.created_at.desc(), _T.id.desc()).limit(limit + 1)
+    for name, value in filters.items():
+        if value is not None:
+            statement = statement.where(_T[name] == value)
+    if cursor is not None:
+        created_at, last_id = _read_cursor(cursor)
+        older = and_(_T.created_at == created_at, _T.id < last_id)
+        statement = statement.where(_T.created_at <= created_at, or_(_T.created_at < created_at, older))
+    submissions = [_record(row) for row in conn.execute(statement)]
+    more = len(submissions) > limit
+    return SubmissionPage(
+        items=submissions[:limit], next_cursor=_cursor(submissions[limit - 1]) if more else None
+    )
+
+
+def _cursor(last: Submission) -> str:
+    return base64.urlsafe_b64encode(json.dumps([last.created_at, last.id]).encode()).decode()
+
+
+def _read_cursor(text: str) -> tuple[float, str]:
+    try:
+        created_at, last_id = json.loads(base64.b64decode(text, altchars=b"-_", validate=True))
+        return float(created_at), str(last_id)
+    except (binascii.Error, ValueError, TypeError):
+        raise BadRequest(
+            "The cursor is malformed.", hint="Use the `next_cursor` of the previous page."
+        ) from None
+
+
+def unfinished(conn: Connection) -> list[Submission]:
+    """Return the submissions without a verdict, oldest first."""
+    return [_record(row) for row in conn.execute(_ALL_UNFINISHED)]
+
+
+_ALL_UNFINISHED = _RECORDS.where(schema.state_in(UNFINISHED)).order_by(_T.created_at, _T.id)
+
+
+def arrivals(conn: Connection, latest: int) -> list[Arrival]:
+    """Return the latest arrivals that got a VM, oldest first."""
+    return [Arrival(*row) for row in conn.execute(_ARRIVALS, {"latest": latest})][::-1]
+
+
+_ARRIVALS = (
+    select(_T.created_at, _T.owner, _T.gpu)
+    .where(_T.attempts > 0)
+    .order_by(_T.created_at.desc(), _T.id.desc())
+    .limit(bindparam("latest"))
+)
+
+
+def request_cancel(conn: Connection, submission_id: str) -> Submission | None:
+    """Record that its owner wants it cancelled, and return it; one that is DONE is not changed."""
+    conn.execute(_REQUEST_CANCEL, {"this": submission_id})
+    return get(conn, submission_id)
+
+
+_REQUEST_CANCEL = (
+    update(schema.submissions)
+    .where(_T.id == bindparam("this"), schema.state_in(UNFINISHED))
+    .values(cancel_requested=True)
+)
+
+
+def queued_by(conn: Connection, owner: str) -> int:
+    """Return how many submissions of this user wait for an X-ray or a VM."""
+    return int(conn.execute(_QUEUED_BY, {"owner": owner}).scalar_one())
+
+
+_QUEUED_BY = (
+    select(func.count())
+    .select_from(schema.submissions)
+    .where(_T.owner == bindparam("owner"), schema.state_in(WAITING))
+)
+
+
+def best(conn: Connection, problem: str, *, dtype: str | None = None) -> list[Submission]:
+    """Return the fastest ACCEPTED submission per user and GPU, fastest first; simulated ones last."""
+    place = func.row_number().over(
+        partition_by=[_T.owner, _T.gpu, _T.simulated], order_by=[_T.avg_runtime_ms, _T.finished_at, _T.id]
+    )
+    ranked = (
+        select(*_COLUMNS, place.label("place"))
+        .where(_T.problem == problem, _T.verdict == Verdict.ACCEPTED, _T.avg_runtime_ms.is_not(None))
+        .where(true() if dtype is None else _T.dtype == dtype)
+        .subquery()
+    )
+    of = ranked.c
+    statement = (
+        select(*[of[name] for name in _NAMES])
+        .where(of.place == 1)
+        .order_by(of.simulated, of.gpu, of.avg_runtime_ms, of.finished_at, of.id)
+    )
+    return [_record(row) for row in conn.execute(statement)]
+
+
+def _record(values: Sequence[Any]) -> Submission:
+    row = dict(zip(_NAMES, values, strict=True))
+    row["state"] = SubmissionState(row["state"])
+    return Submission(**row)

@@ -1,0 +1,77 @@
+"""Queries on VMs: one row each, never deleted, so that every ledger entry has its VM."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import bindparam, insert, or_, select, update
+
+from warmfront.store import schema
+from warmfront.vm import VMInstance, VMState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection
+
+_T = schema.vms.c
+_NAMES = tuple(VMInstance.__dataclass_fields__)
+_RECORDS = select(*[_T[name] for name in _NAMES])
+
+
+def save(conn: Connection, vm: VMInstance) -> None:
+    """Insert or update a VM."""
+    row = vars(vm)
+    if conn.execute(_UPDATE, {"this": vm.id, **{name: row[name] for name in _CHANGING}}).rowcount == 0:
+        conn.execute(_INSERT, row)
+
+
+#: Every column that can change: setting the others too would update their indexes each time.
+_CHANGING = [name for name in _NAMES if name not in {"id", "provider", "gpu", "created_at"}]
+_UPDATE = update(schema.vms).where(_T.id == bindparam("this"))
+_INSERT = insert(schema.vms)
+
+
+def get(conn: Connection, vm_id: str) -> VMInstance | None:
+    """Return the VM with this id."""
+    row = conn.execute(_GET, {"id": vm_id}).first()
+    return None if row is None else _record(row)
+
+
+_GET = _RECORDS.where(_T.id == bindparam("id"))
+
+
+def live(conn: Connection) -> list[VMInstance]:
+    """Return the VMs whose end is not confirmed, oldest first."""
+    return [_record(row) for row in conn.execute(_LIVE)]
+
+
+_LIVE = _RECORDS.where(_T.state.in_([state for state in VMState if not state.is_over])).order_by(
+    _T.created_at, _T.id
+)
+
+
+def recent(conn: Connection, limit: int) -> list[VMInstance]:
+    """Return the VMs requested last, newest first."""
+    return [_record(row) for row in conn.execute(_RECENT, {"most": limit})]
+
+
+_RECENT = _RECORDS.order_by(_T.created_at.desc(), _T.id.desc()).limit(bindparam("most"))
+
+
+def live_since(conn: Connection, moment: float, limit: int) -> list[VMInstance]:
+    """Return the VMs that were live at this moment or later; the `limit` requested last, oldest first."""
+    return [_record(row) for row in conn.execute(_SINCE, {"moment": moment, "most": limit})][::-1]
+
+
+_SINCE = (
+    _RECORDS.where(or_(_T.ended_at.is_(None), _T.ended_at > bindparam("moment")))
+    .order_by(_T.created_at.desc(), _T.id.desc())
+    .limit(bindparam("most"))
+)
+
+
+def _record(values: Sequence[Any]) -> VMInstance:
+    row = dict(zip(_NAMES, values, strict=True))
+    row["state"] = VMState(row["state"])
+    return VMInstance(**row)

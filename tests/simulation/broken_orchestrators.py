@@ -1,0 +1,92 @@
+"""Orchestrators with one classic mistake each. The simulation must find all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import update
+
+from warmfront.money.escrow import Escrow
+from warmfront.orchestrator import VMOrchestrator
+from warmfront.store import schema
+from warmfront.submission import SubmissionState
+from warmfront.vm import VMState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection
+
+    from warmfront.orchestrator.submission_lifecycle import ActiveSubmission
+    from warmfront.orchestrator.vm_pool import PooledVM
+    from warmfront.quota import Quota
+    from warmfront.store.submission_queries import SpendingCheck
+    from warmfront.submission import NewSubmission, Submission
+
+
+class LockedWhileProvisioning(VMOrchestrator):
+    """Holds its lock from the decision to lease a VM until the VM is ready."""
+
+    def __init__(self, **ports: Any) -> None:
+        super().__init__(**ports)
+        self._lock = asyncio.Lock()
+
+    async def submit(
+        self, new: NewSubmission, *, quotas: Sequence[Quota] = (), caps: SpendingCheck | None = None
+    ) -> Submission:
+        """Store a submission when the lock is free."""
+        async with self._lock:
+            return await super().submit(new, quotas=quotas, caps=caps)
+
+    async def _work(self) -> None:
+        while True:
+            await asyncio.sleep(0.1)
+            async with self._lock:
+                self._decide()
+                while any(vm.state is VMState.PROVISIONING for vm in self.pool()):  # noqa: ASYNC110 - the mistake to be found
+                    await asyncio.sleep(0.1)
+
+
+class ForgetsEscrowOnRetry(VMOrchestrator):
+    """Reserves the worst case of a first VM, and nothing for the VM of a retry."""
+
+    _retries = False
+
+    def _decide(self) -> None:
+        active = self._submissions._active.values()
+        if not self._retries and any(submission.lost_attempts for submission in active):
+            self._retries = True
+            self._autoscaler._budget = copy.copy(self._budget)
+            self._autoscaler._budget.escrow = Escrow(credits_usd=Decimal(10**6))
+        super()._decide()
+
+
+class RequeuesWithoutLease(VMOrchestrator):
+    """Requeues the submission of an unresponsive VM without checking that its attempt is still live."""
+
+    def __init__(self, **ports: Any) -> None:
+        super().__init__(**ports)
+        self._release = self._pool.release
+        self._pool.release = self._release_at_once  # type: ignore[method-assign]  # the planted mistake
+
+    def _release_at_once(self, pooled: PooledVM, reason: str, *, failed: bool = False) -> None:
+        running = list(pooled.running.values()) if failed and not pooled.releasing else []
+        self._release(pooled, reason, failed=failed)
+        for active in running:
+            if active.attempt is not None:
+                pooled.running.pop(active.attempt.id, None)
+            self._tasks.spawn(self._take_back(active))
+
+    async def _take_back(self, active: ActiveSubmission) -> None:
+        await self._retrying.database.write(_queue_again, active.id)
+        self._submissions.requeue(active)
+
+
+def _queue_again(c: Connection, submission_id: str) -> None:
+    rows = schema.submissions
+    c.execute(
+        update(rows).where(rows.c.id == submission_id).values(state=SubmissionState.QUEUED, attempt_id=None)
+    )

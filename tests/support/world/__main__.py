@@ -1,0 +1,24 @@
+"""Replays the world of a seed and prints every step: `python -m warmfront.testing SEED [SIZE]`."""
+
+from __future__ import annotations
+
+import sys
+
+from tests.support.world import world
+from tests.support.world.scenario import Scenario
+
+
+def main(seed: int, size: int = 1) -> int:
+    """Print the trace; 1 if an invariant breaks."""
+    try:
+        outcome = world.simulate(seed, scenario=Scenario.of(seed, size=size), shown=sys.maxsize)
+    except world.Violation as violation:
+        print(violation)
+        return 1
+    print("\n".join(outcome.trace))
+    print(f"seed {seed} ({outcome.scenario}): {outcome.steps} steps, {outcome.crashes} crashes, all is well")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:3])))

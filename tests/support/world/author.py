@@ -1,0 +1,164 @@
+"""Those who submit: they ask again when nobody answers, follow their events through every cut, and cancel.
+
+An author sees no more than a client of the API does, and notes what a client would complain of.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from warmfront.errors import Conflict, NotFound, StoreUnavailable
+from warmfront.submission import NewSubmission
+from warmfront.verdicts import is_terminal
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable, Coroutine
+
+    from tests.support.world.faults import Incarnation
+    from tests.support.world.scenario import Order
+    from warmfront.clock import Clock
+    from warmfront.orchestrator.event_log import EventLog
+    from warmfront.store.records import StoredEvent
+    from warmfront.submission import Submission
+
+_PAUSE_S = 1.0
+
+
+class Orchestrates(Protocol):
+    """As much of an orchestrator as an author can reach."""
+
+    async def submit(self, new: NewSubmission) -> Submission:
+        """Take a submission."""
+
+    async def cancel(self, submission_id: str) -> Submission:
+        """Stop one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """The service, while it is up."""
+
+    life: Incarnation
+    orchestrator: Orchestrates
+    log: EventLog
+
+
+@dataclass(kw_only=True, eq=False)
+class Author:
+    """One who makes one submission and sees it through."""
+
+    order: Order
+    clock: Clock
+    up: Callable[[], Coroutine[Any, Any, Service]]  #: waits until the service is up
+    new_id: Callable[[str], str]
+    complain: Callable[[str], None]
+    still_running: Callable[[str], bool]  #: whether any machine works on this key; only the world knows
+    chance: random.Random
+    submission_id: str | None = None  #: from the first answer on
+    answered_s: float = 0.0  #: how long the answer took
+    seen: list[StoredEvent] = field(default_factory=list)
+    cancelled: bool = False  #: asked for it
+
+    async def live(self) -> None:
+        """Submit, follow, perhaps cancel."""
+        await asyncio.sleep(self.order.at_s)
+        self.submission_id = await self._submit()
+        if self.submission_id is None:
+            return
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._follow(self.submission_id))
+            if self.order.cancel_after_s is not None:
+                group.create_task(self._cancel(self.submission_id, self.order.cancel_after_s))
+
+    async def _submit(self) -> str | None:
+        patience_s = self.order.gives_up_s
+        while True:
+            service = await self.up()
+            asked_at = self.clock.now()
+            try:
+                async with asyncio.timeout(patience_s):
+                    record = await service.life.call(service.orchestrator.submit(self._new()))
+            except (ConnectionError, StoreUnavailable, TimeoutError):
+                if not self.order.repeats:
+                    return None  # it may be stored or not: nobody will ask
+                patience_s = None
+                await asyncio.sleep(_PAUSE_S)
+            else:
+                self.answered_s = self.clock.now() - asked_at
+                return record.id
+
+    def _new(self) -> NewSubmission:
+        return NewSubmission(
+            id=self.new_id("sub"),
+            owner=self.order.owner,
+            problem="leaky-relu",
+            gpu="MI300X",
+            dtype="float32",
+            language="hip",
+            endpoint=str(self.order.endpoint),
+            file_name="solution.hip",
+            code=self.order.kernel.source(),
+            created_at=self.clock.now(),
+            idempotency_key=self.order.kernel.key if self.order.repeats else None,
+        )
+
+    async def _follow(self, submission_id: str) -> None:
+        """Read every event once, whatever happens to the connection."""
+        while not self._has_verdict():
+            service = await self.up()
+            reading = service.life.spawn(self._read(service.log, submission_id))
+            patience_s = (
+                None if self.order.reads_s is None else self.order.reads_s * (0.1 + self.chance.random())
+            )
+            either: list[asyncio.Future[Any]] = [reading, service.life.died]
+            await asyncio.wait(either, timeout=patience_s, return_when=asyncio.FIRST_COMPLETED)
+            if reading.done():
+                self._judge(reading)
+            else:
+                reading.cancel()
+            if not self._has_verdict():
+                await asyncio.sleep(_PAUSE_S * self.chance.random())
+
+    async def _read(self, log: EventLog, submission_id: str) -> None:
+        async for event in log.follow(submission_id, after=len(self.seen)):
+            if event.id != len(self.seen) + 1:
+                self.complain(f"{submission_id}: event {event.id} came after {len(self.seen)}")
+            if self._has_verdict():
+                self.complain(f"{submission_id}: {event.status} came after the verdict")
+            self.seen.append(event)
+
+    def _judge(self, reading: asyncio.Task[None]) -> None:
+        """A stream that ended must have brought the verdict, or a reason."""
+        error = reading.exception() if not reading.cancelled() else None
+        if isinstance(error, StoreUnavailable):
+            return
+        if error is not None:
+            self.complain(f"{self.submission_id}: its stream failed with {error!r}")
+        elif not self._has_verdict():
+            self.complain(f"{self.submission_id}: its stream ended without a verdict")
+
+    def _has_verdict(self) -> bool:
+        return bool(self.seen) and is_terminal(self.seen[-1].status, self.order.endpoint)
+
+    async def _cancel(self, submission_id: str, after_s: float) -> None:
+        await asyncio.sleep(after_s)
+        while True:
+            service = await self.up()
+            self.cancelled = True
+            try:
+                record = await service.life.call(service.orchestrator.cancel(submission_id))
+            except (ConnectionError, StoreUnavailable):
+                await asyncio.sleep(_PAUSE_S)
+                continue
+            except (Conflict, NotFound) as refusal:
+                if isinstance(refusal, NotFound):
+                    self.complain(f"{submission_id} is not found by its owner")
+                return
+            if record.verdict is None:
+                self.complain(f"{submission_id}: cancel came back before the verdict")
+            if self.still_running(self.order.kernel.key):
+                self.complain(f"{submission_id}: cancel came back while a machine still works on it")
+            return

@@ -1,0 +1,186 @@
+"""Database, provider and listeners with injected faults, as one incarnation of the service sees them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+from warmfront.errors import ProviderError, StoreUnavailable, VMUnreachable
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from sqlalchemy import Connection
+
+    from tests.support.world.faults import FaultInjector
+    from warmfront.listener.protocol import AttemptEvent, ExecuteRequest, ListenerClient, ListenerHealth
+    from warmfront.money.billing import Billing
+    from warmfront.providers.base import Lease, Provider
+    from warmfront.store.memory_database import MemoryDatabase
+    from warmfront.vm import VMInstance
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class FaultyDatabase:
+    """A `Database` whose calls can be slow, fail, or crash the control plane before or after the commit."""
+
+    def __init__(self, database: MemoryDatabase, injector: FaultInjector) -> None:
+        self._database = database
+        self._injector = injector
+
+    async def read(
+        self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a query with faults."""
+        return await self._run("read", query, *args, **kwargs)
+
+    async def write(
+        self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a transaction with faults."""
+        return await self._run("write", query, *args, **kwargs)
+
+    async def close(self) -> None:
+        """Do nothing: the next incarnation continues with the same database."""
+
+    async def _run(
+        self, kind: str, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        call, detail = f"store.{kind}", _description(query, args)
+        fault = await self._injector.before(call, detail, StoreUnavailable)
+        result = self._database.run(query, *args, **kwargs)
+        await self._injector.after(fault, call, detail, StoreUnavailable)
+        return result
+
+
+def _description(query: Callable[..., object], args: tuple[object, ...]) -> str:
+    """Describe a query for the trace: its name, and the id that it is about."""
+    name = getattr(query, "__name__", "query")
+    subject = args[0] if args else ""
+    return f"{name} {subject if isinstance(subject, str) else getattr(subject, 'id', '')}"
+
+
+class FaultyProvider:
+    """A `Provider` behind a injector."""
+
+    def __init__(self, provider: Provider, injector: FaultInjector) -> None:
+        self._provider = provider
+        self._injector = injector
+        self.name = provider.name
+        self.simulated = provider.simulated
+        self.vms_outlive_service = provider.vms_outlive_service
+
+    def billing(self, gpu: str) -> Billing:
+        """Return the provider's billing model; no fault is injected."""
+        return self._provider.billing(gpu)
+
+    def typical_boot_s(self, gpu: str) -> float:
+        """Return the provider's typical boot time; no fault is injected."""
+        return self._provider.typical_boot_s(gpu)
+
+    def slots(self, gpu: str) -> int:
+        """Return the provider's slots; no fault is injected."""
+        return self._provider.slots(gpu)
+
+    async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+        """As the provider, with faults before the first lease and at each."""
+        fault, call = (
+            await self._injector.before("provider.provision", vm_id, ProviderError),
+            "provider.provision",
+        )
+        async for lease in self._provider.provision(vm_id, gpu, token):
+            await self._injector.after(fault, call, vm_id, ProviderError)
+            yield lease
+            call = f"phase.{lease.phase}"
+            fault = await self._injector.before(call, vm_id, ProviderError)
+
+    async def release(self, vm_id: str) -> Lease:
+        """As the provider."""
+        fault = await self._injector.before("provider.release", vm_id, ProviderError)
+        lease = await self._provider.release(vm_id)
+        await self._injector.after(fault, "provider.release", vm_id, ProviderError)
+        return lease
+
+    async def describe(self, vm_id: str) -> Lease | None:
+        """As the provider."""
+        fault = await self._injector.before("provider.describe", vm_id, ProviderError)
+        lease = await self._provider.describe(vm_id)
+        await self._injector.after(fault, "provider.describe", vm_id, ProviderError)
+        return lease
+
+    async def leases(self) -> list[Lease]:
+        """As the provider."""
+        fault = await self._injector.before("provider.leases", "", ProviderError)
+        leases = await self._provider.leases()
+        await self._injector.after(fault, "provider.leases", "", ProviderError)
+        return leases
+
+    async def close(self) -> None:
+        """The cloud stays."""
+
+
+class FaultyListeners:
+    """A `ListenerClient` behind a injector; its streams break off, and repeat themselves."""
+
+    def __init__(self, listeners: ListenerClient, injector: FaultInjector) -> None:
+        self._listeners = listeners
+        self._injector = injector
+
+    async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
+        """As the listener."""
+        call, detail = "listener.execute", f"{vm.id} {attempt.id}"
+        fault = await self._injector.before(call, detail, VMUnreachable)
+        begun = False
+        async for line in self._faulty(self._listeners.execute(vm, attempt), call, detail):
+            if not begun:
+                begun = True
+                await self._injector.after(fault, call, detail, VMUnreachable)
+            yield line
+
+    async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:
+        """As the listener."""
+        call, detail = "listener.events", f"{vm.id} {attempt_id} after {after}"
+        fault = await self._injector.before(call, detail, VMUnreachable)
+        async for line in self._faulty(self._listeners.events(vm, attempt_id, after), call, detail):
+            yield line
+        await self._injector.after(fault, call, detail, VMUnreachable)
+
+    async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
+        """As the listener."""
+        call, detail = "listener.cancel", f"{vm.id} {attempt_id}"
+        fault = await self._injector.before(call, detail, VMUnreachable)
+        await self._listeners.cancel(vm, attempt_id)
+        await self._injector.after(fault, call, detail, VMUnreachable)
+
+    async def health(self, vm: VMInstance) -> ListenerHealth:
+        """As the listener."""
+        fault = await self._injector.before("listener.health", vm.id, VMUnreachable)
+        health = await self._listeners.health(vm)
+        await self._injector.after(fault, "listener.health", vm.id, VMUnreachable)
+        return health
+
+    async def heartbeat(self, vm: VMInstance) -> ListenerHealth:
+        """As the listener."""
+        fault = await self._injector.before("listener.heartbeat", vm.id, VMUnreachable)
+        health = await self._listeners.heartbeat(vm)
+        await self._injector.after(fault, "listener.heartbeat", vm.id, VMUnreachable)
+        return health
+
+    async def close(self) -> None:
+        """The machines stay."""
+
+    async def _faulty(
+        self, lines: AsyncIterator[AttemptEvent], call: str, detail: str
+    ) -> AsyncIterator[AttemptEvent]:
+        """The lines, some twice, until the stream breaks off, with a word or without."""
+        faults = self._injector.faults
+        async for line in lines:
+            fault = await self._injector.before("line", f"{detail} line {line.seq}", VMUnreachable)
+            yield line
+            if faults.doubles(call):
+                yield line
+            await self._injector.after(fault, "line", f"{detail} line {line.seq}", VMUnreachable)
+            if faults.cuts(call):
+                faults.note(f"{call} {detail} breaks off")
+                return

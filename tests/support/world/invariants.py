@@ -1,0 +1,274 @@
+"""What must hold in a world after every step, and what must hold when it has come to rest.
+
+They look at what the cloud, the machines and the store say, and believe the orchestrator nothing.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Protocol
+
+from sqlalchemy import select
+
+from warmfront.money.billing import CENT
+from warmfront.store import (
+    attempt_queries,
+    event_queries,
+    ledger_queries,
+    schema,
+    submission_queries,
+    vm_queries,
+)
+from warmfront.store.records import AttemptOutcome
+from warmfront.submission import SubmissionState
+from warmfront.testing.fake_listeners import UNHEARD
+from warmfront.verdicts import KERNELS_FAULT, Endpoint, Verdict, is_terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sqlalchemy import Connection
+
+    from tests.support.world.author import Author
+    from tests.support.world.scenario import Scenario
+    from warmfront.clock import Clock
+    from warmfront.money.escrow import BudgetStatus
+    from warmfront.store.memory_database import MemoryDatabase
+    from warmfront.store.records import AttemptRecord
+    from warmfront.submission import Submission
+    from warmfront.testing.fake_listeners import FakeListeners
+    from warmfront.testing.fake_provider import FakeProvider, FakeVM
+    from warmfront.vm import VMInstance
+
+#: An attempt, and two more if infrastructure lost it.
+_MOST_ATTEMPTS = 3
+
+
+class Watched(Protocol):
+    """As much of an orchestrator as is looked at."""
+
+    def pool(self) -> list[VMInstance]:
+        """Its VMs."""
+
+    def budget_status(self) -> BudgetStatus:
+        """Return how the orchestrator thinks that the credits stand."""
+
+
+class Invariants:
+    """The promises of the control plane, each as a check."""
+
+    def __init__(
+        self,
+        *,
+        scenario: Scenario,
+        provider: FakeProvider,
+        listeners: FakeListeners,
+        database: MemoryDatabase,
+        clock: Clock,
+        broken: Callable[[str], None],
+    ) -> None:
+        """`broken` is told of everything that does not hold."""
+        self._scenario = scenario
+        self._settings = scenario.settings
+        self._provider = provider
+        self._listeners = listeners
+        self._database = database
+        self._clock = clock
+        self._broken = broken
+        self._wasted_since: float | None = None
+        self.alerts = 0
+        self.steps = 0
+        provider.on_create = self._on_create
+
+    # After every step.
+
+    def after_step(self, orchestrator: Watched | None) -> None:
+        """What holds at any time; `orchestrator` is None while it starts."""
+        self.steps += 1
+        for overlap in self._listeners.overlaps:
+            self._broken(overlap)
+        alive = self._provider.alive()
+        if len(alive) > self._settings.max_vms + self._scenario.zombies:
+            self._broken(f"{len(alive)} VMs are alive, {self._settings.max_vms} are allowed")
+        spent_usd = self._provider.spent_usd()
+        if spent_usd > self._settings.credits_usd:
+            self._broken(f"the cloud's bill is {spent_usd}, the credits are {self._settings.credits_usd}")
+        if self.alerts > 1:
+            self._broken("the budget's alert came twice")
+        if orchestrator is None:
+            self._wasted_since = None  # while it starts, nothing is decided
+            return
+        self._look_at_the_book(orchestrator)
+        self._look_for_waste(orchestrator)
+
+    def _look_at_the_book(self, orchestrator: Watched) -> None:
+        money = orchestrator.budget_status()
+        if money.spent_usd + money.reserved_usd > money.credits_usd:
+            self._broken(
+                f"spent {money.spent_usd} and reserved {money.reserved_usd} pass {money.credits_usd}"
+            )
+        for vm in orchestrator.pool():
+            if vm.id not in self._provider.vms:
+                continue
+            bill_usd = self._provider.bill_usd(vm.id)
+            if bill_usd > vm.escrow_usd:
+                self._broken(f"{vm.id} has come to {bill_usd}, and {vm.escrow_usd} was reserved for it")
+
+    def _look_for_waste(self, orchestrator: Watched) -> None:
+        """A VM that is free while a submission waits for one."""
+        free = any(vm.state.is_free for vm in orchestrator.pool())
+        if not free or not self._database.count("SELECT count(*) FROM submissions WHERE state = 'QUEUED'"):
+            self._wasted_since = None
+            return
+        now = self._clock.now()
+        if self._wasted_since is None:
+            self._wasted_since = now
+        if now - self._wasted_since > self._scenario.patience_s:
+            self._broken(f"for {now - self._wasted_since:.1f} s a VM is free and a submission waits")
+
+    def _on_create(self, vm: FakeVM) -> None:
+        """A VM is leased only after it is stored, with an escrow that fits into the credits."""
+        known = self._database.run(vm_queries.get, vm.id)
+        if known is None or known.state.is_over:
+            self._broken(f"{vm.id} was leased before it was stored")
+        committed_usd = self._database.run(_committed_usd)
+        if committed_usd > self._settings.credits_usd:
+            self._broken(f"with {vm.id} {committed_usd} are committed of {self._settings.credits_usd}")
+
+    # At the end.
+
+    def at_rest(self, authors: list[Author], alive_in_pool: int) -> None:
+        """What holds when all is quiet."""
+        for vm in self._provider.alive():
+            self._broken(f"{vm.id} is alive and nobody needs it")
+        if alive_in_pool:
+            self._broken(f"the orchestrator still has {alive_in_pool} VMs, and the cloud none")
+        self._compare_bills()
+        by_key = {author.order.kernel.key: author for author in authors}
+        for record, key in self._database.run(_everything):
+            author = by_key.get(key)
+            if author is None:
+                self._broken(f"{record.id} was made by nobody")
+                continue
+            for problem in self._of_submission(record, author):
+                self._broken(f"{record.id} ({key}): {problem}")
+        if self._scenario.name == "calm":
+            self._look_at_fairness(authors)
+
+    def _compare_bills(self) -> None:
+        for vm_id, vm in self._provider.vms.items():
+            if vm_id.startswith("zombie") and vm.detail == UNHEARD:
+                continue  # it ended itself before anyone could see it
+            bill_usd = self._provider.bill_usd(vm_id)
+            written_usd = self._database.run(ledger_queries.total_of_vm, vm_id)
+            if abs(bill_usd - written_usd) >= CENT / 2:
+                self._broken(f"{vm_id} cost {bill_usd} by its provider, {written_usd} by the ledger")
+        if strangers := self._database.run(_billed) - set(self._provider.vms):
+            self._broken(f"the ledger has {strangers}, of which the cloud knows nothing")
+
+    def _of_submission(self, record: Submission, author: Author) -> Iterator[str]:
+        if record.state is not SubmissionState.DONE:
+            yield f"it is {record.state} and will stay so"
+            return
+        yield from self._of_events(record, author)
+        yield from self._of_attempts(record, author)
+        yield from self._of_verdict(record, author)
+        if author.answered_s > self._scenario.patience_s:
+            yield f"its author waited {author.answered_s:.1f} s to be told that it is taken"
+
+    def _of_events(self, record: Submission, author: Author) -> Iterator[str]:
+        events = self._database.run(event_queries.after, record.id, 0, 10_000)
+        if [event.id for event in events] != list(range(1, len(events) + 1)):
+            yield f"its event ids are {[event.id for event in events]}"
+        ends = [event.status for event in events if is_terminal(event.status, Endpoint(record.endpoint))]
+        if ends != [record.verdict] or events[-1].status != record.verdict:
+            yield f"its verdict is {record.verdict}, its events {[event.status for event in events]}"
+        if record.id == author.submission_id and [e.fields for e in author.seen] != [
+            e.fields for e in events
+        ]:
+            yield "its author saw other events than are stored"
+
+    def _of_attempts(self, record: Submission, author: Author) -> Iterator[str]:
+        tries = self._database.run(attempt_queries.of_submission, record.id)
+        if len(tries) > _MOST_ATTEMPTS:
+            yield f"it was tried {len(tries)} times"
+        if [attempt.number for attempt in tries] != list(range(1, len(tries) + 1)):
+            yield f"its attempts are numbered {[attempt.number for attempt in tries]}"
+        for attempt in tries[:-1]:
+            if attempt.outcome != AttemptOutcome.LOST:
+                yield f"it was tried again after {attempt.outcome}"
+        if tries:
+            yield from self._of_last_attempt(record, tries[-1])
+        runs = [run for run in self._listeners.runs if run.kernel.key == author.order.kernel.key]
+        if self._scenario.is_sound and len(runs) > 1:
+            yield f"it was executed {len(runs)} times, and no VM was lost"
+        if {run.attempt.id for run in runs} - {attempt.id for attempt in tries}:
+            yield "a machine ran an attempt that is not stored"
+
+    @staticmethod
+    def _of_last_attempt(record: Submission, last: AttemptRecord) -> Iterator[str]:
+        if not last.outcome:
+            yield f"attempt {last.id} never ended"
+        elif last.outcome in set(KERNELS_FAULT) and last.outcome != record.verdict:
+            yield f"the kernel's {last.outcome} became {record.verdict}"
+
+    def _of_verdict(self, record: Submission, author: Author) -> Iterator[str]:
+        verdict = Verdict(str(record.verdict))
+        if verdict is author.order.verdict:
+            return
+        if verdict is Verdict.CANCELLED:
+            yield from self._of_cancelled(record, author)
+        elif verdict is Verdict.BUDGET_EXCEEDED:
+            if self._scenario.name != "poor":
+                yield "the budget was not exceeded"
+        elif verdict is not Verdict.ERROR or self._scenario.is_sound:
+            yield f"its verdict is {verdict}, not {author.order.verdict}"
+
+    def _of_cancelled(self, record: Submission, author: Author) -> Iterator[str]:
+        if not author.cancelled:
+            yield "nobody cancelled it"
+        for run in self._listeners.runs:
+            late = (run.ended_at or 0.0) > (record.finished_at or 0.0)
+            if run.kernel.key == author.order.kernel.key and late:
+                yield f"attempt {run.attempt.id} went on after it was cancelled"
+
+    def _look_at_fairness(self, authors: list[Author]) -> None:
+        """One who floods does not delay one who submits a single kernel by more than a round."""
+        bound = self._settings.max_vms * self._scenario.slots + 2
+        begun = {run.kernel.key: run.started_at for run in self._listeners.runs}
+        for author in authors:
+            key = author.order.kernel.key
+            if author.order.owner == "flood" or key not in begun:
+                continue
+            admitted_at = next(event.time for event in author.seen if event.status == "XRAY")
+            before = [
+                other
+                for other, at in begun.items()
+                if other.startswith("flood") and admitted_at < at < begun[key]
+            ]
+            if len(before) > bound:
+                self._broken(f"{key} had to let {len(before)} of the flood go first")
+
+
+def _committed_usd(c: Connection) -> Decimal:
+    """By what is stored: what VMs came to that are over, and the most that the others may come to."""
+    alive = vm_queries.live(c)
+    metered = sum((ledger_queries.total_of_vm(c, vm.id) for vm in alive), Decimal(0))
+    return ledger_queries.total_usd(c) - metered + sum((vm.escrow_usd for vm in alive), Decimal(0))
+
+
+def _billed(c: Connection) -> set[str]:
+    """Every VM that the ledger has money for."""
+    rows = schema.ledger.c
+    return {vm_id for (vm_id,) in c.execute(select(rows.vm_id).where(rows.amount_usd != Decimal(0)))}
+
+
+def _everything(c: Connection) -> list[tuple[Submission, str]]:
+    """Every submission, with the key of its kernel."""
+    found = []
+    for (submission_id,) in c.execute(select(schema.submissions.c.id)).all():
+        record = submission_queries.get(c, submission_id)
+        source = submission_queries.source(c, submission_id)
+        assert record is not None
+        found.append((record, source[0].split()[1]))
+    return found

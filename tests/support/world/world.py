@@ -1,0 +1,362 @@
+"""A whole control plane in virtual time: authors, orchestrator, cloud, machines and store, run by a seed.
+
+It crashes and restarts the orchestrator, checks the invariants at every step and at the end, and says of a
+failure all that is needed to see it again. It decides nothing that an orchestrator should.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import random
+import traceback
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tests.support.world.author import Author, Orchestrates, Service
+from tests.support.world.faults import FaultInjector, Faults, Incarnation
+from tests.support.world.faulty_ports import FaultyDatabase, FaultyListeners, FaultyProvider
+from tests.support.world.invariants import Invariants, Watched
+from tests.support.world.scenario import Order, Scenario
+from warmfront.errors import InfrastructureError, ToolchainFailed
+from warmfront.events import Xray
+from warmfront.orchestrator.event_log import EventBus, EventLog
+from warmfront.simulate.virtual_time import VirtualClock, VirtualLoop, run_virtual
+from warmfront.store.memory_database import MemoryDatabase
+from warmfront.store.store import Store
+from warmfront.testing.fake_listeners import FakeListeners, Kernel
+from warmfront.testing.fake_provider import FakeProvider
+from warmfront.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    from warmfront.clock import Clock
+    from warmfront.listener.protocol import ListenerClient
+    from warmfront.providers.base import Provider
+    from warmfront.settings import Settings
+    from warmfront.submission import Submission
+
+#: A world that is not at rest so long after its last fault never will be.
+_REST_WITHIN_S = 3000.0
+#: How many steps of the trace a failure shows.
+_SHOWN = 60
+
+
+class Violation(AssertionError):
+    """An invariant does not hold."""
+
+
+class Orchestrator(Orchestrates, Watched, Protocol):
+    """What a world is built around."""
+
+    async def start(self) -> None:
+        """Go on from what the store has."""
+
+    async def stop(self) -> None:
+        """Let go."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ports:
+    """All that an orchestrator is given; the names are those of its parameters."""
+
+    store: Store
+    provider: Provider
+    listeners: ListenerClient
+    xray: Callable[[Submission, str], Awaitable[Xray]]
+    settings: Settings
+    clock: Clock
+    token_for: Callable[[str], str]
+    new_id: Callable[[str], str]
+    send_alert: Callable[[dict[str, Any]], Awaitable[None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How a world went."""
+
+    seed: int
+    scenario: str
+    steps: int
+    seconds: float  #: of virtual time
+    crashes: int
+    verdicts: tuple[str, ...]
+    trace: tuple[str, ...]
+
+
+def simulate(
+    seed: int,
+    build: Callable[[Ports], Orchestrator] | None = None,
+    scenario: Scenario | None = None,
+    *,
+    shown: int = _SHOWN,
+) -> Outcome:
+    """Run the world of a seed to its end; `Violation` with the last steps if an invariant breaks."""
+    loop = VirtualLoop()
+    world = World(seed, scenario or Scenario.of(seed), build=build or _real, loop=loop)
+    loop.late_s = world.faults.late_s
+    try:
+        with _logged(world):
+            run_virtual(world.run(), loop=loop)
+    except BaseException as error:
+        steps = "\n".join(world.faults.trace[-shown:])
+        message = f"seed {seed} ({world.scenario.name}), step {world.invariants.steps}: {error}"
+        message += f"\nSee all of it: python -m tests.support.world {seed}"
+        if isinstance(error, Exception):
+            raise Violation(f"{message}\n{steps}") from error
+        raise
+    finally:
+        world.database.dispose()
+    return world.outcome()
+
+
+class World:
+    """Everything that there is in one simulation."""
+
+    def __init__(
+        self, seed: int, scenario: Scenario, *, build: Callable[[Ports], Orchestrator], loop: VirtualLoop
+    ) -> None:
+        self.seed = seed
+        self.scenario = scenario
+        self.clock = VirtualClock(loop)
+        self.faults = Faults(
+            seed, scenario.rates, clock=self.clock, until_s=scenario.faulty_s, crashes=scenario.crashes
+        )
+        self.database = MemoryDatabase()
+        clouds_clock = VirtualClock(loop, self.clock.now() + scenario.skew_s)
+        self.provider = FakeProvider(
+            clock=clouds_clock, seed=seed, weather=scenario.weather, slots=scenario.slots
+        )
+        self.listeners = FakeListeners(
+            self.provider,
+            clock=self.clock,
+            seed=seed,
+            reach=scenario.reach,
+            dead_man_s=scenario.settings.dead_man_s,
+        )
+        self.invariants = Invariants(
+            scenario=scenario,
+            provider=self.provider,
+            listeners=self.listeners,
+            database=self.database,
+            clock=self.clock,
+            broken=self.broken,
+        )
+        self.authors = [self._author(order) for order in scenario.orders]
+        self._build = build
+        self._loop = loop
+        self._chance = random.Random(f"world {seed}")  # noqa: S311 - chance that can be had again
+        self._ids = itertools.count(1)
+        self._failure: asyncio.Future[None] | None = None
+        self._lives = 0
+        self._life: Incarnation | None = None
+        self._service: Service | None = None
+        self._orchestrator: Orchestrator | None = None
+        self._is_up = asyncio.Event()
+
+    async def run(self) -> None:
+        """From the first start to the last VM's end."""
+        self._failure = asyncio.get_running_loop().create_future()
+        everything = asyncio.ensure_future(self._everything())
+        await asyncio.wait(
+            [everything, self._failure],
+            timeout=self.scenario.faulty_s + _REST_WITHIN_S,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        if not everything.done() and not self._failure.done():
+            self._look_around()
+            self.broken("it does not come to rest")
+        everything.cancel()
+        if self._failure.done():
+            self._failure.result()
+        everything.result()
+
+    def outcome(self) -> Outcome:
+        """How it went."""
+        return Outcome(
+            seed=self.seed,
+            scenario=self.scenario.name,
+            steps=self.invariants.steps,
+            seconds=self._loop.time(),
+            crashes=self._lives - 1,
+            verdicts=tuple(author.seen[-1].status for author in self.authors if author.seen),
+            trace=tuple(self.faults.trace),
+        )
+
+    async def _everything(self) -> None:
+        for number in range(self.scenario.zombies):
+            self.provider.plant(f"zombie{number}")
+        keeper = asyncio.ensure_future(self._keep_up())
+        killer = asyncio.ensure_future(self._kill())
+        await asyncio.gather(*(author.live() for author in self.authors))
+        await self._until_rest()
+        killer.cancel()
+        self.faults.stop()
+        service = await self._up()
+        keeper.cancel()
+        self._look_around()
+        await service.life.call(self._stop())
+
+    def _look_around(self) -> None:
+        self.invariants.at_rest(self.authors, len(self._orchestrator.pool()) if self._orchestrator else 0)
+
+    async def _until_rest(self) -> None:
+        """Until every submission has its verdict and every VM is gone."""
+        waits = "SELECT count(*) FROM submissions WHERE state != 'DONE'"
+        lives = "SELECT count(*) FROM vms WHERE state NOT IN ('TERMINATED', 'FAILED')"
+        while (  # noqa: ASYNC110 - nobody is to know that the world waits for this
+            self.provider.alive()
+            or self.database.count(waits)
+            or self.database.count(lives)
+            or (self._orchestrator and self._orchestrator.pool())
+        ):
+            await asyncio.sleep(5.0)
+
+    # The control plane, life after life.
+
+    async def _keep_up(self) -> None:
+        """Start it, and start it again when it died."""
+        while True:
+            self._life = Incarnation(self._lives)
+            self._lives += 1
+            self.faults.note(f"#{self._life.number} START")
+            try:
+                await self._life.call(self._start(self._life))
+            except (ConnectionError, InfrastructureError) as error:
+                self.faults.note(f"#{self._life.number} did not start: {error}")
+                self._life.crash()
+            await asyncio.wait([self._life.died])  # awaited itself, it would be cancelled with us
+            self._is_up.clear()
+            self._orchestrator = self._service = None
+            await asyncio.sleep(0.5 + 10 * self._chance.random() ** 2)
+
+    async def _start(self, life: Incarnation) -> None:
+        injector = FaultInjector(life, self.faults, lambda: self.invariants.after_step(self._orchestrator))
+        bus = EventBus()
+        store = Store(FaultyDatabase(self.database, injector), bus)
+        log = EventLog(store, bus)
+        orchestrator = self._build(
+            Ports(
+                store=store,
+                provider=FaultyProvider(self.provider, injector),
+                listeners=FaultyListeners(self.listeners, injector),
+                xray=lambda submission, code: _xray(injector, submission, code),
+                settings=self.scenario.settings,
+                clock=self.clock,
+                token_for=lambda vm_id: f"token of {vm_id}",
+                new_id=self._new_id,
+                send_alert=self._alert,
+            )
+        )
+        await orchestrator.start()
+        self._orchestrator = orchestrator
+        self._service = Service(life=life, orchestrator=orchestrator, log=log)
+        self._is_up.set()
+
+    async def _stop(self) -> None:
+        if self._orchestrator is not None:
+            await self._orchestrator.stop()
+
+    async def _kill(self) -> None:
+        """Kill or restart it at set times, whatever it does just then."""
+        times = [(at, True) for at in self.scenario.kills_at_s]
+        times += [(at, False) for at in self.scenario.restarts_at_s]
+        for at_s, hard in sorted(times):
+            await asyncio.sleep(max(0.0, at_s - self._loop.time()))
+            life = self._life
+            if life is None or not life.alive:
+                continue
+            if not hard:
+                self.faults.note(f"#{life.number} STOP")
+                with contextlib.suppress(ConnectionError):
+                    await life.call(self._stop())
+            self.faults.note(f"#{life.number} KILL")
+            life.crash()
+
+    async def _up(self) -> Service:
+        while self._service is None or not self._service.life.alive:
+            await asyncio.sleep(0)
+            await self._is_up.wait()
+        return self._service
+
+    # What the parts are given.
+
+    def _author(self, order: Order) -> Author:
+        return Author(
+            order=order,
+            clock=self.clock,
+            up=self._up,
+            new_id=self._new_id,
+            complain=self.broken,
+            still_running=lambda key: any(run.kernel.key == key for run in self.listeners.running()),
+            chance=random.Random(f"author {self.seed} {order.kernel.key}"),  # noqa: S311 - as above
+        )
+
+    def _new_id(self, kind: str) -> str:
+        return f"{kind}{next(self._ids)}"
+
+    async def _alert(self, facts: dict[str, Any]) -> None:
+        self.faults.note(f"ALERT {facts}")
+        self.invariants.alerts += 1
+
+    def broken(self, what: str) -> None:
+        """Stop everything: from here on the world is of no more use."""
+        if self._failure is not None and not self._failure.done():
+            self.faults.note(f"BROKEN {what}")
+            self._failure.set_exception(Violation(what))
+
+
+async def _xray(injector: FaultInjector, record: Submission, code: str) -> Xray:
+    """An X-ray that finds the compile errors of kernels whose key ends in an even digit."""
+    fault = await injector.before("xray", record.id, ToolchainFailed)
+    await asyncio.sleep(0.2)
+    await injector.after(fault, "xray", record.id, ToolchainFailed)
+    kernel = Kernel.read(code)
+    fails = kernel.verdict is Verdict.COMPILE_ERROR
+    seen = kernel.key[-1] in "02468" or record.endpoint == "xray"
+    return Xray(
+        arch="gfx942",
+        gpu="MI300X",
+        compiler="simulated",
+        compiles=None if fails and not seen else not fails,
+        kernels=[],
+        findings=[],
+        message="as its source says" if fails else "",
+    )
+
+
+def _real(ports: Ports) -> Orchestrator:
+    from warmfront.orchestrator.orchestrator import VMOrchestrator  # noqa: PLC0415 - a test may bring its own
+
+    return VMOrchestrator(**vars(ports))
+
+
+@contextlib.contextmanager
+def _logged(world: World) -> Iterator[None]:
+    """What Warmfront logs goes into the trace."""
+    logger = logging.getLogger("warmfront")
+    handler = _TraceHandler(world)
+    propagates, logger.propagate = logger.propagate, False
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = propagates
+
+
+class _TraceHandler(logging.Handler):
+    """Writes warnings into the trace. An error that nobody expected breaks the world."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(logging.WARNING)
+        self._world = world
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._world.faults.note(f"log: {record.getMessage()}")
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None and not isinstance(error, InfrastructureError):
+            self._world.broken(f"{record.getMessage()}: {''.join(traceback.format_exception(error))}")
