@@ -12,7 +12,7 @@ demo: ## Judge a kernel on this machine
 
 serve: ## The web page and the HTTP API, on http://127.0.0.1:3000
 	@PYTHON=$(PYTHON) scripts/setup run
-	@PYTHON=$(PYTHON) scripts/page build || echo "serve: going on without the page; the API is whole" >&2
+	@PYTHON=$(PYTHON) scripts/page build || echo "serve: the web page could not be built; continuing with the API alone" >&2
 	@exec $(BIN)/warmfront serve
 
 page: ## Build the web page into the package
@@ -60,7 +60,7 @@ bench: ## Measure every figure that the documentation quotes
 	@PYTHON=$(PYTHON) scripts/setup dev
 	@PYTHON=$(PYTHON) scripts/setup dstack
 	@PYTHON=$(PYTHON) scripts/page build
-	@set -e; for script in verdict compile kernels sandbox xray decisions keepwarm service streams page dstack; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
+	@set -e; for script in verdict compile kernels sandbox startup xray decisions keepwarm service streams page dstack; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
 
 lock: ## Update every pinned dependency, with hashes
 	@set -e; for name in run dev dstack-server node; do \

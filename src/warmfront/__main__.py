@@ -1,4 +1,4 @@
-"""`python -m warmfront` is the `warmfront` command."""
+"""Run the `warmfront` command with `python -m warmfront`."""
 
 from warmfront.cli import main
 

@@ -1,6 +1,6 @@
-"""What time it is. Whoever needs to know is handed a clock, so that a simulation can hand out its own.
+"""The clock, which is injected so that a simulation can use virtual time.
 
-Waiting is no business of a clock: all waiting is by asyncio, and a virtual event loop makes it virtual.
+Clocks do not wait: all waiting uses asyncio, and a virtual event loop makes it virtual.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tells the time."""
+    """A source of the current time."""
 
     def now(self) -> float:
-        """Seconds since 1970, UTC."""
+        """Return the current time in seconds since 1970, UTC."""
 
 
 class SystemClock:
-    """The time of this machine."""
+    """The clock of this machine."""
 
     def now(self) -> float:
-        """Seconds since 1970, UTC."""
+        """Return the current time in seconds since 1970, UTC."""
         return time.time()

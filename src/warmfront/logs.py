@@ -1,6 +1,6 @@
-"""How our programs log: INFO to stdout, WARNING and above to stderr, one line an event.
+"""Logging of our processes: INFO to stdout, WARNING and above to stderr, one line per record.
 
-Only a process's own main may set this up; a library logs and leaves the rest to it.
+Only the main function of a process sets this up; libraries just log.
 """
 
 from __future__ import annotations
@@ -8,25 +8,25 @@ from __future__ import annotations
 import logging
 import sys
 
-#: They tell every request, every migration, every start: what matters of that we say ourselves.
-_CHATTY = ("uvicorn", "httpx", "httpcore", "alembic")
+#: Loggers that report every request, migration or start at INFO; we log what matters ourselves.
+_VERBOSE_LOGGERS = ("uvicorn", "httpx", "httpcore", "alembic")
 
 
 def log_to_streams() -> None:
-    """Set the process's logging up."""
+    """Set up logging for this process."""
     out, err = logging.StreamHandler(sys.stdout), logging.StreamHandler(sys.stderr)
     out.addFilter(lambda record: record.levelno < logging.WARNING)
     err.setLevel(logging.WARNING)
     for handler in (out, err):
-        handler.setFormatter(OneLine("%(asctime)s %(levelname)s %(name)s %(message)s"))
+        handler.setFormatter(OneLineFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[out, err], force=True)
-    for name in _CHATTY:
+    for name in _VERBOSE_LOGGERS:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
-class OneLine(logging.Formatter):
-    """Line breaks in a message, or a traceback's, are shown as such: nobody can forge a second line."""
+class OneLineFormatter(logging.Formatter):
+    """Escapes line breaks in messages and tracebacks, so that input cannot forge a log line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Format a record as one line."""
         return super().format(record).replace("\r", "\\r").replace("\n", "\\n")

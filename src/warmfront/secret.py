@@ -1,7 +1,7 @@
-"""The service's own secret: a file in the data directory from which the token of every VM follows.
+"""The service's secret: a file in the data directory from which the tokens of all listeners are derived.
 
-So no token is stored anywhere, and a service that starts again can still talk to the VMs of the one before.
-The secret is never logged, shown or sent.
+No token is stored, and a restarted service can still talk to the VMs that it had before. The secret is never
+logged, shown or sent.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _KEY_BYTES = 32
 
 
 class Secret:
-    """Makes tokens. Its text form shows nothing."""
+    """Derives tokens; its `repr` does not reveal the key."""
 
     def __init__(self, key: bytes) -> None:
         self.__key = key
@@ -33,12 +33,12 @@ class Secret:
         return "Secret(…)"
 
     def token_of(self, vm_id: str) -> str:
-        """The token of the listener on this VM: always the same for the same id."""
+        """Return the token of the listener on this VM; it depends only on the key and the id."""
         return hmac.new(self.__key, vm_id.encode(), hashlib.sha256).hexdigest()
 
 
 def open_secret(data_dir: Path) -> Secret:
-    """The secret of this data directory, which is made if there is none yet."""
+    """Open the secret of this data directory; create it if it does not exist."""
     path = data_dir / FILE_NAME
     try:
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -47,22 +47,22 @@ def open_secret(data_dir: Path) -> Secret:
         return Secret(_read(path))
     except OSError as error:
         raise InfrastructureError(
-            f"The service's secret {path} cannot be read or made: {error.strerror}.",
+            f"The service's secret {path} cannot be read or created: {error.strerror}.",
             hint="Set WARMFRONT_DATA_DIR to a directory that this user may write to.",
         ) from error
 
 
 def _create(path: Path) -> None:
-    """Write it whole under another name first: whoever opens `path` finds all of it, and only one wins."""
+    """Create the file atomically: write a draft, then link it. If several processes do so, one wins."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(secrets.token_bytes(_KEY_BYTES))
             file.flush()
-            # Losing it in a power cut would lock us out of every VM that is alive.
+            # Losing it in a power failure would lock us out of every live VM.
             os.fsync(file.fileno())
-        with suppress(FileExistsError):  # another process was first: its secret is the one
+        with suppress(FileExistsError):  # another process was first; its secret is used
             os.link(draft, path)
     finally:
         draft.unlink()
@@ -72,12 +72,13 @@ def _read(path: Path) -> bytes:
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & 0o077:
         raise BadSetting(
-            f"The service's secret {path} can be read by others (mode {mode:04o}).", hint=f"chmod 600 {path}"
+            f"Other users can read the service's secret {path} (mode {mode:04o}).",
+            hint=f"Run: chmod 600 {path}",
         )
     key = path.read_bytes()
     if len(key) != _KEY_BYTES:
         raise BadSetting(
             f"The service's secret {path} has {len(key)} bytes instead of {_KEY_BYTES}.",
-            hint="Remove it, and the service makes a new one; VMs that are alive end by themselves.",
+            hint="Remove it. The service then creates a new one, and the watchdogs of live VMs end them.",
         )
     return key

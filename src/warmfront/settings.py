@@ -1,6 +1,6 @@
-"""Every setting, in one class, from the environment and `.env`, validated before anything starts.
+"""All settings in one class, read from the environment and `.env`, and validated before anything starts.
 
-Plain dataclasses: the command line reads this before each run, and must start in a blink.
+A plain dataclass: every `warmfront run` loads this module, and validation libraries are slow to import.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ MIB = 1024**2
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What an operator may set. Each field's comment names its variable."""
+    """The settings of an operator; each field's comment names its variable."""
 
-    #: AMD_CONTAINER_ISOLATION: false is refused but for one's own submission with --trust.
+    #: AMD_CONTAINER_ISOLATION: false is accepted only for the user's own code, with --trust.
     isolation: bool = True
     #: AMD_CONTAINER_MEMORY_LIMIT: memory of one sandbox.
     memory_bytes: int = 16 * GIB
@@ -38,9 +38,9 @@ class Settings:
     cpus: float = 4.0
     #: WARMFRONT_PIDS_LIMIT: processes and threads of one sandbox.
     pids: int = 256
-    #: WARMFRONT_FILE_SIZE_LIMIT: size of any one file that a sandbox writes.
+    #: WARMFRONT_FILE_SIZE_LIMIT: maximum size of a file that a sandbox writes.
     file_bytes: int = 4 * GIB
-    #: WARMFRONT_OUTPUT_LIMIT: what submitted code may print.
+    #: WARMFRONT_OUTPUT_LIMIT: maximum output of submitted code.
     output_bytes: int = MIB
     #: WARMFRONT_COMPILE_TIMEOUT: seconds for the compiler.
     compile_timeout_s: float = 60.0
@@ -48,50 +48,50 @@ class Settings:
     compile_memory_bytes: int = 2 * GIB
     #: WARMFRONT_CASE_TIMEOUT: seconds for one call of `solution`.
     case_timeout_s: float = 10.0
-    #: WARMFRONT_RUN_TIMEOUT: seconds for all the calls of one submission.
+    #: WARMFRONT_RUN_TIMEOUT: seconds for all calls of one submission.
     run_timeout_s: float = 300.0
     #: WARMFRONT_BENCH_BUDGET: seconds for the samples of one timed case.
     bench_budget_s: float = 0.6
     #: WARMFRONT_XRAY: X-ray every run.
     xray: bool = True
-    #: WARMFRONT_BUG_FINDER: look for bugs in every check; `warmfront check --bugs` always does.
+    #: WARMFRONT_BUG_FINDER: run the bug finder in every check; `warmfront check --bugs` always does.
     bug_finder: bool = True
     #: WARMFRONT_CACHE_DIR: precompiled headers and objects.
     cache_dir: Path = field(default_factory=lambda: default_cache_dir())  # noqa: PLW0108 - defined below
-    #: WARMFRONT_BOX_DIR: where the folders of sandboxes live; empty: a tmpfs of this machine.
+    #: WARMFRONT_BOX_DIR: the directory for the folders of boxes; empty: a tmpfs of this machine.
     box_dir: Path | None = None
-    #: WARMFRONT_DOCKER_IMAGE: what Docker boxes see; empty: this host's own system, read-only.
+    #: WARMFRONT_DOCKER_IMAGE: the image of Docker boxes; empty: the host's own system, read-only.
     docker_image: str | None = None
-    #: WARMFRONT_SANDBOX: `bubblewrap` or `docker`; empty: what works here.
+    #: WARMFRONT_SANDBOX: `bubblewrap` or `docker`; empty: the first that works.
     sandbox: str | None = None
 
-    #: WARMFRONT_PROVIDER: where VMs come from.
+    #: WARMFRONT_PROVIDER: `local` or `dstack`.
     provider: str = "local"
     #: WARMFRONT_HOST: the address that the service listens on.
     host: str = "127.0.0.1"
-    #: WARMFRONT_PORT: its port.
+    #: WARMFRONT_PORT: the port that the service listens on.
     port: int = 3000
-    #: WARMFRONT_DATA_DIR: the database, the service's secret, the local VMs.
+    #: WARMFRONT_DATA_DIR: the directory of the database, the service's secret and the local VMs.
     data_dir: Path = field(default_factory=lambda: default_data_dir())  # noqa: PLW0108 - defined below
     #: WARMFRONT_DATABASE_URL: PostgreSQL instead of SQLite in the data directory.
     database_url: str | None = None
-    #: WARMFRONT_ALERT_WEBHOOK: is posted the budget's alert.
+    #: WARMFRONT_ALERT_WEBHOOK: the address that the budget alert is posted to.
     alert_webhook: str | None = None
-    #: WARMFRONT_REHEARSE: local VMs take a cloud's time to boot and a cloud's price, in simulated dollars.
+    #: WARMFRONT_REHEARSE: give local VMs the boot time and price of a cloud, in simulated dollars.
     rehearse: bool = False
-    #: WARMFRONT_REHEARSE_BOOT: seconds that such a boot takes.
+    #: WARMFRONT_REHEARSE_BOOT: boot time of a rehearsal in seconds.
     rehearse_boot_s: float = 60.0
     #: AMD_VM_IDLE_TIMEOUT: seconds that an idle VM is kept.
     idle_timeout_s: float = 600.0
-    #: AMD_VM_IDLE_TIMEOUT_MAX: seconds that an idle VM is kept at the most, whatever a policy says.
+    #: AMD_VM_IDLE_TIMEOUT_MAX: maximum seconds that any policy keeps an idle VM.
     idle_timeout_max_s: float = 14400.0
-    #: WARMFRONT_KEEP_WARM: how it is decided for how long an idle VM is kept.
+    #: WARMFRONT_KEEP_WARM: the keep-warm policy, `fixed` or `adaptive`.
     keep_warm: str = "fixed"
-    #: WARMFRONT_WAIT_VALUE_USD_PER_HOUR: what an hour of an author's waiting is worth; 0: only dollars count.
+    #: WARMFRONT_WAIT_VALUE_USD_PER_HOUR: the value of an hour of an author's waiting, in dollars.
     wait_value_usd_per_h: float = 20.0
-    #: AMD_VM_MAX_CONCURRENT: VMs at once.
+    #: AMD_VM_MAX_CONCURRENT: maximum number of VMs at a time.
     max_vms: int = 3
-    #: AMD_DEFAULT_GPU: the GPU of a submission that names none.
+    #: AMD_DEFAULT_GPU: the GPU type of a submission that does not name one.
     default_gpu: str = "MI300X"
     #: WARMFRONT_GPU: the GPU type of the machine that the judge runs on; providers set it on each VM.
     judge_gpu: str = "MI300X"
@@ -99,52 +99,52 @@ class Settings:
     rate_usd_per_h: Decimal = Decimal("1.99")
     #: AMD_MI325X_HOURLY_RATE: dollars per hour of a VM with an MI325X.
     mi325x_rate_usd_per_h: Decimal = Decimal("2.25")
-    #: AMD_MINIMUM_RESERVATION: what the cloud bills every VM for at least.
+    #: AMD_MINIMUM_RESERVATION: the minimum time that the cloud bills for a VM.
     minimum_reservation_s: int = 0
-    #: AMD_GRANT_CREDITS_TOTAL: the hard limit, in dollars.
+    #: AMD_GRANT_CREDITS_TOTAL: the hard limit on spending, in dollars.
     credits_usd: Decimal = Decimal("1400.00")
-    #: AMD_COST_ALERT_THRESHOLD: the share of the credits at which the alert comes, once.
+    #: AMD_COST_ALERT_THRESHOLD: the share of the credits at which the alert is sent, once.
     alert_threshold: Decimal = Decimal("0.8")
-    #: WARMFRONT_PROVISION_TIMEOUT: seconds until a VM that does not answer is given up.
+    #: WARMFRONT_PROVISION_TIMEOUT: seconds until provisioning is abandoned if the listener does not respond.
     provision_timeout_s: float = 900.0
-    #: WARMFRONT_TASK_TIMEOUT: seconds that one attempt may take on a VM, all in all.
+    #: WARMFRONT_TASK_TIMEOUT: maximum seconds of one attempt on a VM.
     task_timeout_s: float = 600.0
-    #: WARMFRONT_STOP_LAG: seconds that a provider may take to end a VM; they are reserved too.
+    #: WARMFRONT_STOP_LAG: seconds that a provider may take to terminate a VM; their cost is reserved.
     stop_lag_s: float = 300.0
-    #: WARMFRONT_HEARTBEAT: seconds between two heartbeats to a VM.
+    #: WARMFRONT_HEARTBEAT: seconds between heartbeats to a VM.
     heartbeat_s: float = 10.0
-    #: WARMFRONT_LOST_AFTER: seconds without an answer until a VM counts as lost.
+    #: WARMFRONT_LOST_AFTER: seconds without a response until a VM counts as lost.
     lost_after_s: float = 30.0
-    #: WARMFRONT_DEAD_MAN: seconds without a heartbeat until a listener ends itself.
+    #: WARMFRONT_DEAD_MAN: seconds without a heartbeat until the watchdog of a listener ends it.
     dead_man_s: float = 180.0
-    #: WARMFRONT_RATE_LIMIT: submissions a minute by one user.
+    #: WARMFRONT_RATE_LIMIT: submissions per minute and user.
     rate_limit_per_min: int = 600
-    #: WARMFRONT_DAILY_SUBMISSIONS: submissions a day by one user.
+    #: WARMFRONT_DAILY_SUBMISSIONS: submissions per day and user.
     daily_submissions: int = 10_000
-    #: WARMFRONT_DAILY_BUDGET: dollars a day by one user; empty: as many as the credits have.
+    #: WARMFRONT_DAILY_BUDGET: dollars per day and user; empty: no limit but the credits.
     daily_budget_usd: Decimal | None = None
-    #: WARMFRONT_TEAM_DAILY_BUDGET: dollars a day by all keys of one team; empty: as above.
+    #: WARMFRONT_TEAM_DAILY_BUDGET: dollars per day and team; empty: no limit but the credits.
     team_daily_budget_usd: Decimal | None = None
-    #: WARMFRONT_TOTAL_DAILY_BUDGET: dollars a day by everyone; empty: as above.
+    #: WARMFRONT_TOTAL_DAILY_BUDGET: dollars per day for all users; empty: no limit but the credits.
     total_daily_budget_usd: Decimal | None = None
 
-    #: DSTACK_SERVER_URL: the dstack server; empty: the one in dstack's own configuration file.
+    #: DSTACK_SERVER_URL: the dstack server; empty: from dstack's own configuration file.
     dstack_url: str | None = None
-    #: DSTACK_TOKEN: who we are there; empty: as above.
+    #: DSTACK_TOKEN: the token for the dstack server; empty: from dstack's own configuration file.
     dstack_token: str | None = field(default=None, repr=False)
-    #: DSTACK_PROJECT: the project there; empty: as above.
+    #: DSTACK_PROJECT: the dstack project; empty: from dstack's own configuration file.
     dstack_project: str | None = None
-    #: WARMFRONT_DSTACK_MODE: a resident worker on each VM, or a dstack run for each submission.
+    #: WARMFRONT_DSTACK_MODE: `pool`, a resident listener per VM, or `direct`, a dstack run per submission.
     dstack_mode: str = "pool"
-    #: DSTACK_AMDDEVCLOUD_API_KEY: for a dstack server of one's own; is never sent to a VM.
+    #: DSTACK_AMDDEVCLOUD_API_KEY: for a self-hosted dstack server; never sent to a VM.
     devcloud_api_key: str | None = field(default=None, repr=False)
-    #: AMD_BACKEND: dstack's name of the cloud. DSTACK_BACKEND is the same.
+    #: AMD_BACKEND: dstack's name for the cloud. DSTACK_BACKEND is an alias.
     backend: str = "amddevcloud"
     #: AMD_FLEET_NAME: the fleet that VMs belong to.
     fleet_name: str = "amd-mi300x-fleet"
-    #: AMD_FLEET_MAX_NODES: the most VMs that dstack lets the fleet have; the least is always 0.
+    #: AMD_FLEET_MAX_NODES: maximum number of VMs in the fleet; the minimum is always 0.
     fleet_max_nodes: int = 1
-    #: AMD_FLEET_IDLE_DURATION: after which dstack itself ends an idle VM.
+    #: AMD_FLEET_IDLE_DURATION: time after which dstack itself terminates an idle VM.
     fleet_idle_s: int = 600
     #: AMD_FLEET_DRY_RUN: `warmfront fleet create` stops after the plan.
     fleet_dry_run: bool = False
@@ -152,19 +152,19 @@ class Settings:
     gpu_type: str = "MI300X"
     #: AMD_GPU_MEMORY: its memory.
     gpu_memory: str = "192GB"
-    #: AMD_SPOT_POLICY: whether VMs may be ones that the cloud can take back.
+    #: AMD_SPOT_POLICY: whether VMs may be spot instances, which the cloud can preempt.
     spot_policy: str = "auto"
-    #: AMD_VM_MAX_DURATION: after which dstack ends a VM's worker, whatever it does.
+    #: AMD_VM_MAX_DURATION: time after which dstack stops a worker run unconditionally.
     vm_max_s: int = 86400
-    #: WARMFRONT_WORKER_IMAGE: the image in which a VM's listener runs.
+    #: WARMFRONT_WORKER_IMAGE: the image that the listener of a VM runs in.
     worker_image: str = "rocm/dev-ubuntu-24.04:6.4.2"
 
     def compile_limits(self) -> SandboxLimits:
-        """The limits of the sandbox that compiles."""
+        """Return the limits of a sandbox that compiles."""
         return self._limits(memory_bytes=self.compile_memory_bytes, wall_s=self.compile_timeout_s)
 
     def run_limits(self) -> SandboxLimits:
-        """The limits of the sandbox that runs."""
+        """Return the limits of a sandbox that runs submitted code."""
         return self._limits(memory_bytes=self.memory_bytes, wall_s=self.run_timeout_s)
 
     def gpu_rate_usd_per_h(self, gpu: str) -> Decimal:
@@ -184,13 +184,13 @@ class Settings:
         return rate
 
     def judge_environ(self) -> dict[str, str]:
-        """The variables from which `load` reads what a judge needs, and nothing else, as it is set here."""
-        texts = {_VARIABLES[name][0]: getattr(self, name) for name in _JUDGES}
-        return {variable: str(value) for variable, value in texts.items() if value is not None}
+        """Return variables from which `load` restores the settings that a judge needs, and nothing else."""
+        judge_values = {_VARIABLES[name][0]: getattr(self, name) for name in _JUDGE_FIELDS}
+        return {variable: str(value) for variable, value in judge_values.items() if value is not None}
 
     def _limits(self, *, memory_bytes: int, wall_s: float) -> SandboxLimits:
         return SandboxLimits(
-            # A sandbox that may take all of the machine's memory protects nothing.
+            # A sandbox that may use all of the machine's memory protects nothing.
             memory_bytes=min(memory_bytes, physical_memory_bytes() * 3 // 4),
             cpus=self.cpus,
             pids=self.pids,
@@ -203,10 +203,10 @@ class Settings:
 
 
 def load(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Settings:
-    """The settings of this process: the environment goes before `.env`, `.env` before the defaults."""
-    texts = _renamed({**_read_env_file(env_file), **(os.environ if environ is None else environ)})
-    for variable in sorted(_OF_SSH_FLEETS & {name for name, value in texts.items() if value.strip()}):
-        _log.warning("%s does nothing: VMs come from a fleet, not from hosts of yours. Unset it.", variable)
+    """Load the settings: the environment overrides `.env`, which overrides the defaults."""
+    texts = _resolve_aliases({**_read_env_file(env_file), **(os.environ if environ is None else environ)})
+    for variable in sorted(_SSH_FLEET_VARIABLES & {name for name, value in texts.items() if value.strip()}):
+        _log.warning("%s has no effect, because VMs come from a dstack fleet; unset it", variable)
     given = {
         name: _parse(variable, texts[variable], parse, allowed)
         for name, (variable, parse, allowed) in _VARIABLES.items()
@@ -216,7 +216,7 @@ def load(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(
 
 
 def with_options(settings: Settings, options: Mapping[str, tuple[str, str | None]]) -> Settings:
-    """The settings with what was typed on top: field → the option's name and its text, if it was given."""
+    """Return settings overridden by options: field → name of the option, and its text if it was given."""
     given = {
         name: _parse(option, text, *_VARIABLES[name][1:])
         for name, (option, text) in options.items()
@@ -226,31 +226,31 @@ def with_options(settings: Settings, options: Mapping[str, tuple[str, str | None
 
 
 def default_cache_dir() -> Path:
-    """Root's is not below its home, where the sandbox, which runs as nobody, could not read it."""
+    """Return the cache directory. Root's is outside its home, which the sandbox, as nobody, cannot read."""
     if os.geteuid() == 0:
         return Path("/var/cache/warmfront")
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "warmfront"
 
 
 def default_data_dir() -> Path:
-    """Where the service keeps its state."""
+    """Return the directory in which the service keeps its state."""
     if os.geteuid() == 0:
         return Path("/var/lib/warmfront")
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "warmfront"
 
 
 def physical_memory_bytes() -> int:
-    """The memory of this machine."""
+    """Return the size of this machine's memory."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def _renamed(texts: dict[str, str]) -> dict[str, str]:
-    """The values under the names that we read; two names with two values are one too many."""
-    for other, ours in _OTHER_NAMES.items():
+def _resolve_aliases(texts: dict[str, str]) -> dict[str, str]:
+    """Move values of aliases to the names that we read; two different values are an error."""
+    for other, ours in _ALIASES.items():
         given, text = texts.get(ours, "").strip(), texts.get(other, "").strip()
         if given and text and given != text:
             raise BadSetting(
-                f"{ours} is {given!r} and {other} is {text!r}, and they mean the same.",
+                f"{ours} is {given!r}, but its alias {other} is {text!r}.",
                 hint=f"Unset {other}.",
             )
         texts[ours] = given or text
@@ -262,13 +262,13 @@ def _parse(variable: str, text: str, parse: Callable[[str], object], allowed: st
         return parse(text.strip())
     except ValueError:
         raise BadSetting(
-            f"{variable} is {text!r}, which is not {allowed}.",
+            f"{variable} is {text!r}; allowed: {allowed}.",
             hint=f"Set {variable} to {allowed}, or unset it.",
         ) from None
 
 
 def _read_env_file(path: Path | None) -> dict[str, str]:
-    """`NAME=value` lines; quotes around a value and lines that start with # are dropped."""
+    """Read `NAME=value` lines; skip lines that start with #, and strip quotes around values."""
     if path is None or not path.is_file():
         return {}
     pairs = re.findall(
@@ -281,14 +281,14 @@ _SIZE = "a size such as 512MB or 16GB"
 _SECONDS = "a number of seconds above 0"
 _DOLLARS = "dollars such as 1.99"
 
-#: The variables of fleets of one's own hosts, which we no longer have.
-_OF_SSH_FLEETS = frozenset({"AMD_DEVCLOUD_SSH_USER", "AMD_DEVCLOUD_SSH_KEY_PATH", "AMD_DEVCLOUD_HOSTS"})
-#: A second name for a variable, which others use.
-_OTHER_NAMES = {"DSTACK_BACKEND": "AMD_BACKEND"}
+#: Variables of SSH fleets, which are not supported.
+_SSH_FLEET_VARIABLES = frozenset({"AMD_DEVCLOUD_SSH_USER", "AMD_DEVCLOUD_SSH_KEY_PATH", "AMD_DEVCLOUD_HOSTS"})
+#: Alternative names of variables.
+_ALIASES = {"DSTACK_BACKEND": "AMD_BACKEND"}
 
 _GPU_NAMES = tuple(gpu.name for gpu in gpus.CATALOGUE)
 
-#: Field → its variable, how to read it, and what is allowed, in words.
+#: Field → its variable, its parser, and a description of the allowed values.
 _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "isolation": ("AMD_CONTAINER_ISOLATION", values.boolean, "true or false"),
     "memory_bytes": ("AMD_CONTAINER_MEMORY_LIMIT", values.size, _SIZE),
@@ -329,7 +329,7 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "wait_value_usd_per_h": (
         "WARMFRONT_WAIT_VALUE_USD_PER_HOUR",
         values.wait_value,
-        f"dollars an hour from 0 to {values.MOST_WAIT_VALUE:,}",
+        f"dollars per hour from 0 to {values.MAX_WAIT_VALUE:,}",
     ),
     "max_vms": ("AMD_VM_MAX_CONCURRENT", values.count, "a whole number from 1"),
     "default_gpu": ("AMD_DEFAULT_GPU", values.one_of("MI300X"), "MI300X"),
@@ -370,14 +370,14 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "backend": (
         "AMD_BACKEND",
         values.matching(r"[a-z][a-z0-9-]{1,30}"),
-        "a backend of dstack's, such as hotaisle",
+        "a dstack backend, such as hotaisle",
     ),
     "fleet_name": (
         "AMD_FLEET_NAME",
         values.matching(r"[a-z][a-z0-9-]{1,40}"),
-        "a name of 2 to 41 small letters, digits and -, a letter first",
+        "2 to 41 lower-case letters, digits and -, starting with a letter",
     ),
-    "fleet_max_nodes": ("AMD_FLEET_MAX_NODES", values.nodes, f"a whole number from 1 to {values.MOST_NODES}"),
+    "fleet_max_nodes": ("AMD_FLEET_MAX_NODES", values.nodes, f"a whole number from 1 to {values.MAX_NODES}"),
     "fleet_idle_s": (
         "AMD_FLEET_IDLE_DURATION",
         values.duration(0, 86400),
@@ -389,7 +389,11 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
         values.matching(r"[A-Za-z0-9_-]+( *, *[A-Za-z0-9_-]+)*"),
         "GPU types such as MI300X or MI300X,MI325X",
     ),
-    "gpu_memory": ("AMD_GPU_MEMORY", values.matching(r"[1-9]\d{0,3}GB"), "a memory in GB, such as 192GB"),
+    "gpu_memory": (
+        "AMD_GPU_MEMORY",
+        values.matching(r"[1-9]\d{0,3}GB"),
+        "a memory size in GB, such as 192GB",
+    ),
     "spot_policy": (
         "AMD_SPOT_POLICY",
         values.one_of("auto", "spot", "on-demand"),
@@ -407,8 +411,8 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     ),
 }
 
-#: The fields that a judge reads: what goes along to a VM.
-_JUDGES = (
+#: The fields that a judge needs; they are sent to VMs.
+_JUDGE_FIELDS = (
     *("isolation", "memory_bytes", "cpus", "pids", "file_bytes", "output_bytes", "compile_timeout_s"),
     *("compile_memory_bytes", "case_timeout_s", "run_timeout_s", "bench_budget_s", "xray", "bug_finder"),
     *("cache_dir", "box_dir", "docker_image", "sandbox", "task_timeout_s"),

@@ -1,6 +1,6 @@
-"""How the text of a setting is read: one function a kind of value, each with `ValueError` for what it is not.
+"""Parsers for the text of settings and options: one function per kind of value.
 
-They know neither variables nor defaults; whoever calls them says which setting is wrong.
+Each raises `ValueError` for invalid text. The caller knows the name of the setting and reports it.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: More VMs than anyone rents by mistake.
-MOST_NODES = 32
-#: An hour of waiting that is worth more is a mistake of typing.
-MOST_WAIT_VALUE = 10_000
+#: The maximum number of VMs: high enough for anyone, and low enough to catch a typing error.
+MAX_NODES = 32
+#: The maximum value of an hour of waiting in dollars; more is probably a typing error.
+MAX_WAIT_VALUE = 10_000
 
 _UNITS = {"B": 1, "KB": 1024, "MB": 1024**2, "GB": 1024**3, "TB": 1024**4}
 
 
 def boolean(text: str) -> bool:
-    """True or false, in the usual words."""
+    """Parse `true`, `false` and their usual synonyms."""
     words = {
         "true": True,
         "1": True,
@@ -39,7 +39,7 @@ def boolean(text: str) -> bool:
 
 
 def size(text: str) -> int:
-    """Bytes, written as 512MB or 16GB."""
+    """Parse a size such as 512MB or 16GB, in bytes."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text, re.IGNORECASE)
     if match is None or float(match[1]) <= 0:
         raise ValueError(text)
@@ -47,7 +47,7 @@ def size(text: str) -> int:
 
 
 def positive(text: str) -> float:
-    """A number above 0."""
+    """Parse a finite number above 0."""
     value = float(text)
     if not 0 < value < float("inf"):
         raise ValueError(text)
@@ -55,7 +55,7 @@ def positive(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """A whole number from 1."""
+    """Parse an integer of at least 1."""
     value = int(text)
     if value < 1:
         raise ValueError(text)
@@ -63,12 +63,12 @@ def count(text: str) -> int:
 
 
 def directory(text: str) -> Path:
-    """An absolute path."""
+    """Parse a path, and make it absolute."""
     return Path(text).expanduser().absolute()
 
 
 def one_of(*names: str) -> Callable[[str], str]:
-    """A reader of one of these words."""
+    """Return a parser that accepts one of these words."""
 
     def parse(text: str) -> str:
         if text not in names:
@@ -79,7 +79,7 @@ def one_of(*names: str) -> Callable[[str], str]:
 
 
 def port(text: str) -> int:
-    """A port; 0 is any that is free."""
+    """Parse a port; 0 selects a free one."""
     value = int(text)
     if not 0 <= value <= 65535:
         raise ValueError(text)
@@ -87,29 +87,29 @@ def port(text: str) -> int:
 
 
 def dollars(text: str) -> Decimal:
-    """An exact amount: 1400 or 1400.00, also with a dollar sign."""
+    """Parse an exact amount such as 1400 or $1400.00."""
     if not re.fullmatch(r"\$?\d{1,12}(\.\d{1,9})?", text):
         raise ValueError(text)
     return Decimal(text.removeprefix("$"))
 
 
 def wait_value(text: str) -> float:
-    """Dollars an hour of waiting; 0 is a value."""
+    """Parse dollars per hour of waiting; 0 is allowed."""
     value = float(text.removeprefix("$"))
-    if not 0 <= value <= MOST_WAIT_VALUE:
+    if not 0 <= value <= MAX_WAIT_VALUE:
         raise ValueError(text)
     return value
 
 
 def share(text: str) -> Decimal:
-    """A share above 0 and at most 1."""
+    """Parse a share above 0 and at most 1."""
     if not re.fullmatch(r"\d(\.\d{1,9})?", text) or not 0 < Decimal(text) <= 1:
         raise ValueError(text)
     return Decimal(text)
 
 
 def seconds(text: str) -> int:
-    """Seconds, written as dstack writes them: 45s, 10m, 2h, 1d; a bare number is seconds."""
+    """Parse a duration in dstack's notation (45s, 10m, 2h, 1d), in seconds; the default unit is seconds."""
     match = re.fullmatch(r"(\d{1,9})\s*([smhd]?)", text)
     if match is None:
         raise ValueError(text)
@@ -117,7 +117,7 @@ def seconds(text: str) -> int:
 
 
 def duration(low_s: int, high_s: int) -> Callable[[str], int]:
-    """A reader of a duration between these."""
+    """Return a parser for durations between two limits."""
 
     def parse(text: str) -> int:
         length_s = seconds(text)
@@ -129,15 +129,15 @@ def duration(low_s: int, high_s: int) -> Callable[[str], int]:
 
 
 def nodes(text: str) -> int:
-    """How many VMs a fleet may have."""
+    """Parse the number of VMs of a fleet."""
     value = int(text)
-    if not 1 <= value <= MOST_NODES:
+    if not 1 <= value <= MAX_NODES:
         raise ValueError(text)
     return value
 
 
 def matching(pattern: str) -> Callable[[str], str]:
-    """A reader of what the whole pattern fits."""
+    """Return a parser that accepts text matching the whole pattern."""
 
     def parse(text: str) -> str:
         if not re.fullmatch(pattern, text):
@@ -148,7 +148,7 @@ def matching(pattern: str) -> Callable[[str], str]:
 
 
 def url(*schemes: str) -> Callable[[str], str]:
-    """A reader of an address with one of these schemes."""
+    """Return a parser for URLs with one of these schemes."""
 
     def parse(text: str) -> str:
         scheme, separator, rest = text.partition("://")

@@ -1,4 +1,4 @@
-"""A fresh clone: `make demo` twice, and the benchmarks that the documentation quotes."""
+"""A fresh clone with `make demo`, and the benchmarks that the documentation quotes."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ BENCHMARKS = {
 }
 
 
-#: Variables of the test's environment and of the make that runs it.
-OURS = {"VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL"}
+#: Variables of the environment and the make that run the tests.
+INHERITED = {"VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL"}
 
 
 def _make(target: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    # The interpreter outside the test's virtual environment, as on a new machine.
+    # The interpreter that the virtual environment of the tests was created from.
     python = Path(sys.base_prefix) / "bin" / "python3"
-    clean = {name: value for name, value in os.environ.items() if name not in OURS}
+    clean = {name: value for name, value in os.environ.items() if name not in INHERITED}
     command = ["make", target, f"PYTHON={python}"]
     return subprocess.run(
         command, cwd=folder, env={**clean, **environment}, capture_output=True, text=True, check=False
@@ -35,7 +35,7 @@ def _make(target: str, folder: Path, **environment: str) -> subprocess.Completed
 
 @pytest.mark.slow
 def test_a_fresh_clone_judges_a_kernel_with_one_command(tmp_path: Path) -> None:
-    """`make demo` prepares a clone and accepts the example; the second time it installs nothing."""
+    """`make demo` sets up a clone and accepts the example; the second run sets up nothing."""
     clone = tmp_path / "warmfront"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
     first = _make("demo", clone, WARMFRONT_CACHE_DIR=str(tmp_path / "cache"))

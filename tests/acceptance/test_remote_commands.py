@@ -1,4 +1,4 @@
-"""The commands that use a server, against a real service with local VMs and real kernels."""
+"""The commands that use a service, against a real one with local VMs and real kernels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "leaky_relu.hip"
 CHECK = ("submit", EXAMPLE, "-p", "leaky-relu", "--endpoint", "checker")
 
-#: Runs until the time limit.
+#: A kernel that runs until its time limit.
 ENDLESS = """
 #include <hip/hip_runtime.h>
 __global__ void spin(volatile float* output) { while (output[0] != 42.0f) {} }
@@ -41,18 +41,18 @@ def events(text: str) -> list[dict[str, Any]]:
 
 
 def test_the_second_submission_finds_the_vm_warm(service: Service) -> None:
-    """The first submission is a cold start, the second a warm reuse."""
+    """The first submission waits for a VM to be provisioned; the second reuses it."""
     first, second = service.run(*CHECK), service.run(*CHECK)
     assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
-    assert "no VM is warm" in first.stdout
+    assert "no warm VM" in first.stdout
     assert "new VM" in first.stdout
     assert "warm VM" in second.stdout
-    assert "no VM is warm" not in second.stdout
+    assert "no warm VM" not in second.stdout
     assert re.search(r"^CHECKED, after .* s, cost simulated \$0\.0", second.stdout, re.MULTILINE)
 
 
 def test_a_detached_submission_is_followed_later(service: Service) -> None:
-    """`logs` finds a submission by its id or by a prefix of it."""
+    """A prefix of the id is enough to follow it."""
     detached = service.run(*CHECK, "--detach")
     (submission_id,) = detached.stdout.split()
     followed = service.run("logs", "-f", submission_id.removeprefix("sub_")[:12], "--json")
@@ -65,7 +65,7 @@ def test_a_detached_submission_is_followed_later(service: Service) -> None:
 
 
 def test_a_submission_that_never_ends_is_stopped(service: Service, tmp_path: Path) -> None:
-    """`stop` returns the verdict; a second `stop` changes nothing."""
+    """`stop` prints the verdict; calling it again changes nothing."""
     (tmp_path / "endless.hip").write_text(ENDLESS)
     endless = service.run("submit", tmp_path / "endless.hip", "-p", "leaky-relu", "-d").stdout.strip()
     assert endless in service.run("ps").stdout
@@ -77,7 +77,7 @@ def test_a_submission_that_never_ends_is_stopped(service: Service, tmp_path: Pat
 
 
 def test_a_compile_error_needs_no_vm(service: Service, tmp_path: Path) -> None:
-    """The X-ray reports the author's line; no VM is provisioned, and the exit code is 1."""
+    """The X-ray rejects it: the message quotes the line, and the exit code is 1."""
     (tmp_path / "broken.hip").write_text("broken\n")
     done = service.run("submit", tmp_path / "broken.hip", "-p", "relu", "--json")
     assert done.returncode == 1
@@ -86,20 +86,20 @@ def test_a_compile_error_needs_no_vm(service: Service, tmp_path: Path) -> None:
     assert "broken.hip:1" in events(done.stdout)[-1]["message"]
 
 
-def test_a_rejected_request_is_a_usage_error(service: Service) -> None:
-    """An unknown problem, GPU or dtype exits with code 2 and lists the allowed values."""
+def test_a_request_that_the_service_rejects_is_a_usage_error(service: Service) -> None:
+    """For an unknown problem, GPU or dtype the exit code is 2, and the error lists what is allowed."""
     for options, allowed in (
         (("-p", "nothing"), "leaky-relu"),
         (("-p", "relu", "--gpu", "H100"), "MI300X"),
         (("-p", "relu", "--dtype", "int8"), "float16"),
     ):
-        refused = service.run("submit", EXAMPLE, *options)
-        assert refused.returncode == 2
-        assert allowed in refused.stderr
+        rejected = service.run("submit", EXAMPLE, *options)
+        assert rejected.returncode == 2
+        assert allowed in rejected.stderr
 
 
-def test_costs_vms_and_metrics_agree(service: Service) -> None:
-    """VMs, costs and metrics show the same figures as text and as JSON."""
+def test_vms_costs_and_metrics(service: Service) -> None:
+    """`vms`, `cost` and `metrics` print the same figures as text and as JSON."""
     service.run(*CHECK)
     metrics = json.loads(service.run("metrics", "--json").stdout)
     assert set(metrics) == {
@@ -115,57 +115,57 @@ def test_costs_vms_and_metrics_agree(service: Service) -> None:
     costs = json.loads(service.run("cost", "--json").stdout)
     assert costs["simulated"] is True
     assert {row["meter"] for row in costs["by_meter"]} >= {"PROVISIONING", "WORK"}
-    machines = json.loads(service.run("vms", "--all", "--json").stdout)
-    assert sum(vm["tasks_done"] for vm in machines) >= 1
+    listed_vms = json.loads(service.run("vms", "--all", "--json").stdout)
+    assert sum(vm["tasks_done"] for vm in listed_vms) >= 1
     assert "PROVISIONING  █" in service.run("cost").stdout.replace("▏", "█")
     assert "cold starts" in service.run("metrics").stdout
-    assert machines[0]["id"] in service.run("vms", "--all").stdout
+    assert listed_vms[0]["id"] in service.run("vms", "--all").stdout
 
 
-def test_following_survives_a_crash_of_the_service(tmp_path: Path) -> None:
-    """After `kill -9` in mid-stream and a restart, the same client has received every event once."""
+def test_submit_survives_a_crash_of_the_service(tmp_path: Path) -> None:
+    """After `kill -9` and a restart of the service, the same process receives every event exactly once."""
     command = [sys.executable, "-m", "warmfront", "submit", str(EXAMPLE), "-p", "leaky-relu", "--json"]
-    seen = []
+    received = []
     with (
         serving(tmp_path, **{**REHEARSAL, "WARMFRONT_BENCH_BUDGET": "2"}) as service,
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=service.environment) as follower,
     ):
         assert follower.stdout is not None
         for line in follower.stdout:
-            seen.append(json.loads(line))
-            if seen[-1]["status"] == "VM_READY":
+            received.append(json.loads(line))
+            if received[-1]["status"] == "VM_READY":
                 service.kill()
                 service.start()
-        assert follower.wait(timeout=60) == 0, seen[-1]
-    assert seen[-1]["status"] == "ACCEPTED"
-    assert [event["id"] for event in seen] == list(range(1, len(seen) + 1))
+        assert follower.wait(timeout=60) == 0, received[-1]
+    assert received[-1]["status"] == "ACCEPTED"
+    assert [event["id"] for event in received] == list(range(1, len(received) + 1))
 
 
-def test_keys_take_effect_while_the_service_runs(tmp_path: Path) -> None:
-    """After the first key is created, requests without a key are rejected, and so are revoked keys."""
+def test_api_keys_take_effect_in_a_running_service(tmp_path: Path) -> None:
+    """Once there is a key, every request needs one; a revoked key is rejected."""
     with serving(tmp_path, **REHEARSAL) as service:
         assert service.run("ps").returncode == 0
-        made = json.loads(service.run("keys", "create", "--user", "ann", "--json").stdout)
+        created = json.loads(service.run("keys", "create", "--user", "ann", "--json").stdout)
         without = service.run("ps")
         assert without.returncode == 2
         assert "API key" in without.stderr
-        assert service.run("ps", WARMFRONT_API_KEY=made["secret"]).returncode == 0
-        everyone = service.run("ps", "--everyone", WARMFRONT_API_KEY=made["secret"])
+        assert service.run("ps", WARMFRONT_API_KEY=created["secret"]).returncode == 0
+        everyone = service.run("ps", "--everyone", WARMFRONT_API_KEY=created["secret"])
         assert everyone.returncode == 2
         service.run("keys", "create", "--user", "olga", "--role", "operator")
-        assert service.run("keys", "revoke", made["id"]).returncode == 0
-        revoked = service.run("ps", WARMFRONT_API_KEY=made["secret"])
+        assert service.run("keys", "revoke", created["id"]).returncode == 0
+        revoked = service.run("ps", WARMFRONT_API_KEY=created["secret"])
         assert revoked.returncode == 2
         assert "revoked" in revoked.stderr
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """Return the code blocks of a page in one language."""
+    """Return the code blocks of a page in a language."""
     text = (ROOT / "docs" / page).read_text()
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
-def test_the_sdk_page_runs(service: Service) -> None:
+def test_the_examples_of_the_sdk_page_run(service: Service) -> None:
     """All Python blocks of docs/sdk.md run as one program."""
     program = "\n".join(blocks("sdk.md", "python"))
     done = subprocess.run(
@@ -182,8 +182,8 @@ def test_the_sdk_page_runs(service: Service) -> None:
     assert "['relu CHECKED', 'softmax CHECKED', 'cumsum CHECKED']" in done.stdout
 
 
-def test_the_command_line_page_runs(tmp_path: Path) -> None:
-    """All shell blocks of docs/command-line.md run in order in one shell."""
+def test_the_commands_of_the_command_line_page_run(tmp_path: Path) -> None:
+    """All shell blocks of docs/command-line.md run in one shell that stops at the first failure."""
     with serving(tmp_path, **REHEARSAL) as service:
         script = "set -e\n" + "\n".join(blocks("command-line.md", "sh"))
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"

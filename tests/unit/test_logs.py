@@ -1,4 +1,4 @@
-"""Where log lines go: INFO to stdout, WARNING and above to stderr, one line an event."""
+"""Logging: INFO to stdout, WARNING and above to stderr, one line per record."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ logging.getLogger("httpx").info("not shown")
 """
 
 
-def test_levels_go_to_their_streams_a_line_each() -> None:
-    """What is worth a look is on stderr, the rest on stdout; nobody can forge a line by a line break."""
+def test_each_record_is_one_line_on_the_stream_of_its_level() -> None:
+    """Warnings and errors go to stderr, the rest to stdout; a line break in a message is escaped."""
     result = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     assert [line.split(" ", 2)[2] for line in result.stdout.splitlines()] == [
         "INFO warmfront.test a line",

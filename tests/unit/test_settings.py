@@ -1,4 +1,4 @@
-"""Settings come from the environment and `.env`, and a bad one is named."""
+"""Settings are read from the environment and `.env`; an invalid one is reported by name."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_sizes_have_units(text: str, size: int) -> None:
         ("WARMFRONT_DAILY_BUDGET", "a lot"),
     ],
 )
-def test_a_bad_value_is_named(variable: str, value: str) -> None:
+def test_an_invalid_value_is_reported(variable: str, value: str) -> None:
     """The error names the variable, the value, and what is allowed."""
     with pytest.raises(BadSetting) as caught:
         settings.load({variable: value}, env_file=None)
@@ -77,8 +77,8 @@ def test_a_bad_value_is_named(variable: str, value: str) -> None:
     assert caught.value.hint
 
 
-def test_the_environment_goes_before_the_env_file(tmp_path: Path) -> None:
-    """`.env` is read, comments and quotes and all, and the environment overrides it."""
+def test_the_environment_overrides_the_env_file(tmp_path: Path) -> None:
+    """`.env` may have comments and quotes; the environment overrides it."""
     file = tmp_path / ".env"
     file.write_text("# limits\nAMD_CONTAINER_CPU_LIMIT='2'\nexport WARMFRONT_PIDS_LIMIT = 33\n")
     loaded = settings.load({"WARMFRONT_PIDS_LIMIT": "44"}, env_file=file)
@@ -86,19 +86,19 @@ def test_the_environment_goes_before_the_env_file(tmp_path: Path) -> None:
     assert loaded.pids == 44
 
 
-def test_a_sandbox_never_gets_all_of_the_memory() -> None:
+def test_a_sandbox_never_gets_all_memory() -> None:
     """A limit above three quarters of the machine's memory is lowered to that."""
     loaded = settings.load({"AMD_CONTAINER_MEMORY_LIMIT": "1000TB"}, env_file=None)
     assert loaded.run_limits().memory_bytes == settings.physical_memory_bytes() * 3 // 4
 
 
-def test_an_empty_variable_is_as_good_as_none() -> None:
-    """A variable that is set to nothing leaves the default."""
+def test_an_empty_variable_means_the_default() -> None:
+    """A blank value does not override the default."""
     assert settings.load({"AMD_CONTAINER_CPU_LIMIT": " "}, env_file=None).cpus == 4.0
 
 
 def test_the_service_has_the_documented_defaults() -> None:
-    """With nothing set: loopback, port 3000, three free VMs kept for ten minutes, 1,400 dollars."""
+    """The defaults are loopback, port 3000, three VMs, ten minutes of idle time and 1,400 dollars."""
     loaded = settings.load({}, env_file=None)
     assert (loaded.provider, loaded.host, loaded.port) == ("local", "127.0.0.1", 3000)
     assert (loaded.idle_timeout_s, loaded.max_vms, loaded.default_gpu) == (600.0, 3, "MI300X")
@@ -126,13 +126,13 @@ def test_the_service_has_the_documented_defaults() -> None:
         ("WARMFRONT_DATA_DIR", "/srv/warmfront", "data_dir", Path("/srv/warmfront")),
     ],
 )
-def test_the_services_variables_are_read(variable: str, text: str, field: str, value: object) -> None:
-    """Money is exact, a share is a share, an address stays as it is."""
+def test_the_variables_of_the_service_are_read(variable: str, text: str, field: str, value: object) -> None:
+    """Amounts are exact decimals, and addresses are unchanged."""
     assert getattr(settings.load({variable: text}, env_file=None), field) == value
 
 
-def test_a_judge_elsewhere_gets_the_same_settings() -> None:
-    """What goes along to a VM reads there as it is set here."""
+def test_a_remote_judge_gets_the_same_settings() -> None:
+    """Loading the variables that are sent to a VM restores the settings."""
     ours = replace(
         settings.load({}, env_file=None),
         memory_bytes=768 * 1024**2,
@@ -145,23 +145,23 @@ def test_a_judge_elsewhere_gets_the_same_settings() -> None:
     assert settings.load(ours.judge_environ(), env_file=None) == ours
 
 
-def test_no_secret_of_the_service_goes_along() -> None:
-    """Where the database is, and its password, is nothing that a VM is told."""
+def test_no_secret_is_sent_to_a_vm() -> None:
+    """The variables for a VM include neither the database's address nor its password."""
     ours = replace(settings.load({}, env_file=None), database_url="postgresql://me:word@db/x", port=1234)
     assert not [value for value in ours.judge_environ().values() if "word" in value or value == "1234"]
 
 
 @pytest.mark.parametrize("page", ["docs/settings.md", ".env.example"])
-def test_every_variable_is_written_down(page: str) -> None:
-    """The page of settings and the example file name every variable there is."""
+def test_every_variable_is_documented(page: str) -> None:
+    """docs/settings.md and .env.example have all variables."""
     text = (ROOT / page).read_text()
     variables = [settings._VARIABLES[field.name][0] for field in fields(settings.Settings)]
     assert len(variables) > 30
     assert not [variable for variable in variables if variable not in text]
 
 
-def test_the_example_file_changes_nothing() -> None:
-    """Copied to `.env` as it is, every value of the example is allowed, and is the default."""
+def test_the_example_file_has_the_defaults() -> None:
+    """Every value in .env.example is valid and equals the default."""
     example = ROOT / ".env.example"
     assert settings.load({}, env_file=example) == settings.load({}, env_file=None)
     uncommented = "\n".join(line.removeprefix("#") for line in example.read_text().splitlines())
@@ -169,8 +169,8 @@ def test_the_example_file_changes_nothing() -> None:
     assert settings.load(pairs, env_file=None) == settings.load({}, env_file=None)
 
 
-def test_the_page_of_settings_has_the_true_defaults() -> None:
-    """Every default that the page gives as a value is the one that holds when nothing is set."""
+def test_the_settings_page_has_the_defaults() -> None:
+    """Every default that docs/settings.md states as a value equals the real one."""
     rows = re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", (ROOT / "docs/settings.md").read_text(), re.MULTILINE)
     assert len(rows) > 25
     assert settings.load(dict(rows), env_file=None) == settings.load({}, env_file=None)

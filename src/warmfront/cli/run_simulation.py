@@ -211,13 +211,13 @@ def billing_model(text: str) -> tuple[str, float, float]:
 def _wait_value(options: SimulationOptions, settings: Settings) -> float:
     if options.wait_value is None:
         return settings.wait_value_usd_per_h
-    allowed = f"dollars per hour from 0 to {values.MOST_WAIT_VALUE:,}"
+    allowed = f"dollars per hour from 0 to {values.MAX_WAIT_VALUE:,}"
     return _parse_option("--wait-value", options.wait_value, values.wait_value, allowed)
 
 
 def _price(text: str) -> Decimal:
     price = values.dollars(text)
-    if not 0 < price <= values.MOST_WAIT_VALUE:
+    if not 0 < price <= values.MAX_WAIT_VALUE:
         raise ValueError(text)
     return price
 

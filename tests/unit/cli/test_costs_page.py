@@ -1,4 +1,4 @@
-"""docs/costs.md: its table and pictures are what its command makes, and its commands run."""
+"""docs/costs.md: its table and charts are up to date, and its commands work."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 TEXT = costs.PAGE.read_text()
 
 
-def test_the_first_row_comes_out_again() -> None:
-    """The row of ten tasks a day with the fixed timer is what a replay gives today."""
+def test_the_first_row_is_up_to_date() -> None:
+    """A replay of ten submissions per day with the fixed policy gives the row on the page."""
     assert costs.row(10.0, "fixed") in TEXT
 
 
 @pytest.mark.slow
-def test_the_page_is_what_its_command_makes() -> None:
-    """The whole table and both pictures come out again, to the last byte."""
+def test_the_page_is_up_to_date() -> None:
+    """Generating the table and both charts again gives the same bytes."""
     assert f"{costs.BEGIN}\n{costs.table()}\n{costs.END}" in TEXT
     policies, day = costs.pictures()
     assert costs.POLICIES_PICTURE.read_text() == policies
@@ -34,16 +34,16 @@ def test_the_page_is_what_its_command_makes() -> None:
 
 
 @pytest.mark.parametrize("path", [costs.POLICIES_PICTURE, costs.DAY_PICTURE], ids=lambda path: str(path.name))
-def test_pictures_are_shown_and_readable_on_any_page(path: Path) -> None:
-    """Each is on the page with words for who cannot see it, and has colours for a dark one."""
+def test_charts_have_alternative_text_and_dark_colours(path: Path) -> None:
+    """Each chart has alternative text on the page, and colours for dark mode."""
     assert re.search(rf"!\[[^\]]{{40,}}\]\({path.name}\)", TEXT)
     text = path.read_text()
     assert ET.fromstring(text).tag.endswith("svg")  # noqa: S314 - we wrote it
     assert "prefers-color-scheme: dark" in text
 
 
-def test_its_commands_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every line of the block runs as it stands."""
+def test_the_commands_of_the_page_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command on the page succeeds."""
     monkeypatch.chdir(tmp_path)
     (block,) = re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)
     for line in block.strip().splitlines():
