@@ -108,7 +108,7 @@ async def measure(vms: int, waiting: int) -> float:
     orchestrator = Deciding(
         store=store,
         provider=provider,
-        listeners=FakeListeners(provider, clock=clock, seed=1, dead_man_s=1e9),
+        listeners=FakeListeners(provider, clock=clock, seed=1, watchdog_s=1e9),
         xray=xray,
         settings=Settings(max_vms=vms, credits_usd=Decimal(1_000_000)),
         clock=clock,

@@ -116,7 +116,7 @@ class Settings:
     #: WARMFRONT_LOST_AFTER: seconds without a response until a VM counts as lost.
     lost_after_s: float = 30.0
     #: WARMFRONT_DEAD_MAN: seconds without a heartbeat until the watchdog of a listener ends it.
-    dead_man_s: float = 180.0
+    watchdog_s: float = 180.0
     #: WARMFRONT_RATE_LIMIT: submissions per minute and user.
     rate_limit_per_min: int = 600
     #: WARMFRONT_DAILY_SUBMISSIONS: submissions per day and user.
@@ -352,7 +352,7 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "stop_lag_s": ("WARMFRONT_STOP_LAG", values.positive, _SECONDS),
     "heartbeat_s": ("WARMFRONT_HEARTBEAT", values.positive, _SECONDS),
     "lost_after_s": ("WARMFRONT_LOST_AFTER", values.positive, _SECONDS),
-    "dead_man_s": ("WARMFRONT_DEAD_MAN", values.positive, _SECONDS),
+    "watchdog_s": ("WARMFRONT_DEAD_MAN", values.positive, _SECONDS),
     "rate_limit_per_min": ("WARMFRONT_RATE_LIMIT", values.count, "a whole number from 1"),
     "daily_submissions": ("WARMFRONT_DAILY_SUBMISSIONS", values.count, "a whole number from 1"),
     "daily_budget_usd": ("WARMFRONT_DAILY_BUDGET", values.dollars, _DOLLARS),

@@ -184,7 +184,7 @@ def listener(
     *,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 selects a free one.")] = 8000,
-    dead_man: Annotated[
+    watchdog: Annotated[
         float | None,
         typer.Option(
             "--dead-man",
@@ -206,7 +206,7 @@ def listener(
     from warmfront.cli.run_listener import run_listener
 
     raise typer.Exit(
-        run_listener(host=host, port=port, dead_man_s=dead_man, announce=announce, toolchain=toolchain)
+        run_listener(host=host, port=port, watchdog_s=watchdog, announce=announce, toolchain=toolchain)
     )
 
 

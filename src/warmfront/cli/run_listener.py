@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def run_listener(
-    *, host: str, port: int, dead_man_s: float | None, announce: Path | None, toolchain: str | None
+    *, host: str, port: int, watchdog_s: float | None, announce: Path | None, toolchain: str | None
 ) -> int:
     """Run the listener and return the exit code."""
     from warmfront.listener.server import ListenerOptions, serve
@@ -23,7 +23,7 @@ def run_listener(
         options = ListenerOptions(
             host=host,
             port=port,
-            watchdog_s=dead_man_s or configured.dead_man_s,
+            watchdog_s=watchdog_s or configured.watchdog_s,
             announce=announce,
             toolchain=toolchain,
         )

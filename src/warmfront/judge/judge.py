@@ -137,7 +137,7 @@ class JudgeRun:
         self._sandbox = sandbox
         self._cancellation = cancellation
         self._settings = settings
-        self._limits = THOROUGH if thorough else QUICK
+        self._bug_finder_limits = THOROUGH if thorough else QUICK
         self._bug_finder: BugFinderRun | None = None
         self._bug_report = BugReport()
         self._results: list[CaseResult] = []
@@ -196,7 +196,7 @@ class JudgeRun:
     def _start_compile_jobs(self) -> CompileJobs:
         self._cancellation.raise_if_cancelled()
         translated = compilation.translate(self._request, self._toolchain)
-        thorough = self._limits is THOROUGH
+        thorough = self._bug_finder_limits is THOROUGH
         return CompileJobs(translated, self._toolchain, self._sandbox, self._settings, thorough=thorough)
 
     def _check(self, prefetch: CasePrefetcher, guest: GuestProcess, box: Box) -> Iterator[Event]:
@@ -225,7 +225,7 @@ class JudgeRun:
         self, case_generator: CaseGenerator, compile_jobs: CompileJobs, stack: ExitStack
     ) -> None:
         """Start the bug finder, with a build of its own, unless it is disabled or unavailable."""
-        is_enabled = self._settings.bug_finder or self._limits is THOROUGH
+        is_enabled = self._settings.bug_finder or self._bug_finder_limits is THOROUGH
         if self._toolchain.checked_build is None or not is_enabled:
             return
         self._bug_finder = BugFinderRun(
@@ -234,8 +234,8 @@ class JudgeRun:
             guards=self._toolchain.guards,
             sandbox=self._sandbox,
             settings=self._settings,
-            limits=self._limits,
-            chosen=choose_cases(self._request, case_generator.cases, self._limits),
+            limits=self._bug_finder_limits,
+            chosen=choose_cases(self._request, case_generator.cases, self._bug_finder_limits),
         )
         self._bug_finder.start(compile_jobs.checked)
         stack.callback(self._bug_finder.stop)

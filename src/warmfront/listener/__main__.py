@@ -33,7 +33,7 @@ def main() -> int:
         options = ListenerOptions(
             host=arguments.host,
             port=arguments.port,
-            watchdog_s=arguments.watchdog_s or configured.dead_man_s,
+            watchdog_s=arguments.watchdog_s or configured.watchdog_s,
             announce=arguments.announce,
             toolchain=arguments.toolchain,
         )

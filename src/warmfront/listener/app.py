@@ -19,7 +19,7 @@ from starlette.routing import Route
 from warmfront import __version__
 from warmfront.errors import Conflict, NotAuthenticated, UnknownAttempt, WarmfrontError
 from warmfront.listener.protocol import ENDPOINT_HEADER, ListenerHealth
-from warmfront.listener.request_parsing import MAX_BODY_BYTES, InvalidField, parse_execute_request
+from warmfront.listener.request_parsing import MAX_BODY_BYTES, InvalidExecuteRequest, parse_execute_request
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -75,7 +75,7 @@ class ListenerService:
         execution = self.attempts.get(request.path_params["attempt"])
         after = request.query_params.get("after", "0")
         if not (after.isascii() and after.isdigit() and len(after) < 10) or int(after) > len(execution.lines):
-            raise InvalidField(
+            raise InvalidExecuteRequest(
                 "after", f"expected a line number; the attempt has {len(execution.lines)} lines."
             )
         if execution.has_verdict and int(after) == len(execution.lines):
@@ -151,13 +151,13 @@ async def _read_body(request: Request) -> bytes:
 def _problem(status: int, error: WarmfrontError) -> JSONResponse:
     """Return a problem document (RFC 9457) with our stable error code."""
     content = {"type": "about:blank", "status": status, "code": error.code, "detail": error.message}
-    if isinstance(error, InvalidField):
+    if isinstance(error, InvalidExecuteRequest):
         content["field"] = error.field
     return JSONResponse(content, status, media_type="application/problem+json")
 
 
 async def _error_response(_request: Request, error: WarmfrontError) -> Response:
-    status = {InvalidField: 422, UnknownAttempt: 404, Conflict: 409}.get(type(error), 503)
+    status = {InvalidExecuteRequest: 422, UnknownAttempt: 404, Conflict: 409}.get(type(error), 503)
     return _problem(status, error)
 
 

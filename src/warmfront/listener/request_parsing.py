@@ -28,7 +28,7 @@ _OPTIONAL = {"problem_def"}
 _ENDPOINTS = {endpoint.value for endpoint in Endpoint if endpoint is not Endpoint.XRAY}
 
 
-class InvalidField(BadRequest):
+class InvalidExecuteRequest(BadRequest):
     """A field of the request is missing or has a value that is not allowed."""
 
     def __init__(self, field: str, message: str) -> None:
@@ -37,20 +37,20 @@ class InvalidField(BadRequest):
 
 
 def parse_execute_request(body: bytes) -> ExecuteRequest:
-    """Parse the body of `POST /execute`. Raises `InvalidField`."""
+    """Parse the body of `POST /execute`. Raises `InvalidExecuteRequest`."""
     fields = _read_object(body)
     known = {field.name for field in dataclasses.fields(ExecuteRequest)}
     for name in fields.keys() - known:
-        raise InvalidField(name[:64], "unknown field.")
+        raise InvalidExecuteRequest(name[:64], "unknown field.")
     for name in sorted(known):
         _check_type(name, fields)
     attempt = ExecuteRequest(**fields)
     if not _ID.fullmatch(attempt.id):
-        raise InvalidField("id", "allowed are up to 128 letters, digits and _ . : -")
+        raise InvalidExecuteRequest("id", "allowed are up to 128 letters, digits and _ . : -")
     if not _FILE_NAME.fullmatch(attempt.file_name):
-        raise InvalidField("file_name", "not a valid file name.")
+        raise InvalidExecuteRequest("file_name", "not a valid file name.")
     if attempt.endpoint not in _ENDPOINTS:
-        raise InvalidField("endpoint", f"expected one of {', '.join(sorted(_ENDPOINTS))}.")
+        raise InvalidExecuteRequest("endpoint", f"expected one of {', '.join(sorted(_ENDPOINTS))}.")
     _source_of(attempt)
     _check_problem(attempt)
     return attempt
@@ -68,10 +68,10 @@ def to_judge_request(attempt: ExecuteRequest, problem: Problem) -> JudgeRequest:
 
 
 def dtype_of(attempt: ExecuteRequest, problem: Problem) -> Dtype:
-    """Return the requested dtype. Raises `InvalidField` if the problem does not support it."""
+    """Return the requested dtype. Raises `InvalidExecuteRequest` if the problem does not support it."""
     allowed = [dtype.value for dtype in problem.dtypes]
     if attempt.dtype not in allowed:
-        raise InvalidField("dtype", f"{problem.slug} supports {' and '.join(allowed)}.")
+        raise InvalidExecuteRequest("dtype", f"{problem.slug} supports {' and '.join(allowed)}.")
     return Dtype(attempt.dtype)
 
 
@@ -79,27 +79,27 @@ def _read_object(body: bytes) -> dict[str, Any]:
     try:
         fields = json.loads(body)
     except (ValueError, RecursionError):
-        raise InvalidField("body", "not valid JSON.") from None
+        raise InvalidExecuteRequest("body", "not valid JSON.") from None
     if not isinstance(fields, dict):
-        raise InvalidField("body", "expected a JSON object.")
+        raise InvalidExecuteRequest("body", "expected a JSON object.")
     return fields
 
 
 def _check_type(name: str, fields: dict[str, Any]) -> None:
     if name not in fields and name not in _OPTIONAL:
-        raise InvalidField(name, "required.")
+        raise InvalidExecuteRequest(name, "required.")
     value = fields.get(name)
     if not isinstance(value, str) and not (name in _OPTIONAL and value is None):
-        raise InvalidField(name, "expected a string.")
+        raise InvalidExecuteRequest(name, "expected a string.")
 
 
 def _source_of(attempt: ExecuteRequest) -> str:
     try:
         return decode_source(attempt.source.encode(), attempt.file_name)
     except BadSourceFile as error:
-        raise InvalidField("source", error.message) from None
+        raise InvalidExecuteRequest("source", error.message) from None
     except UnicodeEncodeError:
-        raise InvalidField("source", "contains an unpaired surrogate.") from None
+        raise InvalidExecuteRequest("source", "contains an unpaired surrogate.") from None
 
 
 def _check_problem(attempt: ExecuteRequest) -> None:
@@ -107,15 +107,17 @@ def _check_problem(attempt: ExecuteRequest) -> None:
         try:
             dtype_of(attempt, problems.get(attempt.problem))
         except UnknownProblem as error:
-            raise InvalidField("problem", error.message) from None
+            raise InvalidExecuteRequest("problem", error.message) from None
         return
     if not _SLUG.fullmatch(attempt.problem):
-        raise InvalidField("problem", "expected a slug such as dot-product.")
+        raise InvalidExecuteRequest("problem", "expected a slug such as dot-product.")
     # The problem is loaded later, in a sandbox; check only what can be checked without running it.
     if len(attempt.problem_def) > MAX_SOURCE_BYTES or _has_surrogates(attempt.problem_def):
-        raise InvalidField("problem_def", f"expected a string of at most {MAX_SOURCE_BYTES:,} characters.")
+        raise InvalidExecuteRequest(
+            "problem_def", f"expected a string of at most {MAX_SOURCE_BYTES:,} characters."
+        )
     if attempt.dtype not in {dtype.value for dtype in Dtype}:
-        raise InvalidField("dtype", f"expected one of {', '.join(Dtype)}.")
+        raise InvalidExecuteRequest("dtype", f"expected one of {', '.join(Dtype)}.")
 
 
 def _has_surrogates(text: str) -> bool:

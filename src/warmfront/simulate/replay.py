@@ -156,7 +156,7 @@ def _settings(plan: Plan) -> Settings:
         plan.settings,
         heartbeat_s=_SELDOM_S,
         lost_after_s=2 * _SELDOM_S,
-        dead_man_s=3 * _SELDOM_S,
+        watchdog_s=3 * _SELDOM_S,
         provision_timeout_s=max(plan.settings.provision_timeout_s, 2 * plan.boot_s),
         task_timeout_s=max(plan.settings.task_timeout_s, 2 * plan.task_s),
         credits_usd=Decimal(10**9),

@@ -106,13 +106,13 @@ class FakeListeners:
         clock: Clock,
         seed: int = 0,
         reach: Reach | None = None,
-        dead_man_s: float = 180.0,
+        watchdog_s: float = 180.0,
     ) -> None:
         self._provider = provider
         self._clock = clock
         self._random = random.Random(f"listeners {seed}")  # noqa: S311 - chance that can be had again
         self._reach = reach or Reach()
-        self._dead_man_s = dead_man_s
+        self._watchdog_s = watchdog_s
         self._machines: dict[str, _Machine] = {}
         self.runs: list[Run] = []  #: every attempt that was really begun, in order
         self.overlaps: list[str] = []  #: what ran at the same time and must not
@@ -273,7 +273,7 @@ class FakeListeners:
     async def _watch(self, machine: _Machine) -> None:
         """The dead-man: a machine that nobody cares for ends itself."""
         while machine.vm.ended_at is None:
-            left_s = machine.heard_at + self._dead_man_s - self._clock.now()
+            left_s = machine.heard_at + self._watchdog_s - self._clock.now()
             if left_s <= 0:
                 self._provider.end(machine.vm, UNHEARD)
                 return

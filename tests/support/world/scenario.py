@@ -188,7 +188,7 @@ def _settings(chance: random.Random) -> Settings:
         stop_lag_s=240.0,
         heartbeat_s=10.0,
         lost_after_s=30.0,
-        dead_man_s=120.0,
+        watchdog_s=120.0,
     )
 
 

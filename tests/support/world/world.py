@@ -135,7 +135,7 @@ class World:
             clock=self.clock,
             seed=seed,
             reach=scenario.reach,
-            dead_man_s=scenario.settings.dead_man_s,
+            watchdog_s=scenario.settings.watchdog_s,
         )
         self.invariants = Invariants(
             scenario=scenario,

@@ -83,7 +83,7 @@ def worker_task(
         environ: Variables in addition to the judge's settings.
         files: `local:remote` pairs that dstack uploads.
     """
-    options = ("--port", str(LISTENER_PORT), "--dead-man", f"{settings.dead_man_s:g}")
+    options = ("--port", str(LISTENER_PORT), "--dead-man", f"{settings.watchdog_s:g}")
     return {
         **_task(settings, name=run_name(vm_id), gpu=gpu, files=files),
         "commands": [_prepare(), f"exec {shlex.join((*listener, *options))}"],

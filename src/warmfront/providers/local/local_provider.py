@@ -139,7 +139,7 @@ class LocalProvider:
 
     def _start(self, record: LocalVMRecord, token: str) -> LocalVMRecord:
         folder = self._folder(record.vm_id)
-        watchdog = f"{self._settings.dead_man_s:g}"
+        watchdog = f"{self._settings.watchdog_s:g}"
         process = processes.spawn(
             [*self._listener, "--port", "0", "--announce", str(folder.announcement), "--dead-man", watchdog],
             environ=self._environ(record.gpu, token),

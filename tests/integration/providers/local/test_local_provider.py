@@ -135,7 +135,7 @@ async def test_listener_gets_its_token_and_no_other_secret(
     """The token is only in the environment, and no secret of the service is passed on."""
     monkeypatch.setenv("WARMFRONT_DATABASE_URL", "postgresql://me:hunter2@db/x")
     monkeypatch.setenv("SOME_API_KEY", "hunter2")
-    await _ready(make(dead_man_s=7.5, cpus=1.5))
+    await _ready(make(watchdog_s=7.5, cpus=1.5))
     recorded = json.loads((_folder(configured) / "given").read_text())
     assert recorded["environ"]["WARMFRONT_LISTENER_TOKEN"] == "token"  # noqa: S105 - the test's own
     assert recorded["environ"]["AMD_CONTAINER_CPU_LIMIT"] == "1.5"
@@ -369,7 +369,7 @@ async def test_real_listener_accepts_its_token(configured: Settings) -> None:
 
 async def test_watchdog_ends_an_abandoned_vm(configured: Settings) -> None:
     """Without heartbeats the listener's watchdog ends the VM, and the provider notices."""
-    provider = LocalProvider(replace(configured, dead_man_s=0.5))
+    provider = LocalProvider(replace(configured, watchdog_s=0.5))
     try:
         await _ready(provider)
         await provider._watchers["vm-1"]
