@@ -18,7 +18,7 @@ from warmfront.providers.dstack import listener_bundle
 if TYPE_CHECKING:
     import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "writing-a-problem.md"
+PAGE = Path(__file__).parents[4] / "docs" / "writing-a-problem.md"
 
 
 def test_bundle_is_self_contained(tmp_path: Path) -> None:
