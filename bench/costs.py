@@ -65,7 +65,7 @@ def row(per_day: float, keep_warm: str) -> str:
 def table() -> str:
     """A month's dollars and how long $1,400 last, at three paces and with both policies."""
     lines = [
-        "| tasks a day | policy | a month | 9 times of 10 | $1,400 last | 9 times of 10 | a task waits |",
+        "| per day | policy | cost per month | 90% interval | $1,400 last | 90% interval | mean wait |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     return "\n".join([*lines, *(row(pace, policy) for pace in PACES for policy in ("fixed", "adaptive"))])

@@ -20,7 +20,7 @@ def test_costs_per_day_on_the_costs_page() -> None:
     """Each row follows from the rate, the idle timeout and two assumptions."""
     text = (DOCS / "costs.md").read_text()
     assert f"boot of {BOOT_S} s" in text
-    assert f"{WORK_S} s of\nwork a task" in text
+    assert f"{WORK_S} s of\nwork per submission" in text
     idle_s = int(OURS.idle_timeout_s)
     for tasks in (10, 50, 200):
         gap_s = DAY_S // tasks
@@ -46,7 +46,7 @@ def test_costs_per_task_on_the_costs_page() -> None:
     worst_s = int(sum(lags))
     assert f"({' + '.join(f'{lag:g}' for lag in lags)}) s = {worst_s} s, ${_usd(worst_s):.2f}" in text
     assert f"a day ${_usd(86400):.2f}" in text
-    assert f"10 x {BOOT_S + WORK_S + 60} s, ${_usd(10 * (BOOT_S + WORK_S + 60)):.2f} a day" in text
+    assert f"10 x {BOOT_S + WORK_S + 60} s, ${_usd(10 * (BOOT_S + WORK_S + 60)):.2f} per day" in text
 
 
 def test_troubleshooting_page_has_every_dstack_error() -> None:
