@@ -10,7 +10,7 @@ demo: ## Judge a kernel on this machine
 	@PYTHON=$(PYTHON) scripts/setup run
 	@$(BIN)/warmfront run examples/leaky_relu.hip --problem leaky-relu
 
-serve: ## The web page and the HTTP API, on http://127.0.0.1:3000
+serve: ## Start the web page and the HTTP API on http://127.0.0.1:3000
 	@PYTHON=$(PYTHON) scripts/setup run
 	@PYTHON=$(PYTHON) scripts/page build || echo "serve: the web page could not be built; continuing with the API alone" >&2
 	@exec $(BIN)/warmfront serve
@@ -27,7 +27,7 @@ test: ## All tests but the slow ones
 
 coverage: ## Coverage of the quick tests; fails below the floor in pyproject.toml
 	@PYTHON=$(PYTHON) scripts/setup dev
-	@$(BIN)/pytest -n auto -m "not slow" --cov --cov-report=term tests/unit tests/simulation $(addprefix tests/integration/,api client store)
+	@$(BIN)/pytest -n auto -m "not slow" --cov --cov-report=term tests/unit $(addprefix tests/integration/,api client store)
 
 test-slow: ## The tests that take minutes
 	@PYTHON=$(PYTHON) scripts/setup dev
