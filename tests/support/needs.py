@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from warmfront.sandbox.cgroup import find_hierarchy
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
@@ -80,6 +82,12 @@ def _no_sandbox() -> str | None:
     return "bubblewrap cannot make a user namespace here"
 
 
+def _no_cgroup() -> str | None:
+    if find_hierarchy():
+        return None
+    return "this user may not create one, and limits on address space are too coarse for these tests"
+
+
 NEEDS = {
     "root": Need("root", _no_root, frozenset({"small_disk"}), frozenset({"bubblewrap-privileged"})),
     "docker": Need("Docker", _no_docker, frozenset({"docker_url"}), frozenset({"docker"})),
@@ -89,6 +97,7 @@ NEEDS = {
     ),
     "dstack": Need("a dstack server", _no_dstack, folders=("tests/dstack",)),
     "compiler": Need("g++", functools.partial(_no_program, "g++", "g++")),
+    "cgroup": Need("a control group", _no_cgroup, frozenset({"tight"})),
     "sandbox": Need(
         "a sandbox",
         _no_sandbox,
