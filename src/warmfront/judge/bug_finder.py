@@ -57,7 +57,7 @@ THOROUGH = BugFinderLimits(max_cases=1000, max_work=100_000_000, max_steps=10**1
 
 
 #: The note in a verdict when the bug finder reached a limit.
-UNFINISHED = "The bug finder reached its limits before it finished; `warmfront check --bugs` raises them."
+UNFINISHED = "The bug finder reached its limits before it finished; a thorough check has higher ones."
 
 
 class _CaseOutcome(Enum):
@@ -220,7 +220,7 @@ class BugFinderRun:
             records=self._records,
             lines=self._find_lines(library),
             wrong_cases=frozenset(self._wrong_cases),
-            cut_votes=bug_findings.cut_votes(output, self.request.source),
+            truncated_votes=bug_findings.truncated_votes(output, self.request.source),
             source=self.request.source,
         )
         note = "" if finished else UNFINISHED

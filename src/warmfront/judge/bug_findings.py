@@ -91,7 +91,7 @@ class BugEvidence:
     records: Sequence[BugRecord]
     lines: Mapping[int, Sequence[int]]  #: offset in the library → source lines, innermost first
     wrong_cases: frozenset[str]  #: cases with wrong outputs in the checked run
-    cut_votes: frozenset[int]  #: lines on which a vote of 64 lanes is truncated to 32 bits
+    truncated_votes: frozenset[int]  #: lines on which a vote of 64 lanes is truncated to 32 bits
     source: str = ""  #: the submitted source
 
 
@@ -143,7 +143,7 @@ def read_lines(output: str, source: str) -> dict[int, list[int]]:
     return lines
 
 
-def cut_votes(compiler_output: str, source: str) -> frozenset[int]:
+def truncated_votes(compiler_output: str, source: str) -> frozenset[int]:
     """Return the lines on which the compiler warns that a vote loses its upper 32 bits."""
     text = source.splitlines()
     lines = set()
@@ -196,7 +196,7 @@ def _to_finding(record: BugRecord, evidence: BugEvidence) -> Finding | None:
     line = _line(data, "", evidence)
     is_wrong = bool(evidence.wrong_cases)
     if kind == "wide-vote":
-        if line not in evidence.cut_votes:
+        if line not in evidence.truncated_votes:
             return None
         kind, severity = "wave-of-32", "error" if is_wrong else "warning"
         data = {

@@ -29,7 +29,7 @@ _TOO_LARGE = ("File size limit exceeded signal terminated program", "No space le
 
 @dataclass(frozen=True, kw_only=True)
 class CompiledLibrary:
-    """A request as a library that the guest can load."""
+    """A submission compiled to a library that the guest can load."""
 
     library: bytes
     seconds: float
@@ -68,7 +68,7 @@ def finish(
     if end.code in CANNOT_RUN:
         raise ToolchainFailed(
             f"The compiler could not be started in the sandbox: {output.strip() or f'exit code {end.code}'}",
-            hint="`warmfront doctor` lists what is installed on this machine.",
+            hint="Check the compiler's installation on the machine that runs the judge.",
         )
     if any(words in output for words in _TOO_LARGE):
         raise KernelFailure(

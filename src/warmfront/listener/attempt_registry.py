@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 #: How many finished attempts are kept.
 MAX_FINISHED = 256
-#: AttemptRegistry that may be unfinished at once. A control plane sends one, and perhaps the next.
+#: How many attempts may be unfinished. A control plane sends one, and perhaps the next.
 MAX_UNFINISHED = 32
 
 

@@ -11,12 +11,12 @@ from warmfront.judge.bug_finder import QUICK, choose_cases
 from warmfront.judge.bug_findings import (
     BugEvidence,
     BugRecord,
-    cut_votes,
     derive_findings,
     is_host_variable,
     offsets,
     read_lines,
     read_records,
+    truncated_votes,
 )
 from warmfront.judge_request import JudgeRequest
 from warmfront.problems import get
@@ -33,7 +33,9 @@ def record(kind: str, severity: str = "warning", **more: Any) -> BugRecord:
 def evidence(*records: BugRecord, wrong: str = "", cut: int = 0) -> BugEvidence:
     """Return evidence with these records."""
     lines = {16: [7]}
-    return BugEvidence(records=records, lines=lines, wrong_cases=frozenset(wrong), cut_votes=frozenset({cut}))
+    return BugEvidence(
+        records=records, lines=lines, wrong_cases=frozenset(wrong), truncated_votes=frozenset({cut})
+    )
 
 
 def findings_of(*records: BugRecord, wrong: str = "", cut: int = 0) -> list[tuple[str, str, int | None]]:
@@ -153,7 +155,7 @@ def test_only_truncated_votes_are_reported() -> None:
         f"solution.hip:{line}:14: warning: conversion from 'long unsigned int' to 'unsigned int'\n"
         for line in (1, 2, 99)
     )
-    assert cut_votes(warnings, source) == {1}
+    assert truncated_votes(warnings, source) == {1}
 
 
 def test_a_check_runs_the_bug_finder_on_a_few_small_cases() -> None:

@@ -102,7 +102,7 @@ def test_the_command_line_goes_on_with_the_wheel() -> None:
     result = without_compilers(*run, "--problem", read(EXAMPLES[0]).slug)
     events = [json.loads(line) for line in result.stdout.splitlines()]
     assert events[-1]["status"] == "CHECKED", result.stderr
-    assert events[-1]["bug_finder"] == "It could not be built on this machine."
+    assert events[-1]["bug_finder"] == "The bug finder cannot be built on this machine."
     compiling = next(event for event in events if event["status"] == "COMPILING")
     assert "ziglang" in compiling["compiler"]
 

@@ -1,4 +1,4 @@
-"""What may be submitted, and which event ends what."""
+"""Source files, and the endpoints' terminal events."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ from warmfront.verdicts import Endpoint, Verdict, is_terminal
 
 
 @pytest.mark.parametrize(
-    ("data", "says"),
+    ("data", "reason"),
     [
         (b"", "empty"),
         (b" \n\t\n", "empty"),
-        (b"x" * (MAX_SOURCE_BYTES + 1), "at most 262,144 bytes"),
+        (b"x" * (MAX_SOURCE_BYTES + 1), "too large: the limit is 262,144 bytes"),
         (b"int \xff;", "not UTF-8: byte 4 is 0xff"),
         (b"int\0x;", "NUL"),
     ],
 )
-def test_bad_bytes_are_refused_with_the_reason(data: bytes, says: str) -> None:
-    """Each kind of bad source has a message of its own and a next step."""
+def test_invalid_sources_are_rejected_with_a_reason(data: bytes, reason: str) -> None:
+    """Each kind of invalid source has its own message and a hint."""
     with pytest.raises(BadSourceFile) as caught:
         decode_source(data, "kernel.hip")
-    assert says in caught.value.message
+    assert reason in caught.value.message
     assert "kernel.hip" in caught.value.message
     assert caught.value.hint
 
 
 def test_the_largest_allowed_source_is_allowed() -> None:
-    """Exactly 256 KiB pass."""
+    """A source of exactly 256 KiB is accepted."""
     assert len(decode_source(b"x" * MAX_SOURCE_BYTES, "kernel.hip")) == MAX_SOURCE_BYTES
 
 
-def test_a_byte_order_mark_and_carriage_returns_go() -> None:
-    """A file from another system compiles the same, line for line."""
+def test_a_byte_order_mark_and_carriage_returns_are_removed() -> None:
+    """A file from another system has the same lines."""
     assert decode_source(b"\xef\xbb\xbfint a;\r\nint b;\r", "kernel.hip") == "int a;\nint b;\n"
 
 
-def test_a_directory_and_a_missing_file_are_told_apart(tmp_path: Path) -> None:
-    """The message says which of the two it is."""
+def test_a_directory_and_a_missing_file_have_different_errors(tmp_path: Path) -> None:
+    """The message says whether the path is a directory or does not exist."""
     with pytest.raises(BadSourceFile, match="is a directory"):
         read_source(tmp_path)
     with pytest.raises(BadSourceFile, match="does not exist"):
         read_source(tmp_path / "nothing.hip")
 
 
-def test_each_endpoint_ends_with_its_own_success() -> None:
-    """CHECKED ends `checker` alone; every failure ends all of them."""
+def test_each_endpoint_has_its_own_successful_verdict() -> None:
+    """CHECKED is terminal for `checker` only; every failure is terminal for all endpoints."""
     assert is_terminal("CHECKED", Endpoint.CHECKER)
     assert not is_terminal("CHECKED", Endpoint.SUBMIT)
     assert not is_terminal("BENCHMARKED", Endpoint.SUBMIT)
@@ -60,8 +60,8 @@ def test_each_endpoint_ends_with_its_own_success() -> None:
     assert not any(is_terminal("TEST_RESULT", endpoint) for endpoint in Endpoint)
 
 
-def test_exit_codes_tell_whose_fault_it_was() -> None:
-    """0 accepted, 1 the kernel, 3 the machine."""
+def test_exit_codes() -> None:
+    """0 for success, 1 for a failing kernel, 3 for infrastructure and limits."""
     assert {verdict for verdict in Verdict if verdict.exit_code == 0} == {
         "XRAY",
         "CHECKED",
@@ -76,7 +76,7 @@ def test_exit_codes_tell_whose_fault_it_was() -> None:
     }
 
 
-def test_a_file_without_an_end_is_too_long() -> None:
-    """No more is read than is taken."""
-    with pytest.raises(BadSourceFile, match="too long"):
+def test_an_endless_file_is_too_large() -> None:
+    """No more than the limit is read."""
+    with pytest.raises(BadSourceFile, match="too large"):
         read_source(Path("/dev/zero"))
