@@ -6,7 +6,7 @@ import re
 import subprocess
 from typing import TYPE_CHECKING
 
-from tests.support.api_harness import Lab, served
+from tests.support.api_harness import ApiHarness, served
 from tests.support.services import ROOT, serving
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ def test_every_line_of_the_page_works(tmp_path: Path) -> None:
 
 
 @served(start=False)
-async def test_every_route_has_a_line(lab: Lab) -> None:
+async def test_every_route_has_a_line(harness: ApiHarness) -> None:
     """The page has at least one curl line for every route."""
-    paths = (await lab.client.get("/openapi.json")).json()["paths"]
+    paths = (await harness.client.get("/openapi.json")).json()["paths"]
     for path in paths:
         pattern = (
             re.escape(path)

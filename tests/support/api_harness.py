@@ -1,6 +1,6 @@
-"""A whole service on virtual time, spoken to over ASGI: real routes, queries and orchestrator, simulated VMs.
+"""A complete service in virtual time, tested over ASGI: real routes, store and orchestrator, fake VMs.
 
-Nothing here asserts anything. A test gets a `Lab`, and what it waits for costs no real time.
+A test gets an `ApiHarness`; waiting takes no real time.
 """
 
 from __future__ import annotations
@@ -42,39 +42,39 @@ BROKEN = "// DOES_NOT_COMPILE\n"
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """A whole response."""
+    """A complete response."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
 
     def json(self) -> Any:
-        """The body."""
+        """Return the parsed body."""
         return json.loads(self.body)
 
     def events(self) -> list[dict[str, Any]]:
-        """The events of a stream."""
+        """Return the events of a stream."""
         return parse_events(self.body)
 
 
 def parse_events(body: bytes) -> list[dict[str, Any]]:
-    """What a client makes of a stream: the data of every event, comments left out."""
+    """Return the data of every event of a stream; skip comments."""
     blocks = [block for block in body.decode().split("\n\n") if block and not block.startswith(":")]
     return [json.loads(block.split("\ndata: ", 1)[1]) for block in blocks]
 
 
 @dataclass(kw_only=True, eq=False)
 class Exchange:
-    """One request that is under way, as its client sees it."""
+    """A request in progress, seen from its client."""
 
     sent: asyncio.Queue[Message] = field(default_factory=asyncio.Queue)
-    gone: asyncio.Event = field(default_factory=asyncio.Event)  #: the client hung up
-    reading: asyncio.Event = field(default_factory=asyncio.Event)  #: unset: the client takes nothing
+    gone: asyncio.Event = field(default_factory=asyncio.Event)  #: the client has disconnected
+    reading: asyncio.Event = field(default_factory=asyncio.Event)  #: unset: the client reads nothing
     task: asyncio.Task[None] | None = None
-    pulled: int = 0  #: pieces of the body that the service asked for
+    pulled: int = 0  #: chunks of the body that the service has read
 
-    async def piece(self) -> bytes | None:
-        """The next piece of the response's body; None after the last."""
+    async def next_chunk(self) -> bytes | None:
+        """Return the next chunk of the response's body; None after the last."""
         while True:
             message = await self.sent.get()
             if message["type"] == "http.response.body":
@@ -82,22 +82,22 @@ class Exchange:
 
 
 class Client:
-    """Speaks to an application without a socket."""
+    """Sends requests to an application over ASGI, without a socket."""
 
     def __init__(self, app: FastAPI, *, key: str | None = None, host: str = "127.0.0.1:3000") -> None:
         self.app = app
         self._headers = {"host": host, **({"authorization": f"Bearer {key}"} if key else {})}
 
     def with_key(self, key: str | None) -> Client:
-        """The same service, as another user."""
+        """Return a client of the same service with another key."""
         return Client(self.app, key=key)
 
     async def get(self, path: str, **headers: str) -> Answer:
-        """GET; a header's underscores stand for dashes."""
+        """Send a GET request; underscores in header names become hyphens."""
         return await self.ask("GET", path, headers=headers)
 
     async def post(self, path: str, body: object = None, **headers: str) -> Answer:
-        """POST JSON."""
+        """Send a POST request with a JSON body."""
         if body is None:
             return await self.ask("POST", path, headers=headers)
         return await self.ask(
@@ -105,14 +105,14 @@ class Client:
         )
 
     async def submit(self, *, accept: str = "application/json", **fields: Any) -> Answer:
-        """Hand in a kernel that is good, but for the fields given."""
+        """Submit a valid kernel; `fields` override the request."""
         body = {"solution_code": GOOD, "problem": "leaky-relu", "endpoint": "checker", **fields}
         return await self.post("/api/amd/submit", body, accept=accept)
 
     async def ask(
         self, method: str, path: str, body: Iterable[bytes] = (), headers: Mapping[str, str] | None = None
     ) -> Answer:
-        """One request, and all of its response."""
+        """Send a request and return the complete response."""
         exchange = self.begin(method, path, body, headers)
         assert exchange.task is not None
         await exchange.task
@@ -124,7 +124,7 @@ class Client:
     def begin(
         self, method: str, path: str, body: Iterable[bytes] = (), headers: Mapping[str, str] | None = None
     ) -> Exchange:
-        """One request, whose response is read as it comes."""
+        """Start a request whose response is read in chunks."""
         exchange = Exchange()
         exchange.reading.set()
         pieces = iter(body)
@@ -168,8 +168,8 @@ def _scope(method: str, path: str, headers: Mapping[str, str]) -> dict[str, Any]
     }
 
 
-class Lab:
-    """The service and what is behind it."""
+class ApiHarness:
+    """The service and its components."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -210,17 +210,17 @@ class Lab:
         self.client = Client(create_app(self.service))
 
     def key(self, user: str, role: Role = Role.USER) -> str:
-        """A new key's secret."""
+        """Create an API key and return its secret."""
         _, secret = self.database.run(key_queries.create, user, role, self.clock.now())
         return secret
 
     def user(self, name: str, role: Role = Role.USER) -> Client:
-        """A client with a key of its own."""
+        """Return a client with a new key of this user."""
         return self.client.with_key(self.key(name, role))
 
 
 async def xray_submission(record: Submission, source: str) -> Xray:
-    """A target that takes everything but what says that it does not compile."""
+    """Return the XRAY event of a source; only one with DOES_NOT_COMPILE does not compile."""
     broken = "DOES_NOT_COMPILE" in source
     return Xray(
         arch="gfx942",
@@ -229,34 +229,34 @@ async def xray_submission(record: Submission, source: str) -> Xray:
         compiles=not broken,
         kernels=[],
         findings=[],
-        message="as its source says" if broken else "",
+        message="the source says so" if broken else "",
     )
 
 
 async def xray(source: str, *, arch: str, problem: object, dtype: object) -> XrayReport:
-    """An X-ray that sees nothing but what it was asked."""
+    """Return an empty report that has the arguments in its notes."""
     return XrayReport(
         arch=arch, gpu="MI300X", compiler="none", seconds=0.0, notes=(source, str(problem), str(dtype))
     )
 
 
 def served(
-    *, before: Callable[[Lab], None] | None = None, start: bool = True, **settings: Any
-) -> Callable[[Callable[[Lab], Awaitable[None]]], Callable[[], None]]:
-    """Run a test against a service with these settings; `before` sees the lab before anything starts."""
+    *, before: Callable[[ApiHarness], None] | None = None, start: bool = True, **settings: Any
+) -> Callable[[Callable[[ApiHarness], Awaitable[None]]], Callable[[], None]]:
+    """Run a test against a service with these settings; `before` is called before the service starts."""
 
-    def wrap(test: Callable[[Lab], Awaitable[None]]) -> Callable[[], None]:
+    def wrap(test: Callable[[ApiHarness], Awaitable[None]]) -> Callable[[], None]:
         async def main() -> None:
-            lab = Lab(Settings(**settings))
+            harness = ApiHarness(Settings(**settings))
             try:
                 if before is not None:
-                    before(lab)
+                    before(harness)
                 if start:
-                    await lab.orchestrator.start()
-                await test(lab)
-                await lab.orchestrator.stop()
+                    await harness.orchestrator.start()
+                await test(harness)
+                await harness.orchestrator.stop()
             finally:
-                lab.database.dispose()
+                harness.database.dispose()
 
         def run() -> None:
             run_virtual(main())

@@ -66,13 +66,13 @@ class StubService:
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def resumed_from(self) -> list[int]:
-        """The Last-Event-ID of each connection to the stream."""
+        """Return the Last-Event-ID of each connection to the stream."""
         return [
             int(headers["last-event-id"]) for _, path, headers, _ in self.requests if path.endswith("/events")
         ]
 
     def record(self, submission_id: str) -> dict[str, Any]:
-        """The submission, with its verdict."""
+        """Return the submission with its verdict."""
         return {
             "id": submission_id,
             "owner": "local",

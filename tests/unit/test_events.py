@@ -1,4 +1,4 @@
-"""Events on the wire."""
+"""Events as JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from warmfront.verdicts import Verdict
 
 
 def test_ids_increase_and_times_are_utc() -> None:
-    """A stamp counts from 1 and writes the time as UTC with a Z."""
+    """A stamp counts from 1 and formats the time as UTC with a Z."""
     stamp = Stamp(clock=lambda: datetime(2026, 11, 15, 12, 30, tzinfo=UTC))
     event = Checked(test_results=(), passed_tests=0, total_tests=0, simulated=True)
     first, second = stamp(event), stamp(event)
@@ -19,8 +19,8 @@ def test_ids_increase_and_times_are_utc() -> None:
     assert first["status"] == "CHECKED"
 
 
-def test_a_failure_has_its_verdict_as_status_and_known_details_beside_it() -> None:
-    """Clients find debug_info and the counts at the top, everything else below details."""
+def test_a_failure_has_some_details_at_the_top_level() -> None:
+    """`debug_info` and the counts are at the top level, the rest in `details`."""
     failed = Failed(
         verdict=Verdict.WRONG_ANSWER,
         code="WRONG_OUTPUT",
@@ -34,8 +34,8 @@ def test_a_failure_has_its_verdict_as_status_and_known_details_beside_it() -> No
     assert fields["details"] == {"elements": 9}
 
 
-def test_every_event_is_json_even_with_nan() -> None:
-    """NaN and infinity, which JSON has not, become text."""
+def test_nan_and_infinity_become_text() -> None:
+    """JSON has neither NaN nor infinity."""
     failed = Failed(
         verdict=Verdict.WRONG_ANSWER, code="X", message="m", details={"a": (float("nan"), float("-inf"))}
     )

@@ -1,10 +1,10 @@
-"""Who may ask: keys, the local user of a service without any, and pages of other sites."""
+"""Authentication: API keys, the local user of a service without keys, CSRF and DNS rebinding."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.support.api_harness import Client, Lab, served
+from tests.support.api_harness import ApiHarness, Client, served
 from warmfront.store import key_queries
 
 GUARDED = [
@@ -24,12 +24,12 @@ GUARDED = [
 
 
 @pytest.mark.parametrize(("method", "path"), GUARDED)
-def test_where_there_are_keys_one_is_needed(method: str, path: str) -> None:
-    """Without a key, with one that is wrong, or that is not ours, the answer is 401, whatever is asked."""
+def test_a_key_is_required_once_one_exists(method: str, path: str) -> None:
+    """A missing, unknown or malformed key gets 401 on every protected route."""
 
     @served(start=False)
-    async def ask(lab: Lab) -> None:
-        right = lab.key("ada")
+    async def ask(harness: ApiHarness) -> None:
+        right = harness.key("ada")
         wrong = right[:-1] + ("0" if right[-1] != "0" else "1")
         for header in (
             None,
@@ -41,7 +41,7 @@ def test_where_there_are_keys_one_is_needed(method: str, path: str) -> None:
             "",
         ):
             headers = {} if header is None else {"authorization": header}
-            answer = await lab.client.ask(method, path, headers=headers)
+            answer = await harness.client.ask(method, path, headers=headers)
             assert (answer.status, answer.json()["code"]) == (401, "NOT_AUTHENTICATED"), header
             assert answer.headers["www-authenticate"] == "Bearer"
             assert right not in answer.body.decode()
@@ -50,50 +50,50 @@ def test_where_there_are_keys_one_is_needed(method: str, path: str) -> None:
 
 
 @served(start=False)
-async def test_a_key_names_its_user(lab: Lab) -> None:
-    """What is submitted with a key belongs to its user."""
-    ada = lab.user("ada")
+async def test_a_key_identifies_its_user(harness: ApiHarness) -> None:
+    """A submission belongs to the user of the key."""
+    ada = harness.user("ada")
     place = (await ada.submit()).json()["urls"]["self"]
     assert (await ada.get(place)).json()["owner"] == "ada"
 
 
 @served(start=False)
-async def test_a_revoked_key_opens_nothing_from_then_on(lab: Lab) -> None:
-    """The next request with it is 401; the user's other key goes on."""
-    first, second = lab.user("ada"), lab.user("ada")
+async def test_a_revoked_key_is_rejected(harness: ApiHarness) -> None:
+    """The next request with it gets 401; the user's other key stays valid."""
+    first, second = harness.user("ada"), harness.user("ada")
     assert (await first.get("/api/amd/gpus")).status == 200
-    oldest = lab.database.run(key_queries.all_keys)
+    oldest = harness.database.run(key_queries.all_keys)
     lost = next(key for key in oldest if key.id in first._headers["authorization"])
-    lab.database.run(key_queries.revoke, lost.id, lab.clock.now())
+    harness.database.run(key_queries.revoke, lost.id, harness.clock.now())
     assert (await first.get("/api/amd/gpus")).status == 401
     assert (await second.get("/api/amd/gpus")).status == 200
 
 
-@served(start=False, host="0.0.0.0")  # noqa: S104 - nothing is bound: it is what the setting says
-async def test_off_loopback_nobody_is_local(lab: Lab) -> None:
-    """Bound to the world, a service without keys serves nobody but those who watch it."""
-    assert (await lab.client.get("/api/amd/gpus")).status == 401
-    assert (await lab.client.get("/health")).status == 200
+@served(start=False, host="0.0.0.0")  # noqa: S104 - nothing is bound; only the setting matters
+async def test_there_is_no_local_user_beyond_loopback(harness: ApiHarness) -> None:
+    """A service without keys that is bound to a public address serves only health checks."""
+    assert (await harness.client.get("/api/amd/gpus")).status == 401
+    assert (await harness.client.get("/health")).status == 200
 
 
 @pytest.mark.parametrize("path", ["/health", "/ready", "/api/amd/health", "/api/amd/ready", "/openapi.json"])
-def test_some_things_are_for_everyone(path: str) -> None:
-    """Health and the API's form need no key."""
+def test_public_routes_need_no_key(path: str) -> None:
+    """Health checks and the OpenAPI document are public."""
 
     @served(start=False)
-    async def ask(lab: Lab) -> None:
-        lab.key("ada")
-        assert (await lab.client.get(path)).status == 200
+    async def ask(harness: ApiHarness) -> None:
+        harness.key("ada")
+        assert (await harness.client.get(path)).status == 200
 
     ask()
 
 
 @served(start=False)
-async def test_without_keys_the_local_user_is_an_operator(lab: Lab) -> None:
-    """On loopback with no key in the store, whoever asks is `local` and may see all."""
-    place = (await lab.client.submit()).json()["urls"]["self"]
-    assert (await lab.client.get(place)).json()["owner"] == "local"
-    assert (await lab.client.get("/api/amd/submissions?all=1")).status == 200
+async def test_without_keys_the_local_user_is_an_operator(harness: ApiHarness) -> None:
+    """On loopback without any key in the store, the caller is `local` and sees everything."""
+    place = (await harness.client.submit()).json()["urls"]["self"]
+    assert (await harness.client.get(place)).json()["owner"] == "local"
+    assert (await harness.client.get("/api/amd/submissions?all=1")).status == 200
 
 
 @pytest.mark.parametrize(
@@ -110,12 +110,12 @@ async def test_without_keys_the_local_user_is_an_operator(lab: Lab) -> None:
         ("", 403),
     ],
 )
-def test_a_name_bent_to_this_machine_is_refused(host: str, status: int) -> None:
-    """Without keys only this machine's own names are served, or any page could rebind its name."""
+def test_dns_rebinding_is_rejected(host: str, status: int) -> None:
+    """Without keys, only requests for this machine's own host names are served."""
 
     @served(start=False)
-    async def ask(lab: Lab) -> None:
-        assert (await Client(lab.client.app, host=host).get("/api/amd/gpus")).status == status
+    async def ask(harness: ApiHarness) -> None:
+        assert (await Client(harness.client.app, host=host).get("/api/amd/gpus")).status == status
 
     ask()
 
@@ -130,21 +130,21 @@ def test_a_name_bent_to_this_machine_is_refused(host: str, status: int) -> None:
         ("http://localhost.evil.example", 403),
     ],
 )
-def test_a_page_of_another_site_cannot_submit(origin: str, status: int) -> None:
-    """Without keys, a browser says whose page it is, and that page must be this machine's."""
+def test_csrf_is_rejected(origin: str, status: int) -> None:
+    """Without keys, a POST with the Origin of another site gets 403."""
 
     @served(start=False)
-    async def ask(lab: Lab) -> None:
+    async def ask(harness: ApiHarness) -> None:
         body = {"solution_code": "// x", "problem": "relu"}
-        answer = await lab.client.post("/api/amd/submit", body, origin=origin, accept="application/json")
+        answer = await harness.client.post("/api/amd/submit", body, origin=origin, accept="application/json")
         assert answer.status == status
 
     ask()
 
 
 @served(start=False)
-async def test_with_a_key_any_name_serves(lab: Lab) -> None:
-    """Behind a proxy with a name of its own the key is what counts."""
-    key = lab.key("ada")
-    client = Client(lab.client.app, key=key, host="kernels.example")
+async def test_any_host_is_accepted_with_a_key(harness: ApiHarness) -> None:
+    """Behind a proxy with its own host name, the key is sufficient."""
+    key = harness.key("ada")
+    client = Client(harness.client.app, key=key, host="kernels.example")
     assert (await client.get("/api/amd/gpus", origin="https://kernels.example")).status == 200

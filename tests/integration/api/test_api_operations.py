@@ -1,4 +1,4 @@
-"""The service at a glance over HTTP: VMs, queue, lanes and money, live, and each user's own alone."""
+"""The operations view over HTTP: VMs, queue, timelines, credits, the change stream and visibility."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.api_harness import Client, Exchange, Lab, parse_events, served
+from tests.support.api_harness import ApiHarness, Client, Exchange, parse_events, served
 from warmfront.store.records import Role
 from warmfront.testing.fake_listeners import Kernel
 
@@ -31,9 +31,9 @@ def _seconds(piece: dict[str, Any]) -> float:
 
 
 @served()
-async def test_nothing_yet_is_shown_as_nothing(lab: Lab) -> None:
-    """A new service has no VM, nobody waiting and all of its credits."""
-    seen = await _look(lab.client)
+async def test_a_new_service_is_empty(harness: ApiHarness) -> None:
+    """A new service has no VM, an empty queue and all of its credits."""
+    seen = await _look(harness.client)
     assert (seen["vms"], seen["lanes"], seen["costs_by_day"], seen["costs_by_user"]) == ([], [], [], [])
     assert seen["queue"] == {"length": 0, "items": []}
     assert (seen["tasks"]["completed"], seen["tasks"]["cost_usd"]) == (0, None)
@@ -43,11 +43,11 @@ async def test_nothing_yet_is_shown_as_nothing(lab: Lab) -> None:
 
 
 @served()
-async def test_a_lane_tells_a_vms_life(lab: Lab) -> None:
-    """It booted, worked and is idle since; the piece that goes on reaches to now."""
-    await lab.client.submit(accept="*/*")
+async def test_a_timeline_has_the_phases_of_a_vm(harness: ApiHarness) -> None:
+    """Provisioning, work and idle follow each other; the open segment ends now."""
+    await harness.client.submit(accept="*/*")
     await asyncio.sleep(30)
-    seen = await _look(lab.client)
+    seen = await _look(harness.client)
     (lane,) = seen["lanes"]
     assert [piece["meter"] for piece in lane["pieces"]][:1] == ["PROVISIONING"]
     assert [piece["meter"] for piece in lane["pieces"]][-2:] == ["WORK", "IDLE"]
@@ -56,27 +56,27 @@ async def test_a_lane_tells_a_vms_life(lab: Lab) -> None:
     assert _seconds(lane["pieces"][-1]) == pytest.approx(30, abs=1)
     (vm,) = seen["vms"]
     assert (vm["state"], vm["tasks"], vm["id"]) == ("IDLE", [], lane["vm_id"])
-    assert vm["cost_usd"] == pytest.approx(float(lab.provider.spent_usd()), abs=1e-5)
+    assert vm["cost_usd"] == pytest.approx(float(harness.provider.spent_usd()), abs=1e-5)
 
 
 @served()
-async def test_a_vm_that_is_over_keeps_its_lane(lab: Lab) -> None:
-    """It is alive no more, and its lane is there as long as it reaches into the hours asked for."""
-    await lab.client.submit(accept="*/*")
-    await asyncio.sleep(lab.settings.idle_timeout_s + 60)
-    assert (await _look(lab.client))["vms"] == []
-    assert len((await _look(lab.client, "?hours=1"))["lanes"]) == 1
+async def test_an_ended_vm_keeps_its_timeline(harness: ApiHarness) -> None:
+    """It is not among the live VMs, but its timeline is listed while it overlaps the requested hours."""
+    await harness.client.submit(accept="*/*")
+    await asyncio.sleep(harness.settings.idle_timeout_s + 60)
+    assert (await _look(harness.client))["vms"] == []
+    assert len((await _look(harness.client, "?hours=1"))["lanes"]) == 1
     await asyncio.sleep(3600)
-    assert (await _look(lab.client, "?hours=1"))["lanes"] == []
-    assert len((await _look(lab.client))["lanes"]) == 1
+    assert (await _look(harness.client, "?hours=1"))["lanes"] == []
+    assert len((await _look(harness.client))["lanes"]) == 1
 
 
 @served(max_vms=1)
-async def test_others_are_seen_as_nobody(lab: Lab) -> None:
-    """A user sees that a VM is busy and that someone waits; who and what, only of their own."""
-    ada, bob, eve = lab.user("ada"), lab.user("bob"), lab.user("eve", Role.OPERATOR)
+async def test_other_users_are_anonymous(harness: ApiHarness) -> None:
+    """A user sees that a VM is busy and the queue is not empty, but details only of their own submissions."""
+    ada, bob, eve = harness.user("ada"), harness.user("bob"), harness.user("eve", Role.OPERATOR)
     running = (await ada.submit(solution_code=SLOW, problem="relu")).json()["id"]
-    await asyncio.sleep(lab.provider.typical_boot_s("MI300X") + 30)
+    await asyncio.sleep(harness.provider.typical_boot_s("MI300X") + 30)
     waiting = (await bob.submit()).json()["id"]
     await asyncio.sleep(1)
     of_ada, of_bob, of_eve = [await _look(client) for client in (ada, bob, eve)]
@@ -98,14 +98,14 @@ async def test_others_are_seen_as_nobody(lab: Lab) -> None:
 
 
 @served()
-async def test_the_money_adds_up(lab: Lab) -> None:
-    """Days, users and the burn-down all come to what the provider asks; users see their own part alone."""
-    ada, bob, eve = lab.user("ada"), lab.user("bob"), lab.user("eve", Role.OPERATOR)
+async def test_costs_add_up(harness: ApiHarness) -> None:
+    """Days, users and the burn-down add up to the provider's bill; users see only their own part."""
+    ada, bob, eve = harness.user("ada"), harness.user("bob"), harness.user("eve", Role.OPERATOR)
     await ada.submit(accept="*/*")
     await bob.submit(accept="*/*")
-    await asyncio.sleep(lab.settings.idle_timeout_s + 60)
+    await asyncio.sleep(harness.settings.idle_timeout_s + 60)
     seen = await _look(eve)
-    bill = pytest.approx(float(lab.provider.spent_usd()), abs=5e-6)
+    bill = pytest.approx(float(harness.provider.spent_usd()), abs=5e-6)
     assert sum(day["cost_usd"] for day in seen["costs_by_day"]) == bill
     assert sum(row["cost_usd"] for day in seen["costs_by_day"] for row in day["meters"]) == bill
     assert sum(row["cost_usd"] for row in seen["costs_by_user"]) == bill
@@ -123,43 +123,43 @@ async def test_the_money_adds_up(lab: Lab) -> None:
 
 
 @served()
-async def test_a_vm_alive_burns_its_rate(lab: Lab) -> None:
-    """What it costs an hour is told, and what it came to since its last interval is in the last point."""
-    await lab.client.submit(accept="*/*")
+async def test_a_live_vm_burns_its_rate(harness: ApiHarness) -> None:
+    """The hourly rate is shown, and the last point of the burn-down includes the open interval."""
+    await harness.client.submit(accept="*/*")
     await asyncio.sleep(100)
-    money = (await _look(lab.client))["money"]
-    assert money["burn_usd_per_h"] == float(lab.provider.billing("MI300X").rate_usd_per_h)
+    money = (await _look(harness.client))["money"]
+    assert money["burn_usd_per_h"] == float(harness.provider.billing("MI300X").rate_usd_per_h)
     assert money["burn_down"][-1]["remaining_usd"] == money["remaining_usd"]
-    assert 1400 - money["remaining_usd"] == pytest.approx(float(lab.provider.spent_usd()), abs=1e-5)
+    assert 1400 - money["remaining_usd"] == pytest.approx(float(harness.provider.spent_usd()), abs=1e-5)
 
 
 @pytest.mark.parametrize("query", ["?hours=0", "?hours=25", "?hours=many"])
-def test_hours_are_of_one_day(query: str) -> None:
-    """Anything else is refused by name."""
+def test_hours_out_of_range_are_rejected(query: str) -> None:
+    """The response is 422 and names the parameter."""
 
     @served(start=False)
-    async def ask(lab: Lab) -> None:
-        answer = await lab.client.get(PLACE + query)
+    async def ask(harness: ApiHarness) -> None:
+        answer = await harness.client.get(PLACE + query)
         assert (answer.status, answer.json()["field"]) == (422, "hours")
 
     ask()
 
 
 async def _event(exchange: Exchange) -> dict[str, Any]:
-    """The next event; comments are passed over."""
+    """Return the next event; skip comments."""
     while True:
-        piece = await exchange.piece()
+        piece = await exchange.next_chunk()
         assert piece is not None
         if events := parse_events(piece):
             return events[0]
 
 
 @served()
-async def test_a_change_is_told_as_it_comes(lab: Lab) -> None:
-    """The first event comes at once; then a VM boots, gets busy and idle, with no one asking."""
-    stream = lab.client.begin("GET", f"{PLACE}/stream")
+async def test_changes_are_streamed(harness: ApiHarness) -> None:
+    """The first event is sent immediately; then one for each state of a VM."""
+    stream = harness.client.begin("GET", f"{PLACE}/stream")
     assert (await _event(stream))["pool"] == {}
-    await lab.client.submit(solution_code=SLOW)
+    await harness.client.submit(solution_code=SLOW)
     pools: list[dict[str, int]] = []
     while not pools or "IDLE" not in pools[-1]:
         event = await _event(stream)
@@ -174,47 +174,47 @@ async def test_a_change_is_told_as_it_comes(lab: Lab) -> None:
 
 
 @served()
-async def test_quick_changes_are_told_together(lab: Lab) -> None:
-    """A hundred submissions at once are no hundred events: at most two come in a second."""
-    stream = lab.client.begin("GET", f"{PLACE}/stream")
+async def test_quick_changes_are_combined(harness: ApiHarness) -> None:
+    """A hundred submissions at once cause at most two events per second."""
+    stream = harness.client.begin("GET", f"{PLACE}/stream")
     await _event(stream)
-    before = lab.clock.now()
+    before = harness.clock.now()
     for _ in range(100):
-        await lab.client.submit()
-    told = 0
+        await harness.client.submit()
+    events = 0
     while (await _event(stream))["queue_length"] < 50:
-        told += 1
-    assert told <= 2 * (lab.clock.now() - before) + 1
+        events += 1
+    assert events <= 2 * (harness.clock.now() - before) + 1
     stream.gone.set()
 
 
 @served()
-async def test_silence_is_kept_awake(lab: Lab) -> None:
-    """While nothing changes there is a comment every 15 s and no event."""
-    stream = lab.client.begin("GET", f"{PLACE}/stream")
+async def test_a_silent_stream_sends_keep_alives(harness: ApiHarness) -> None:
+    """Without a change, a comment is sent every 15 s and no event."""
+    stream = harness.client.begin("GET", f"{PLACE}/stream")
     await _event(stream)
-    before = lab.clock.now()
-    comment = await stream.piece()
+    before = harness.clock.now()
+    comment = await stream.next_chunk()
     assert comment is not None
     assert comment.startswith(b":")
-    assert lab.clock.now() - before == pytest.approx(15, abs=0.1)
+    assert harness.clock.now() - before == pytest.approx(15, abs=0.1)
     stream.gone.set()
 
 
 @served()
-async def test_a_stream_ends_after_as_many_as_asked_for(lab: Lab) -> None:
-    """`?limit=1` is the state of things, once."""
-    answer = await lab.client.get(f"{PLACE}/stream?limit=1")
+async def test_limit_ends_the_stream(harness: ApiHarness) -> None:
+    """`?limit=1` sends the current state once."""
+    answer = await harness.client.get(f"{PLACE}/stream?limit=1")
     (event,) = answer.events()
     assert (event["queue_length"], event["alerted"]) == (0, False)
 
 
 @served()
-async def test_streams_end_with_the_service(lab: Lab) -> None:
-    """Whoever follows is let go when the service stops."""
-    stream = lab.client.begin("GET", f"{PLACE}/stream")
+async def test_streams_end_when_the_service_stops(harness: ApiHarness) -> None:
+    """Open streams are closed when the service stops."""
+    stream = harness.client.begin("GET", f"{PLACE}/stream")
     await _event(stream)
     await asyncio.sleep(1)
-    lab.log.close()
+    harness.log.close()
     assert stream.task is not None
     await stream.task

@@ -1,4 +1,4 @@
-"""What is said before anything is handed in: what it takes, what it costs, and what was solved so far."""
+"""Quotes, and the solutions of problems."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.api_harness import Client, Lab, served
+from tests.support.api_harness import ApiHarness, Client, served
 from warmfront.testing.fake_listeners import Kernel
 from warmfront.verdicts import Verdict
 
@@ -27,11 +27,11 @@ async def _problems(client: Client) -> dict[str, Any]:
 
 
 @served()
-async def test_a_quote_is_cold_then_warm(lab: Lab) -> None:
-    """Without a VM it has to start, which takes longer and costs more than one that waits already."""
-    cold = await _quote(lab.client)
-    await lab.client.submit(accept="*/*")
-    warm = await _quote(lab.client)
+async def test_a_quote_is_cold_then_warm(harness: ApiHarness) -> None:
+    """A VM that has to be provisioned takes longer and costs more than a warm one."""
+    cold = await _quote(harness.client)
+    await harness.client.submit(accept="*/*")
+    warm = await _quote(harness.client)
     assert (cold["vm_state"], warm["vm_state"]) == ("COLD_START", "WARM_REUSE")
     assert cold["total_s"] > cold["wait_s"] > warm["wait_s"] == 0.0 < warm["total_s"]
     assert cold["cost_usd"] > warm["cost_usd"] > 0
@@ -41,35 +41,35 @@ async def test_a_quote_is_cold_then_warm(lab: Lab) -> None:
 
 
 @served()
-async def test_an_xray_needs_no_vm(lab: Lab) -> None:
-    """It waits for none and costs nothing."""
-    quote = await _quote(lab.client, "&endpoint=xray")
+async def test_an_xray_needs_no_vm(harness: ApiHarness) -> None:
+    """Its quote has no wait and no cost."""
+    quote = await _quote(harness.client, "&endpoint=xray")
     assert (quote["vm_state"], quote["total_s"], quote["cost_usd"]) == (None, 0, 0)
 
 
 @served(credits_usd=Decimal("0.10"))
-async def test_a_quote_says_that_the_credits_do_not_reach(lab: Lab) -> None:
-    """The refusal that a submission would get is in the quote, in the same words."""
-    refusal = (await _quote(lab.client))["refusal"]
-    verdict = (await lab.client.submit(accept="*/*")).events()[-1]
+async def test_a_quote_reports_exhausted_credits(harness: ApiHarness) -> None:
+    """`refusal` has the same text as the verdict that a submission would get."""
+    refusal = (await _quote(harness.client))["refusal"]
+    verdict = (await harness.client.submit(accept="*/*")).events()[-1]
     assert verdict["status"] == refusal["code"] == "BUDGET_EXCEEDED"
     assert refusal["detail"] == verdict["message"]
     assert "AMD_GRANT_CREDITS_TOTAL" in refusal["hint"]
 
 
 @served(credits_usd=Decimal("1.50"))
-async def test_a_warm_vm_is_quoted_where_no_second_one_would_fit(lab: Lab) -> None:
-    """What counts is one task more on the VM that there is, and asking reserves nothing."""
-    await lab.client.submit(accept="*/*")
-    before = lab.orchestrator.budget_status()
-    assert (await _quote(lab.client))["refusal"] is None
-    assert lab.orchestrator.budget_status().reserved_usd == before.reserved_usd
+async def test_a_warm_vm_is_quoted_if_the_credits_cover_no_second_vm(harness: ApiHarness) -> None:
+    """One more task on the existing VM is affordable, and a quote reserves nothing."""
+    await harness.client.submit(accept="*/*")
+    before = harness.orchestrator.budget_status()
+    assert (await _quote(harness.client))["refusal"] is None
+    assert harness.orchestrator.budget_status().reserved_usd == before.reserved_usd
 
 
 @served(daily_budget_usd=Decimal("0.0001"))
-async def test_a_quote_says_that_the_day_is_spent(lab: Lab) -> None:
-    """Only the user who spent it is told so."""
-    ada, bob = lab.user("ada"), lab.user("bob")
+async def test_a_quote_reports_an_exceeded_daily_budget(harness: ApiHarness) -> None:
+    """Only the user who exceeded it gets the refusal."""
+    ada, bob = harness.user("ada"), harness.user("bob")
     await ada.submit(accept="*/*")
     assert "Daily cap" in (await _quote(ada))["refusal"]["detail"]
     assert (await _quote(bob))["refusal"] is None
@@ -84,21 +84,21 @@ async def test_a_quote_says_that_the_day_is_spent(lab: Lab) -> None:
         ("?problem=relu&endpoint=train", "endpoint"),
     ],
 )
-def test_a_quote_for_nothing_is_refused(query: str, field: str) -> None:
-    """What could not be submitted has no quote; the field is named."""
+def test_an_invalid_quote_request_is_rejected(query: str, field: str) -> None:
+    """The response is 422 and names the parameter."""
 
     @served(start=False)
-    async def ask(lab: Lab) -> None:
-        answer = await lab.client.get(f"/api/amd/quote{query}")
+    async def ask(harness: ApiHarness) -> None:
+        answer = await harness.client.get(f"/api/amd/quote{query}")
         assert (answer.status, answer.json()["field"]) == (422, field)
 
     ask()
 
 
 @served()
-async def test_problems_know_their_solutions(lab: Lab) -> None:
-    """Accepted ones are counted for all, the best time is by GPU, and `solved` is the caller's own."""
-    ada, bob = lab.user("ada"), lab.user("bob")
+async def test_problems_have_their_best_times(harness: ApiHarness) -> None:
+    """Accepted submissions of all users count, the best time is per GPU, and `solved` is about the caller."""
+    ada, bob = harness.user("ada"), harness.user("bob")
     wrong = Kernel(key="w", verdict=Verdict.WRONG_ANSWER).source()
     await ada.submit(accept="*/*", endpoint="submit", problem="relu")
     await ada.submit(accept="*/*", endpoint="submit", problem="relu")
@@ -114,8 +114,8 @@ async def test_problems_know_their_solutions(lab: Lab) -> None:
 
 
 @served(start=False)
-async def test_every_problem_has_a_formula(lab: Lab) -> None:
-    """It is TeX, without the signs around it."""
-    for item in (await lab.client.get("/api/amd/problems")).json()["items"]:
+async def test_every_problem_has_a_formula(harness: ApiHarness) -> None:
+    """The formula is TeX without delimiters."""
+    for item in (await harness.client.get("/api/amd/problems")).json()["items"]:
         assert item["formula"], item["slug"]
         assert "$" not in item["formula"]

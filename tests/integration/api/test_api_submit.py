@@ -1,4 +1,4 @@
-"""Handing in a kernel over HTTP: what is taken, how it is answered, and what is refused unstored."""
+"""Submitting kernels over HTTP: responses, validation, idempotency and quotas."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.support.api_harness import BROKEN, GOOD, Lab, served
+from tests.support.api_harness import BROKEN, GOOD, ApiHarness, served
 from warmfront.store import key_queries, ledger_queries, submission_queries
 from warmfront.store.records import LedgerEntry, Meter, Role
 
 
 @served()
-async def test_a_submission_is_answered_with_its_events(lab: Lab) -> None:
-    """Whoever takes anything gets the stream, from the first event to the verdict, ids without gap."""
-    answer = await lab.client.submit(accept="*/*")
+async def test_a_submission_responds_with_its_events(harness: ApiHarness) -> None:
+    """With Accept: */* the response is the stream, up to the verdict, with ids without gaps."""
+    answer = await harness.client.submit(accept="*/*")
     events = answer.events()
     assert answer.status == 200
     assert answer.headers["content-type"].startswith("text/event-stream")
@@ -29,23 +29,23 @@ async def test_a_submission_is_answered_with_its_events(lab: Lab) -> None:
 
 
 @served()
-async def test_the_second_submission_finds_a_warm_vm(lab: Lab) -> None:
-    """A VM that is warm is used again, and no PROVISIONING is shown."""
-    await lab.client.submit(accept="text/event-stream")
-    events = (await lab.client.submit(accept="text/event-stream")).events()
+async def test_the_second_submission_reuses_the_vm(harness: ApiHarness) -> None:
+    """A warm VM is reused, and there is no PROVISIONING event."""
+    await harness.client.submit(accept="text/event-stream")
+    events = (await harness.client.submit(accept="text/event-stream")).events()
     ready = next(event for event in events if event["status"] == "VM_READY")
     assert ready["vm_state"] == "WARM_REUSE"
     assert "PROVISIONING" not in {event["status"] for event in events}
 
 
 @served()
-async def test_json_is_answered_at_once(lab: Lab) -> None:
-    """A client that asks for JSON gets 202, the id, and where to go on."""
-    answer = await lab.client.submit(accept="application/json")
+async def test_json_is_sent_immediately(harness: ApiHarness) -> None:
+    """A client that accepts JSON gets 202 with the id and the paths of the submission."""
+    answer = await harness.client.submit(accept="application/json")
     assert answer.status == 202
     assert answer.json()["status"] == "IN_QUEUE"
     assert answer.headers["location"] == answer.json()["urls"]["self"]
-    followed = await lab.client.get(answer.json()["urls"]["events"])
+    followed = await harness.client.get(answer.json()["urls"]["events"])
     assert followed.events()[-1]["status"] == "CHECKED"
 
 
@@ -61,31 +61,31 @@ async def test_json_is_answered_at_once(lab: Lab) -> None:
         ("application/json, */*;q=0.1", 202),
     ],
 )
-def test_the_better_liked_form_is_sent(accept: str, status: int) -> None:
-    """Where both are taken, the stream is sent unless JSON is preferred."""
+def test_the_preferred_media_type_is_sent(accept: str, status: int) -> None:
+    """The stream is sent unless the Accept header prefers JSON."""
 
     @served()
-    async def ask(lab: Lab) -> None:
-        assert (await lab.client.submit(accept=accept, solution_code=BROKEN)).status == status
+    async def ask(harness: ApiHarness) -> None:
+        assert (await harness.client.submit(accept=accept, solution_code=BROKEN)).status == status
 
     ask()
 
 
 @served()
-async def test_a_source_that_does_not_compile_costs_nothing(lab: Lab) -> None:
-    """It ends at admission: no VM, no dollar."""
-    events = (await lab.client.submit(accept="*/*", solution_code=BROKEN)).events()
+async def test_a_source_that_does_not_compile_costs_nothing(harness: ApiHarness) -> None:
+    """It ends after the X-ray, without a VM and without cost."""
+    events = (await harness.client.submit(accept="*/*", solution_code=BROKEN)).events()
     assert [event["status"] for event in events] == ["IN_QUEUE", "XRAY", "COMPILE_ERROR"]
-    assert not lab.provider.vms
+    assert not harness.provider.vms
     assert events[-1]["cost_usd"] == 0
 
 
 @served()
-async def test_what_is_left_out_has_a_default(lab: Lab) -> None:
-    """Code and problem are enough: the default GPU, the problem's first dtype, HIP, `submit`."""
+async def test_omitted_fields_have_defaults(harness: ApiHarness) -> None:
+    """Defaults: the service's GPU, the problem's first dtype, HIP and `submit`."""
     body = {"solution_code": GOOD, "problem": "leaky-relu"}
-    taken = await lab.client.post("/api/amd/submit", body, accept="application/json")
-    one = (await lab.client.get(taken.json()["urls"]["self"])).json()
+    taken = await harness.client.post("/api/amd/submit", body, accept="application/json")
+    one = (await harness.client.get(taken.json()["urls"]["self"])).json()
     assert (one["gpu_type"], one["dtype"], one["language"], one["endpoint"]) == (
         "MI300X",
         "float32",
@@ -95,10 +95,10 @@ async def test_what_is_left_out_has_a_default(lab: Lab) -> None:
 
 
 @served()
-async def test_an_alias_is_stored_as_its_problem(lab: Lab) -> None:
-    """Boards and filters see one name for one problem."""
-    taken = await lab.client.submit(problem="sort")
-    assert (await lab.client.get(taken.json()["urls"]["self"])).json()["problem"] == "array-sort"
+async def test_an_alias_is_stored_as_its_problem(harness: ApiHarness) -> None:
+    """Leaderboards and filters use the slug."""
+    taken = await harness.client.submit(problem="sort")
+    assert (await harness.client.get(taken.json()["urls"]["self"])).json()["problem"] == "array-sort"
 
 
 BAD_FIELDS: list[tuple[dict[str, Any], str, str]] = [
@@ -126,32 +126,32 @@ BAD_FIELDS: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("fields", "field", "words"), BAD_FIELDS)
-def test_a_bad_field_is_named(fields: dict[str, Any], field: str, words: str) -> None:
-    """422 names the field, shows the value and says what is allowed; nothing is stored."""
+def test_an_invalid_field_is_named(fields: dict[str, Any], field: str, words: str) -> None:
+    """422 has the field, its value and what is allowed; nothing is stored."""
 
     @served(start=False)
-    async def ask(lab: Lab) -> None:
-        answer = await lab.client.submit(**fields)
+    async def ask(harness: ApiHarness) -> None:
+        answer = await harness.client.submit(**fields)
         assert answer.status == 422
         assert answer.headers["content-type"] == "application/problem+json"
         refusal = answer.json()
         assert (refusal["status"], refusal["code"], refusal["field"]) == (422, "BAD_REQUEST", field)
         assert words in refusal["detail"]
         assert len(refusal["detail"]) < 400
-        assert lab.database.run(submission_queries.page).items == []
+        assert harness.database.run(submission_queries.page).items == []
 
     ask()
 
 
 @pytest.mark.parametrize("missing", ["solution_code", "problem"])
 def test_a_missing_field_is_named(missing: str) -> None:
-    """What is required and not there is said by name."""
+    """422 has the name of the required field."""
 
     @served(start=False)
-    async def ask(lab: Lab) -> None:
+    async def ask(harness: ApiHarness) -> None:
         body = {"solution_code": GOOD, "problem": "leaky-relu"}
         del body[missing]
-        answer = await lab.client.post("/api/amd/submit", body)
+        answer = await harness.client.post("/api/amd/submit", body)
         assert (answer.status, answer.json()["field"]) == (422, missing)
         assert "required" in answer.json()["detail"]
 
@@ -174,13 +174,13 @@ def test_a_missing_field_is_named(missing: str) -> None:
         (b"{}", "", 415),
     ],
 )
-def test_what_is_not_a_json_object_is_refused(body: bytes, media_type: str, status: int) -> None:
-    """Not JSON, not an object, not UTF-8, nested without end, not said to be JSON: each is told."""
+def test_a_body_that_is_not_a_json_object_is_rejected(body: bytes, media_type: str, status: int) -> None:
+    """Each kind of malformed body has its own status and message."""
 
     @served(start=False)
-    async def ask(lab: Lab) -> None:
+    async def ask(harness: ApiHarness) -> None:
         headers = {"content-type": media_type} if media_type else {}
-        answer = await lab.client.ask("POST", "/api/amd/submit", [body], headers)
+        answer = await harness.client.ask("POST", "/api/amd/submit", [body], headers)
         assert answer.status == status
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.json()["detail"]
@@ -189,9 +189,9 @@ def test_what_is_not_a_json_object_is_refused(body: bytes, media_type: str, stat
 
 
 @served(start=False)
-async def test_a_body_said_to_be_too_large_is_not_read(lab: Lab) -> None:
-    """Its length is enough: 413 before a byte of it is asked for."""
-    exchange = lab.client.begin(
+async def test_a_large_content_length_is_rejected_unread(harness: ApiHarness) -> None:
+    """413 is sent before any of the body is read."""
+    exchange = harness.client.begin(
         "POST", "/api/amd/submit", [b"x"], {"content-length": "600000", "content-type": "application/json"}
     )
     start = await exchange.sent.get()
@@ -200,59 +200,59 @@ async def test_a_body_said_to_be_too_large_is_not_read(lab: Lab) -> None:
 
 
 @served(start=False)
-async def test_a_body_that_turns_out_too_large_is_not_read_on(lab: Lab) -> None:
-    """Without a length it is counted, and reading stops at the limit."""
+async def test_a_large_chunked_body_is_rejected(harness: ApiHarness) -> None:
+    """Without Content-Length the bytes are counted, and reading stops at the limit."""
     pieces = [b"x" * 65536] * 100
-    exchange = lab.client.begin("POST", "/api/amd/submit", pieces, {"content-type": "application/json"})
+    exchange = harness.client.begin("POST", "/api/amd/submit", pieces, {"content-type": "application/json"})
     start = await exchange.sent.get()
     assert start["status"] == 413
     assert exchange.pulled == 9
 
 
 @served()
-async def test_the_same_key_is_the_same_submission(lab: Lab) -> None:
-    """A client that did not hear the answer asks again, and nothing is done twice."""
+async def test_the_same_idempotency_key_returns_the_same_submission(harness: ApiHarness) -> None:
+    """A retry after a lost response creates nothing."""
     body = {"solution_code": GOOD, "problem": "leaky-relu"}
     headers = {"accept": "application/json", "idempotency-key": "once"}
-    first = await lab.client.post("/api/amd/submit", body, **headers)
-    again = await lab.client.post("/api/amd/submit", body, **headers)
-    other = await lab.client.post("/api/amd/submit", {**body, "endpoint": "xray"}, **headers)
+    first = await harness.client.post("/api/amd/submit", body, **headers)
+    again = await harness.client.post("/api/amd/submit", body, **headers)
+    other = await harness.client.post("/api/amd/submit", {**body, "endpoint": "xray"}, **headers)
     assert again.json()["id"] == first.json()["id"]
     assert (other.status, other.json()["code"]) == (409, "CONFLICT")
-    assert len(lab.database.run(submission_queries.page).items) == 1
+    assert len(harness.database.run(submission_queries.page).items) == 1
 
 
 @served(start=False)
-async def test_the_same_key_of_another_user_is_another(lab: Lab) -> None:
-    """Keys are a user's own."""
+async def test_idempotency_keys_are_per_user(harness: ApiHarness) -> None:
+    """The same key of another user creates another submission."""
     body, headers = {"solution_code": GOOD, "problem": "relu"}, {"accept": "application/json"}
     ids = [
-        (await lab.user(name).post("/api/amd/submit", body, idempotency_key="k", **headers)).json()["id"]
+        (await harness.user(name).post("/api/amd/submit", body, idempotency_key="k", **headers)).json()["id"]
         for name in ("ada", "bob")
     ]
     assert ids[0] != ids[1]
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "a b", "k\xe9y"])
-def test_a_strange_idempotency_key_is_refused(key: str) -> None:
-    """It is kept, so it has a form."""
+def test_an_invalid_idempotency_key_is_rejected(key: str) -> None:
+    """Only short printable ASCII is accepted, because the key is stored."""
 
     @served(start=False)
-    async def ask(lab: Lab) -> None:
+    async def ask(harness: ApiHarness) -> None:
         body = {"solution_code": GOOD, "problem": "relu"}
-        answer = await lab.client.post("/api/amd/submit", body, idempotency_key=key)
+        answer = await harness.client.post("/api/amd/submit", body, idempotency_key=key)
         assert (answer.status, answer.json()["field"]) == (422, "Idempotency-Key")
 
     ask()
 
 
 @served(start=False)
-async def test_a_problem_of_ones_own_takes_an_operator(lab: Lab) -> None:
-    """problem_def is Python: 403 for users, taken and kept for operators."""
+async def test_problem_def_requires_an_operator(harness: ApiHarness) -> None:
+    """problem_def gets 403 for users and is accepted and stored for operators."""
     source = "class Mine: ...\n"
-    refused = await lab.user("ada").submit(problem="mine", problem_def=source)
+    refused = await harness.user("ada").submit(problem="mine", problem_def=source)
     assert (refused.status, refused.json()["code"]) == (403, "NOT_ALLOWED")
-    operator = lab.user("eve", Role.OPERATOR)
+    operator = harness.user("eve", Role.OPERATOR)
     taken = await operator.submit(problem="mine", problem_def=source)
     assert taken.status == 202
     assert (await operator.get(taken.json()["urls"]["code"])).json()["problem_def"] == source
@@ -266,51 +266,53 @@ async def test_a_problem_of_ones_own_takes_an_operator(lab: Lab) -> None:
         ({"problem_def": ""}, "problem_def"),
     ],
 )
-def test_a_problem_of_ones_own_has_a_form(fields: dict[str, Any], field: str) -> None:
-    """Its name, dtype and text are checked as far as they can be without running it."""
+def test_problem_def_is_validated(fields: dict[str, Any], field: str) -> None:
+    """Its name, dtype and text are checked without running it."""
 
     @served(start=False)
-    async def ask(lab: Lab) -> None:
-        answer = await lab.client.submit(**{"problem": "mine", "problem_def": "x = 1", **fields})
+    async def ask(harness: ApiHarness) -> None:
+        answer = await harness.client.submit(**{"problem": "mine", "problem_def": "x = 1", **fields})
         assert (answer.status, answer.json()["field"]) == (422, field)
 
     ask()
 
 
 @served(start=False, rate_limit_per_min=2)
-async def test_a_minute_has_so_many(lab: Lab) -> None:
-    """The one too many gets 429 and when to come again; others are not touched, and then it goes on."""
-    ada, bob = lab.user("ada"), lab.user("bob")
+async def test_the_rate_limit_per_minute(harness: ApiHarness) -> None:
+    """A request above it gets 429 with Retry-After; other users are not affected, and it resets."""
+    ada, bob = harness.user("ada"), harness.user("bob")
     answers = [await ada.submit() for _ in range(3)]
     assert [answer.status for answer in answers] == [202, 202, 429]
     assert answers[2].json()["code"] == "RATE_LIMIT_EXCEEDED"
     assert (await bob.submit()).status == 202
-    assert len(lab.database.run(submission_queries.page, owner="ada").items) == 2
+    assert len(harness.database.run(submission_queries.page, owner="ada").items) == 2
     await asyncio.sleep(int(answers[2].headers["retry-after"]))
     assert (await ada.submit()).status == 202
 
 
 @served(start=False, rate_limit_per_min=1)
-async def test_a_retry_at_the_limit_gets_its_submission(lab: Lab) -> None:
+async def test_a_retry_at_the_limit_gets_its_submission(harness: ApiHarness) -> None:
     """A retry with the same Idempotency-Key is not counted again and returns the first submission."""
     body = {"solution_code": GOOD, "problem": "leaky-relu", "endpoint": "checker"}
     answers = [
-        await lab.client.post("/api/amd/submit", body, accept="application/json", idempotency_key="k1")
+        await harness.client.post("/api/amd/submit", body, accept="application/json", idempotency_key="k1")
         for _ in range(3)
     ]
     assert [answer.status for answer in answers] == [202, 202, 202]
     assert len({answer.json()["id"] for answer in answers}) == 1
-    other = await lab.client.post("/api/amd/submit", body, accept="application/json", idempotency_key="k2")
+    other = await harness.client.post(
+        "/api/amd/submit", body, accept="application/json", idempotency_key="k2"
+    )
     assert (other.status, other.json()["code"]) == (429, "RATE_LIMIT_EXCEEDED")
 
 
 @served(start=False, daily_budget_usd=Decimal("2.00"))
-async def test_a_retry_after_the_daily_cap_gets_its_submission(lab: Lab) -> None:
+async def test_a_retry_after_the_daily_cap_gets_its_submission(harness: ApiHarness) -> None:
     """A retry of a submission that was accepted before the cap was used up is not refused."""
-    ada = lab.user("ada")
+    ada = harness.user("ada")
     body = {"solution_code": GOOD, "problem": "leaky-relu", "endpoint": "checker"}
     first = await ada.post("/api/amd/submit", body, accept="application/json", idempotency_key="k1")
-    _spent(lab)
+    _spent(harness)
     retry = await ada.post("/api/amd/submit", body, accept="application/json", idempotency_key="k1")
     assert (first.status, retry.status) == (202, 202)
     assert retry.json()["id"] == first.json()["id"]
@@ -318,27 +320,27 @@ async def test_a_retry_after_the_daily_cap_gets_its_submission(lab: Lab) -> None
 
 
 @served(start=False, daily_submissions=2)
-async def test_a_day_has_so_many(lab: Lab) -> None:
-    """The day's quota is counted apart, and what it refuses is not counted for the minute."""
-    answers = [await lab.client.submit() for _ in range(3)]
+async def test_the_rate_limit_per_day(harness: ApiHarness) -> None:
+    """It is separate, and a rejected request does not count towards the limit per minute."""
+    answers = [await harness.client.submit() for _ in range(3)]
     assert [answer.status for answer in answers] == [202, 202, 429]
     assert "per day" in answers[2].json()["detail"]
     assert 0 < int(answers[2].headers["retry-after"]) <= 86_400
 
 
 @served(start=False, rate_limit_per_min=600)
-async def test_a_thousand_at_once_are_counted_exactly(lab: Lab) -> None:
-    """Of 1,000 by one user 600 are stored and 400 are told to wait, while another user is served."""
-    ada, bob = lab.user("ada"), lab.user("bob")
+async def test_a_thousand_at_once_are_counted_exactly(harness: ApiHarness) -> None:
+    """Of 1,000 requests of one user, 600 are stored and 400 get 429; another user is served."""
+    ada, bob = harness.user("ada"), harness.user("bob")
     answers = await asyncio.gather(*(ada.submit() for _ in range(1000)), bob.submit())
     statuses = [answer.status for answer in answers]
     assert statuses[-1] == 202
     assert (statuses[:-1].count(202), statuses[:-1].count(429)) == (600, 400)
-    assert lab.database.run(submission_queries.queued_by, "ada") == 600
+    assert harness.database.run(submission_queries.queued_by, "ada") == 600
 
 
-def _spent(lab: Lab) -> None:
-    now = lab.clock.now()
+def _spent(harness: ApiHarness) -> None:
+    now = harness.clock.now()
     entry = LedgerEntry(
         vm_id="vm_x",
         meter=Meter.WORK,
@@ -347,26 +349,30 @@ def _spent(lab: Lab) -> None:
         amount_usd=Decimal("2.0131"),
         owner="ada",
     )
-    lab.database.run(ledger_queries.add, [entry])
+    harness.database.run(ledger_queries.add, [entry])
 
 
 @served(start=False, before=_spent, daily_budget_usd=Decimal("2.00"))
-async def test_a_day_has_so_many_dollars(lab: Lab) -> None:
-    """A user who spent the day's share gets 402 with the numbers; another user does not."""
-    answer = await lab.user("ada").submit()
+async def test_the_daily_budget_of_a_user(harness: ApiHarness) -> None:
+    """A user who has used it up gets 402 with the amounts; another user does not."""
+    answer = await harness.user("ada").submit()
     assert (answer.status, answer.json()["code"]) == (402, "BUDGET_EXCEEDED")
     assert "$2.0131 of $2.00 per day" in answer.json()["detail"]
-    assert (await lab.user("bob").submit()).status == 202
+    assert (await harness.user("bob").submit()).status == 202
 
 
 @served(start=False, before=_spent, team_daily_budget_usd=Decimal("2.00"))
-async def test_a_team_has_so_many_dollars_a_day(lab: Lab) -> None:
-    """What one member spent counts for all of the team, and for nobody else."""
-    _, of_ada = lab.database.run(key_queries.create, "ada", Role.USER, lab.clock.now(), team="kernels")
-    _, of_bob = lab.database.run(key_queries.create, "bob", Role.USER, lab.clock.now(), team="kernels")
+async def test_the_daily_budget_of_a_team(harness: ApiHarness) -> None:
+    """The spending of one member counts for the whole team and for no other user."""
+    _, of_ada = harness.database.run(
+        key_queries.create, "ada", Role.USER, harness.clock.now(), team="kernels"
+    )
+    _, of_bob = harness.database.run(
+        key_queries.create, "bob", Role.USER, harness.clock.now(), team="kernels"
+    )
     for secret in (of_ada, of_bob):
-        answer = await lab.client.with_key(secret).submit()
+        answer = await harness.client.with_key(secret).submit()
         assert (answer.status, answer.json()["code"]) == (402, "BUDGET_EXCEEDED")
         assert "Team kernels has spent $2.0131 of $2.00 per day" in answer.json()["detail"]
         assert "resets at midnight UTC" in answer.json()["detail"]
-    assert (await lab.user("cid").submit()).status == 202
+    assert (await harness.user("cid").submit()).status == 202

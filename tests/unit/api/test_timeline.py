@@ -1,4 +1,4 @@
-"""The lanes of VMs: what the ledger has, what is under way, and no more than a picture can show."""
+"""Timelines of VMs: ledger entries, the open segment, and condensing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warmfront.vm import VMInstance, VMState
 
 
 def _vm(state: VMState, **times: float) -> VMInstance:
-    return VMInstance(id="vm_1", provider="local", gpu="MI300X", state=state, created_at=100.0, **times)  # type: ignore[arg-type]  # times alone
+    return VMInstance(id="vm_1", provider="local", gpu="MI300X", state=state, created_at=100.0, **times)  # type: ignore[arg-type]  # only times
 
 
 def _entry(meter: Meter, start: float, end: float) -> LedgerEntry:
@@ -27,8 +27,8 @@ def _entry(meter: Meter, start: float, end: float) -> LedgerEntry:
     )
 
 
-def _shape(pieces: list[TimelineSegment]) -> list[tuple[Meter, float, float, bool]]:
-    return [(piece.meter, piece.started_at, piece.ended_at, piece.is_open) for piece in pieces]
+def _shape(segments: list[TimelineSegment]) -> list[tuple[Meter, float, float, bool]]:
+    return [(piece.meter, piece.started_at, piece.ended_at, piece.is_open) for piece in segments]
 
 
 RUNNING = RunningAttempt("vm_1", 180.0, "sub_2", "bob", "relu", "submit")
@@ -54,33 +54,31 @@ RUNNING = RunningAttempt("vm_1", 180.0, "sub_2", "bob", "relu", "submit")
         (_vm(VMState.TERMINATED, started_at=110.0, ready_at=150.0, ended_at=190.0), []),
     ],
 )
-def test_what_is_under_way_is_shown_too(
-    vm: VMInstance, expected: list[tuple[Meter, float, float, bool]]
-) -> None:
-    """From where the ledger ends to now, by the VM's state; a VM that is over has no such piece."""
+def test_the_open_segment_is_added(vm: VMInstance, expected: list[tuple[Meter, float, float, bool]]) -> None:
+    """It lasts from the last ledger entry until now and depends on the VM's state; an ended VM has none."""
     assert _shape(vm_timeline(vm, [], RUNNING, since=0.0, now=200.0)) == expected
 
 
 def test_only_work_has_an_owner() -> None:
-    """Boot and idle time are billed to someone too, but nobody ran then."""
+    """Provisioning and idle time are billed to a submission, but none ran then."""
     vm = _vm(VMState.BUSY, started_at=110.0, ready_at=120.0, metered_until=150.0)
-    pieces = vm_timeline(
+    segments = vm_timeline(
         vm, [_entry(Meter.IDLE, 120, 130), _entry(Meter.WORK, 130, 150)], RUNNING, since=0.0, now=200.0
     )
-    assert [piece.submission_id for piece in pieces] == [None, "sub_1", "sub_2"]
-    assert [piece.owner for piece in pieces] == [None, "ada", "bob"]
+    assert [piece.submission_id for piece in segments] == [None, "sub_1", "sub_2"]
+    assert [piece.owner for piece in segments] == [None, "ada", "bob"]
 
 
-def test_a_lane_is_cut_where_its_time_begins() -> None:
-    """What ended before is left out, what reaches in is cut, and an empty correction is no piece."""
+def test_a_timeline_is_clipped() -> None:
+    """Earlier segments are dropped, overlapping ones are clipped, and empty ones are dropped."""
     vm = _vm(VMState.TERMINATED, started_at=110.0, ended_at=170.0)
     entries = [_entry(Meter.IDLE, 110, 140), _entry(Meter.WORK, 140, 160), _entry(Meter.IDLE, 160, 160)]
     assert _shape(vm_timeline(vm, entries, None, since=150.0, now=200.0)) == [(Meter.WORK, 150, 160, False)]
 
 
-def test_many_pieces_become_few() -> None:
-    """Those of one slot are one, named after what took the most; the whole time is kept."""
-    pieces = [
+def test_many_segments_are_condensed() -> None:
+    """The segments of a slot become one with the longest meter; the total time is kept."""
+    segments = [
         TimelineSegment(meter=meter, started_at=start, ended_at=start + length)
         for number in range(MAX_SEGMENTS)
         for meter, start, length in (
@@ -88,16 +86,16 @@ def test_many_pieces_become_few() -> None:
             (Meter.IDLE, 10.0 * number + 7, 3.0),
         )
     ]
-    few = condense(pieces, 100.0)
+    few = condense(segments, 100.0)
     assert len(few) == MAX_SEGMENTS / 10
     assert {piece.meter for piece in few} == {Meter.WORK}
     assert (few[0].started_at, few[-1].ended_at) == (0.0, 10.0 * MAX_SEGMENTS)
     assert sum(piece.seconds for piece in few) == pytest.approx(10.0 * MAX_SEGMENTS)
 
 
-def test_few_pieces_stay_as_they_are() -> None:
-    """A second of work in a day is seen as long as there is room."""
-    pieces = [
+def test_few_segments_are_kept() -> None:
+    """Below the limit even a second of work in a day is kept."""
+    segments = [
         TimelineSegment(meter=Meter.WORK, started_at=5.0, ended_at=6.0, submission_id="sub_1", owner="ada")
     ]
-    assert condense(pieces, 86_400.0) == pieces
+    assert condense(segments, 86_400.0) == segments

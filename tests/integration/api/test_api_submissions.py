@@ -1,4 +1,4 @@
-"""Reading and stopping submissions over HTTP: one's own and nobody else's."""
+"""Reading, listing and cancelling submissions over HTTP, and who may do it."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.support.api_harness import GOOD, Client, Lab, served
+from tests.support.api_harness import GOOD, ApiHarness, Client, served
 from warmfront.store.records import Role
 from warmfront.testing.fake_listeners import Kernel
 from warmfront.verdicts import Verdict
 
 
 @served()
-async def test_a_finished_submission_shows_its_verdict(lab: Lab) -> None:
-    """One submission has all its fields, and its terminal event as `result`."""
-    events = (await lab.client.submit(accept="*/*", endpoint="submit", file_name="mine.hip")).events()
-    one = (await lab.client.get("/api/amd/submissions/sub_1")).json()
+async def test_a_finished_submission_shows_its_verdict(harness: ApiHarness) -> None:
+    """It has all fields, and the terminal event as `result`."""
+    events = (await harness.client.submit(accept="*/*", endpoint="submit", file_name="mine.hip")).events()
+    one = (await harness.client.get("/api/amd/submissions/sub_1")).json()
     assert (one["state"], one["verdict"], one["owner"], one["file_name"]) == (
         "DONE",
         "ACCEPTED",
@@ -31,19 +31,19 @@ async def test_a_finished_submission_shows_its_verdict(lab: Lab) -> None:
 
 
 @served(start=False)
-async def test_an_unfinished_submission_has_no_result(lab: Lab) -> None:
-    """Before the verdict there is none."""
-    await lab.client.submit()
-    one = (await lab.client.get("/api/amd/submissions/sub_1")).json()
+async def test_an_unfinished_submission_has_no_result(harness: ApiHarness) -> None:
+    """`result` is null before the verdict."""
+    await harness.client.submit()
+    one = (await harness.client.get("/api/amd/submissions/sub_1")).json()
     assert (one["state"], one["verdict"], one["result"]) == ("ADMITTING", None, None)
 
 
 @served(start=False)
-async def test_code_comes_back_as_it_was_sent(lab: Lab) -> None:
-    """Line ends are made the same; nothing else changes."""
+async def test_the_source_is_returned_as_it_was_sent(harness: ApiHarness) -> None:
+    """Only line endings are normalized."""
     source = "// größer\r\nint x;\n"
-    await lab.client.submit(solution_code=source)
-    code = (await lab.client.get("/api/amd/submissions/sub_1/code")).json()
+    await harness.client.submit(solution_code=source)
+    code = (await harness.client.get("/api/amd/submissions/sub_1/code")).json()
     assert code["solution_code"] == source.replace("\r\n", "\n")
 
 
@@ -56,30 +56,30 @@ PLACES = [
 
 
 @pytest.mark.parametrize(("method", "place"), PLACES)
-def test_another_users_submission_does_not_exist(method: str, place: str) -> None:
-    """It is 404, in the same words as one that never was; an operator sees it."""
+def test_another_users_submission_is_not_found(method: str, place: str) -> None:
+    """The response is the same 404 as for an unknown id; an operator can read it."""
 
     @served(start=False)
-    async def ask(lab: Lab) -> None:
-        mine = (await lab.user("ada").submit()).json()["id"]
-        bob = lab.user("bob")
+    async def ask(harness: ApiHarness) -> None:
+        mine = (await harness.user("ada").submit()).json()["id"]
+        bob = harness.user("bob")
         hidden = await bob.ask(method, place.format(mine))
         unknown = await bob.ask(method, place.format("sub_9"))
         assert (hidden.status, unknown.status) == (404, 404)
         assert hidden.body.replace(mine.encode(), b"sub_9") == unknown.body
-        assert (await lab.user("eve", Role.OPERATOR).get(f"/api/amd/submissions/{mine}")).status == 200
+        assert (await harness.user("eve", Role.OPERATOR).get(f"/api/amd/submissions/{mine}")).status == 200
 
     ask()
 
 
 @pytest.mark.parametrize("strange", ["x" * 500, "%00", "%0a", "..%2f..", "%F0%9F%94%A5", "sub_1'--"])
-def test_a_strange_id_is_not_found(strange: str) -> None:
-    """What cannot be an id never reaches the database."""
+def test_a_malformed_id_is_not_found(strange: str) -> None:
+    """It gets 404 without a query."""
 
     @served(start=False)
-    async def ask(lab: Lab) -> None:
-        # Unquoted, as a server does before it routes.
-        answer = await lab.client.get(f"/api/amd/submissions/{unquote(strange)}")
+    async def ask(harness: ApiHarness) -> None:
+        # Percent-decoded, as a server does before routing.
+        answer = await harness.client.get(f"/api/amd/submissions/{unquote(strange)}")
         assert answer.status == 404
         assert answer.headers["content-type"] == "application/problem+json"
 
@@ -87,9 +87,9 @@ def test_a_strange_id_is_not_found(strange: str) -> None:
 
 
 @served(start=False)
-async def test_the_list_is_mine_and_the_newest_first(lab: Lab) -> None:
-    """A user sees their own; an operator sees all where they ask for it; a user may not ask."""
-    ada, eve = lab.user("ada"), lab.user("eve", Role.OPERATOR)
+async def test_the_list_has_the_callers_submissions_newest_first(harness: ApiHarness) -> None:
+    """Operators can list all users' submissions with ?all=1; other users get 403."""
+    ada, eve = harness.user("ada"), harness.user("eve", Role.OPERATOR)
     first = (await ada.submit()).json()["id"]
     await asyncio.sleep(1)
     second = (await ada.submit()).json()["id"]
@@ -102,15 +102,15 @@ async def test_the_list_is_mine_and_the_newest_first(lab: Lab) -> None:
 
 
 @served(start=False)
-async def test_pages_follow_each_other(lab: Lab) -> None:
-    """By cursors, every submission is seen once."""
+async def test_pages_list_every_submission_once(harness: ApiHarness) -> None:
+    """Following the cursors lists each submission exactly once."""
     made = []
     for _ in range(5):
-        made.append((await lab.client.submit()).json()["id"])
+        made.append((await harness.client.submit()).json()["id"])
         await asyncio.sleep(1)
     seen, place = [], "/api/amd/submissions?limit=2"
     while True:
-        page = (await lab.client.get(place)).json()
+        page = (await harness.client.get(place)).json()
         seen += _ids(page)
         if page["next_cursor"] is None:
             break
@@ -119,11 +119,11 @@ async def test_pages_follow_each_other(lab: Lab) -> None:
 
 
 @served()
-async def test_the_list_can_be_filtered(lab: Lab) -> None:
-    """By problem, verdict, state and endpoint."""
+async def test_the_list_can_be_filtered(harness: ApiHarness) -> None:
+    """Filters: problem, verdict, state and endpoint."""
     failing = Kernel(key="w", verdict=Verdict.WRONG_ANSWER).source()
-    await lab.client.submit(accept="*/*", problem="relu", solution_code=failing)
-    await lab.client.submit(accept="*/*", problem="array-sort", endpoint="submit")
+    await harness.client.submit(accept="*/*", problem="relu", solution_code=failing)
+    await harness.client.submit(accept="*/*", problem="array-sort", endpoint="submit")
     filters = {
         "problem=sort": ["array-sort"],
         "problem=softmax": [],
@@ -133,7 +133,7 @@ async def test_the_list_can_be_filtered(lab: Lab) -> None:
         "state=QUEUED": [],
     }
     for query, expected in filters.items():
-        page = (await lab.client.get(f"/api/amd/submissions?{query}")).json()
+        page = (await harness.client.get(f"/api/amd/submissions?{query}")).json()
         assert [item["problem"] for item in page["items"]] == expected, query
 
 
@@ -152,12 +152,12 @@ async def test_the_list_can_be_filtered(lab: Lab) -> None:
         ("all=perhaps", "all"),
     ],
 )
-def test_a_bad_filter_is_named(query: str, field: str) -> None:
-    """422 says which parameter, with what it holds and may hold."""
+def test_an_invalid_filter_is_named(query: str, field: str) -> None:
+    """422 has the parameter, its value and what is allowed."""
 
     @served(start=False)
-    async def ask(lab: Lab) -> None:
-        answer = await lab.client.get(f"/api/amd/submissions?{query}")
+    async def ask(harness: ApiHarness) -> None:
+        answer = await harness.client.get(f"/api/amd/submissions?{query}")
         assert (answer.status, answer.json()["field"]) == (422, field)
         assert "allowed" in answer.json()["detail"]
 
@@ -165,15 +165,15 @@ def test_a_bad_filter_is_named(query: str, field: str) -> None:
 
 
 @served()
-async def test_a_running_submission_is_stopped(lab: Lab) -> None:
-    """Cancelling ends it with CANCELLED, once its attempt is gone; the record and the events stay."""
-    taken = await lab.client.submit(solution_code=Kernel(key="long", work_s=500).source())
+async def test_a_running_submission_can_be_cancelled(harness: ApiHarness) -> None:
+    """It ends with CANCELLED after its attempt has ended; the submission and its events are kept."""
+    taken = await harness.client.submit(solution_code=Kernel(key="long", work_s=500).source())
     place = taken.json()["urls"]["self"]
-    await _until_running(lab.client, place)
-    answer = await lab.client.post(f"{place}/cancel")
+    await _until_running(harness.client, place)
+    answer = await harness.client.post(f"{place}/cancel")
     assert (answer.status, answer.json()["verdict"]) == (200, "CANCELLED")
-    assert list(lab.listeners.running()) == []
-    assert (await lab.client.get(f"{place}/events")).events()[-1]["status"] == "CANCELLED"
+    assert list(harness.listeners.running()) == []
+    assert (await harness.client.get(f"{place}/events")).events()[-1]["status"] == "CANCELLED"
 
 
 async def _until_running(client: Client, place: str) -> None:
@@ -185,29 +185,29 @@ async def _until_running(client: Client, place: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["cancelled", "finished"])
-def test_what_is_over_cannot_be_stopped(how: str) -> None:
-    """A verdict is final: 409, and it stays as it is."""
+def test_a_finished_submission_cannot_be_cancelled(how: str) -> None:
+    """A verdict is final: the response is 409 and nothing changes."""
 
     @served()
-    async def ask(lab: Lab) -> None:
-        taken = await lab.client.submit(solution_code=GOOD)
+    async def ask(harness: ApiHarness) -> None:
+        taken = await harness.client.submit(solution_code=GOOD)
         place = taken.json()["urls"]["self"]
         if how == "cancelled":
-            await lab.client.post(f"{place}/cancel")
+            await harness.client.post(f"{place}/cancel")
         else:
-            await lab.client.get(f"{place}/events")
-        before = (await lab.client.get(place)).json()
-        answer = await lab.client.post(f"{place}/cancel")
+            await harness.client.get(f"{place}/events")
+        before = (await harness.client.get(place)).json()
+        answer = await harness.client.post(f"{place}/cancel")
         assert (answer.status, answer.json()["code"]) == (409, "CONFLICT")
-        assert (await lab.client.get(place)).json() == before
+        assert (await harness.client.get(place)).json() == before
 
     ask()
 
 
 @served()
-async def test_the_board_has_the_best_of_each(lab: Lab) -> None:
-    """Accepted submissions alone, one for each user; whose id is whose stays private."""
-    ada, bob = lab.user("ada"), lab.user("bob")
+async def test_the_leaderboard_has_the_best_of_each_user(harness: ApiHarness) -> None:
+    """It lists one accepted submission per user; other users' submission ids are hidden."""
+    ada, bob = harness.user("ada"), harness.user("bob")
     for client in (ada, ada, bob):
         await client.submit(accept="*/*", endpoint="submit")
     await bob.submit(accept="*/*", endpoint="benchmark")

@@ -1,4 +1,4 @@
-"""What serves the web page: its files, its headers, and what it leaves to the API."""
+"""The middleware that serves the web page: its files, its headers, and what it passes on."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def _folder(tmp_path: Path) -> Path:
 
 
 async def _get(folder: Path, path: str, **options: object) -> httpx.Response:
-    """Ask a site in front of an application that says so."""
+    """Send a request to the middleware in front of an application that reports being called."""
     site = WebPageMiddleware(PlainTextResponse("handed on", 404), folder)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(site), base_url="http://127.0.0.1") as client:
-        return await client.request("GET", path, **options)  # type: ignore[arg-type]  # whatever a request takes
+        return await client.request("GET", path, **options)  # type: ignore[arg-type]  # any option of a request
 
 
 def _ask(folder: Path, path: str, **options: object) -> httpx.Response:
@@ -47,16 +47,16 @@ def _ask(folder: Path, path: str, **options: object) -> httpx.Response:
     "path",
     ["/", "/problems", "/problems/relu", "/submissions", "/submissions/sub_1", "/compare/a/b", "/operations"],
 )
-def test_every_view_has_the_page(folder: Path, path: str) -> None:
-    """A link to a view opens it, whoever asks; and it is asked for anew each time."""
+def test_every_view_serves_the_page(folder: Path, path: str) -> None:
+    """A link to a view opens the page, which is never cached."""
     answer = _ask(folder, path)
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/html")
     assert answer.headers["cache-control"] == "no-cache"
 
 
-def test_the_policy_lets_in_no_inline_script_and_a_new_nonce_each_time(folder: Path) -> None:
-    """Scripts are the page's own files alone; the nonce is the document's, and never the same twice."""
+def test_the_content_security_policy_forbids_inline_scripts(folder: Path) -> None:
+    """Scripts must be files of the page, and every response has a new nonce."""
     nonces = set()
     for _ in range(2):
         answer = _ask(folder, "/")
@@ -71,8 +71,8 @@ def test_the_policy_lets_in_no_inline_script_and_a_new_nonce_each_time(folder: P
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "identity"])
-def test_an_asset_is_kept_for_ever_and_compressed_for_who_can(folder: Path, encoding: str) -> None:
-    """Its name holds its hash; the compressed twin is the same file."""
+def test_an_asset_is_immutable_and_compressed_if_accepted(folder: Path, encoding: str) -> None:
+    """Its name contains its hash; the compressed file has the same content."""
     answer = _ask(folder, "/assets/index-1a2b.js", headers={"Accept-Encoding": encoding})
     assert answer.text == SCRIPT
     assert answer.headers.get("content-encoding", "identity") == encoding
@@ -81,13 +81,13 @@ def test_an_asset_is_kept_for_ever_and_compressed_for_who_can(folder: Path, enco
 
 
 @pytest.mark.parametrize("path", ["/assets/gone.js", "/assets/..%2fsecret.txt", "/assets/%2e%2e/secret.txt"])
-def test_nothing_else_is_an_asset(folder: Path, path: str) -> None:
-    """An old name and a way out of the folder are handed on."""
+def test_unknown_assets_are_passed_on(folder: Path, path: str) -> None:
+    """An old name and a path out of the folder are passed on."""
     assert _ask(folder, path, headers=BROWSER).text == "handed on"
 
 
-def test_an_unknown_address_helps_a_person_and_refuses_a_program(folder: Path) -> None:
-    """A browser gets the page with 404; what programs ask for is the API's to answer."""
+def test_an_unknown_path_is_404(folder: Path) -> None:
+    """A browser gets the page with 404; paths for programs are passed on to the API."""
     lost = _ask(folder, "/nowhere", headers=BROWSER)
     assert lost.status_code == 404
     assert "nonce" in lost.text
@@ -96,8 +96,8 @@ def test_an_unknown_address_helps_a_person_and_refuses_a_program(folder: Path) -
     assert _ask(folder, "/metrics", headers=BROWSER).text == "handed on"
 
 
-def test_a_page_that_was_not_built_says_what_to_do(tmp_path: Path) -> None:
-    """The API is up all the same."""
+def test_an_unbuilt_page_explains_how_to_build_it(tmp_path: Path) -> None:
+    """The response is 503; the API is not affected."""
     answer = _ask(tmp_path, "/")
     assert answer.status_code == 503
     assert "make page" in answer.text
