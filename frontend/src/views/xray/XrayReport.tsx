@@ -144,7 +144,7 @@ function RooflineNote({ hint }: { hint: RooflineResponse }): React.JSX.Element {
       This problem is {hint.memory_bound ? "memory-bound" : "compute-bound"} on {hint.gpu}: its largest case (
       {hint.case}) moves at least {bytes(hint.bytes_moved)} for {significant(hint.flops / 1e9)} GFLOP, which is{" "}
       {significant(hint.flops_per_byte)} FLOP/byte; the ridge point is at{" "}
-      {significant(hint.ridge_flops_per_byte)}. The lower bound for its time is {runtime(hint.floor_ms)}.
+      {significant(hint.ridge_flops_per_byte)}. The roofline floor is {runtime(hint.floor_ms)}.
     </p>
   );
 }
