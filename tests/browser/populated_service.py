@@ -108,7 +108,7 @@ def fill(service: Service) -> PopulatedService:
         "wrong": "WRONG_ANSWER",
         "broken": "COMPILE_ERROR",
     }
-    assert verdicts == expected
+    assert verdicts == expected, verdicts
     return PopulatedService(service=service, on_gpu="sub_gpu_ada", **submission_ids)
 
 

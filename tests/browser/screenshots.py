@@ -18,6 +18,7 @@ from playwright.sync_api import expect
 
 from tests.browser.browser_window import DESKTOP, PHONE, Theme, Window, chromium, xray_editor
 from tests.browser.populated_service import MATMUL, PopulatedService, populated_service
+from tests.browser.problem_page import VERDICT_MS
 from tests.support.services import EXAMPLE
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _run(page: Page, code: str) -> None:
     editor.press("ControlOrMeta+a")
     page.keyboard.insert_text(code)
     page.get_by_role("button", name=re.compile("^Submit")).click()
-    expect(page.get_by_test_id("run-status")).to_have_attribute("data-status", "ACCEPTED")
+    expect(page.get_by_test_id("run-status")).to_have_attribute("data-status", "ACCEPTED", timeout=VERDICT_MS)
 
 
 def main() -> None:
