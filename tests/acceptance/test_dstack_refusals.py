@@ -58,7 +58,7 @@ def test_fleet_deleted_while_the_service_runs(stack: Stack, tmp_path: Path) -> N
         stack.remove_fleet(service.environment["AMD_FLEET_NAME"])
         last = User(service, "alice").submit_and_wait()[-1]
         assert last["status"] == "ERROR"
-        assert "The fleet does not exist: create it with `warmfront fleet create`" in last["message"]
+        assert "The fleet does not exist: an operator must create it" in last["message"]
 
 
 def test_image_that_cannot_be_pulled(stack: Stack, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ Start-up tricks are in this module and in `run_local`; `bench/startup.py` measur
 `warmfront run`, and docs/architecture/startup.md has the figures. A trick that saves less than 5% is removed.
 
 The trick here is a second argument parser: loading Typer takes longer than loading everything that the
-compiler needs, and skipping it saves 14% of the command. The parser understands well-formed calls of the
+compiler needs, and skipping it saves 8% of the command. The parser understands well-formed calls of the
 two commands and nothing else. It leaves help, mistakes and all other commands to Typer, whose messages are
 better; a test compares its options with Typer's.
 """

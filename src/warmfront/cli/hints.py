@@ -23,6 +23,7 @@ _HINTS: Mapping[type[errors.WarmfrontError], str] = {
     errors.ServerUnreachable: "Start the service with `warmfront serve`, or set WARMFRONT_URL to its "
     "address.",
     errors.ToolchainFailed: "`warmfront doctor` lists the compilers of this machine; g++ 12 or later works.",
+    errors.NoVM: "`warmfront vms --all` shows why VMs failed.",
 }
 
 

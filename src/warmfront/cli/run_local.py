@@ -3,7 +3,7 @@
 This module connects the parts and passes their events to a view; it decides nothing itself.
 
 Load order: the compiler takes most of the time, so it is started as early as possible, and modules that it
-does not need (the judge, the X-ray, events, views, NumPy) are imported while it runs. That saves 12% of the
+does not need (the judge, the X-ray, events, views, NumPy) are imported while it runs. That saves 17% of the
 command; `bench/startup.py` measures it. The imports inside functions below are in that order for this
 reason.
 """

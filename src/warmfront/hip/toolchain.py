@@ -150,7 +150,4 @@ def open_toolchain(name: str | None, settings: Settings) -> Toolchain:
         return CpuToolchain(settings.cache_dir, gpu=gpus.get(settings.judge_gpu))
     if name == "rocm":
         return RocmToolchain(settings.cache_dir, installed_gpu() or gpus.get(settings.judge_gpu))
-    raise NoToolchain(
-        f"Unknown toolchain {name!r}: it must be 'cpu' or 'rocm'.",
-        hint="Use --toolchain cpu or --toolchain rocm.",
-    )
+    raise NoToolchain(f"Unknown toolchain {name!r}: it must be 'cpu' or 'rocm'.")

@@ -10,7 +10,7 @@ from warmfront.cli.hints import cli_hint
 
 
 def test_the_command_line_names_a_command() -> None:
-    """A person at the command line is told which command lists submissions."""
+    """At the command line the hint names the command that lists submissions."""
     assert "warmfront ps" in cli_hint(errors.SubmissionNotFound("sub_1"))
 
 

@@ -99,6 +99,6 @@ def run_compiler(argv: Sequence[str | Path], env: dict[str, str] | None = None) 
     if result.returncode != 0:
         raise ToolchainFailed(
             f"{argv[0]} could not build Warmfront's runtime:\n{result.stderr[-4000:]}",
-            hint="Install g++ 12 or later; `warmfront doctor` shows which compiler is used.",
+            hint="Install g++ 12 or later.",
         )
     return result.stdout

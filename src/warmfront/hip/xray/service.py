@@ -49,7 +49,7 @@ class XrayService:
         if not settings.isolation:
             raise IsolationRequired(
                 "AMD_CONTAINER_ISOLATION is false, but a service runs other people's code.",
-                hint="Unset it. `warmfront run --trust` runs your own code without a sandbox.",
+                hint="Unset AMD_CONTAINER_ISOLATION.",
             )
         sandbox = open_sandbox(settings.sandbox, base=settings.box_dir, image=settings.docker_image)
         return cls(settings, sandbox)

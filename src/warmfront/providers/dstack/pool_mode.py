@@ -316,7 +316,7 @@ _FAILURES = {
     RunOutcome.LOST: "The VM was interrupted or became unreachable",
     RunOutcome.NO_CAPACITY: "The cloud has no such VM available now",
     RunOutcome.NO_OFFERS: "No backend of the fleet offers such a VM at this price: check the hourly rate",
-    RunOutcome.NO_FLEET: "The fleet does not exist: create it with `warmfront fleet create`",
+    RunOutcome.NO_FLEET: "The fleet does not exist: an operator must create it",
     RunOutcome.FLEET_FULL: "The fleet has reached AMD_FLEET_MAX_NODES",
     RunOutcome.BAD_IMAGE: "The container could not be created: check WARMFRONT_WORKER_IMAGE",
     RunOutcome.BOOT_FAILED: "The VM booted, but dstack's agent on it did not start",
