@@ -46,9 +46,11 @@ def open_sandbox(
         NoSandbox: the sandbox does not work on this machine, or there is no sandbox of that name.
 
     Example:
-        >>> with open_sandbox("bubblewrap").take(template) as box:
+        >>> sandbox = open_sandbox("bubblewrap")
+        >>> with sandbox.take(template) as box:
         ...     box.go()
         ...     print(box.wait().output)
+        >>> sandbox.close()
     """
     if name == TRUSTED:
         from warmfront.sandbox.trusted_process import TrustedSandbox  # noqa: PLC0415 - see the module docstring

@@ -120,7 +120,7 @@ def _system() -> list[str]:
 
 
 def _parents(path: str) -> list[str]:
-    """Create the parent directories of a mount, accessible to `nobody`: bubblewrap's own would not be."""
+    """Return options that create the parent directories of a mount with access for `nobody`."""
     options = []
     for parent in reversed(PurePosixPath(path).parents[:-1]):
         options += ["--perms", "0755", "--dir", str(parent)]

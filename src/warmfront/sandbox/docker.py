@@ -136,7 +136,7 @@ class Docker(PooledSandbox):
             self._api.inspect_image(name)
         except docker.errors.ImageNotFound as error:
             if image:
-                raise NoSandbox(f"Docker image not end: {image}.", hint=f"docker pull {image}") from error
+                raise NoSandbox(f"Docker image not found: {image}.", hint=f"docker pull {image}") from error
             self._api.import_image_from_data(_links_archive(find_host_system()), *name.split(":"))
         return name
 
