@@ -1,4 +1,4 @@
-"""Replays the world of a seed and prints every step: `python -m warmfront.testing SEED [SIZE]`."""
+"""Replay the world of a seed and print every step: `python -m tests.support.world SEED [SIZE]`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.world.scenario import Scenario
 
 
 def main(seed: int, size: int = 1) -> int:
-    """Print the trace; 1 if an invariant breaks."""
+    """Print the trace, and return 1 if an invariant is violated."""
     try:
         outcome = world.simulate(seed, scenario=Scenario.of(seed, size=size), shown=sys.maxsize)
     except world.Violation as violation:
