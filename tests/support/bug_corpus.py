@@ -1,4 +1,4 @@
-"""Two small problems that the corpus solves, and how a kernel of it says what is wrong with it."""
+"""The corpus of the bug finder: its two small problems, and the annotations in its kernels."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from warmfront.problems.spec import Tensors
 
 HERE = Path(__file__).parents[1] / "corpus" / "bugs"
-ROOT = HERE.parents[1]
+ROOT = HERE.parents[2]
 
 CHUNK = 256
 
 
 class Copy(Problem):
-    """Every element as it is: the least that a kernel can be asked for."""
+    """Copy every element: the simplest possible problem."""
 
     slug = "copy"
     title = "Copy"
@@ -45,52 +45,52 @@ class Copy(Problem):
     statement = "output = input"
 
     def cases(self, scale: Scale) -> Sequence[Case]:  # noqa: ARG002 - small for any machine
-        """A part of a block, and some blocks with a tail."""
+        """Return a case of less than a block, and one of several blocks with a partial one."""
         return [Case(name=f"n = {n}", values={"n": n}) for n in (37, 1000)]
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """Normal values."""
+        """Return normally distributed values."""
         return {"input": rng.standard_normal(case.size("n")).astype(dtype.value)}
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
-        """As the input."""
+        """Return the shape of the input."""
         return {"output": (case.size("n"),)}
 
-    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the input says it all
-        """The input."""
+    def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the output is the input
+        """Return the input."""
         return {"output": inputs["input"].astype("float64")}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002 - the same for all sizes
-        """Next to nothing."""
+        """Return a very small tolerance."""
         return rounding.elementwise(dtype)
 
     def flops(self, case: Case) -> int:  # noqa: ARG002 - it computes nothing
-        """None."""
+        """Return 0."""
         return 0
 
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
-        """Every element read and written."""
+        """Return the bytes of reading and writing every element."""
         return 2 * case.size("n") * dtype.size
 
 
 class Sums(Copy):
-    """The sum of every 256 elements."""
+    """Sum every 256 elements."""
 
     slug = "sums"
     statement = "output[i] = input[256 i] + ... + input[256 i + 255]"
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
-        """One for each chunk."""
+        """Return one element per chunk."""
         return {"output": (-(-case.size("n") // CHUNK),)}
 
     def reference(self, case: Case, inputs: Tensors) -> Tensors:
-        """By NumPy."""
+        """Return the sums, computed with NumPy."""
         chunks = range(0, case.size("n"), CHUNK)
         values = inputs["input"].astype("float64")
         return {"output": np.array([values[at : at + CHUNK].sum() for at in chunks])}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002 - the same for all sizes
-        """What the order of a sum may change."""
+        """Return a tolerance for the order of the additions."""
         return Tolerance(rtol=1e-4, atol=1e-4, why="sums in any order")
 
 
@@ -99,18 +99,18 @@ _OWN = {problem.slug: problem for problem in (Copy(), Sums())}
 
 @dataclass(frozen=True, kw_only=True)
 class Specimen:
-    """A kernel, and what its comments say of it."""
+    """A kernel, and the annotations in its comments."""
 
     path: Path
     source: str
     problem: Problem
     dtype: Dtype
-    finds: str  #: the kind of the planted bug; empty where there is none
-    lines: frozenset[int]  #: marked as where it is
+    finds: str  #: the kind of the planted bug; empty if there is none
+    lines: frozenset[int]  #: the lines that are marked as the bug
 
 
 def read(path: Path) -> Specimen:
-    """A kernel of the corpus, or one of the examples, whose name says which problem it solves."""
+    """Return a kernel of the corpus, or an example, whose file name is that of its problem."""
     source = path.read_text()
     header = dict(re.findall(r"^// (problem|dtype|finds): (\S+)$", source, re.MULTILINE))
     slug = header.get("problem", path.stem.removesuffix("_half").replace("_", "-"))
@@ -128,11 +128,11 @@ def read(path: Path) -> Specimen:
 
 
 def faulty() -> list[Specimen]:
-    """Every kernel with a planted bug."""
+    """Return every kernel with a planted bug."""
     return [read(path) for path in sorted((HERE / "faulty").glob("*.hip"))]
 
 
 def correct() -> list[Specimen]:
-    """Every kernel with none: those of the corpus, the examples, and the ported ones."""
+    """Return every correct kernel: those of the corpus, the examples, and the ported ones."""
     folders = (HERE / "correct", ROOT / "examples", ROOT / "tests/corpus/solutions/ported")
     return [read(path) for folder in folders for path in sorted(folder.glob("*.hip"))]

@@ -1,4 +1,4 @@
-// A program of named cases: `program NAME` runs one and ends with 0 if every check of it held.
+// A program of named cases: `program NAME` runs one and exits with 0 if all its checks held.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -34,7 +34,7 @@ inline int failures = 0;
 
 #define OK(call) CHECK((call) == hipSuccess)
 
-// Device memory with a value in it, and its values back.
+// Device memory that is filled from a vector, and copied back to one.
 template <class T>
 T* upload(const std::vector<T>& values) {
   T* device = nullptr;

@@ -1,4 +1,4 @@
-// Threads of a block that wait for each other, also those that do not all do the same.
+// Barriers, for uniform and for divergent threads.
 #include "check.h"
 
 template <int Tile>
@@ -65,7 +65,7 @@ CASE(a_sum_by_a_tree) {
   CHECK(download(out, 1)[0] == expected);
 }
 
-// What threadIdx says must be the thread's own after any wait, in any function.
+// threadIdx must be that of the thread after any wait, in any function.
 __noinline__ __device__ int place() { return threadIdx.x + 100 * threadIdx.y + 10000 * threadIdx.z; }
 
 __global__ void stay_in_place(int* wrong) {
@@ -238,7 +238,7 @@ CASE(a_block_of_one_thread) {
   CHECK(download(out, 1)[0] == 2);
 }
 
-// Kernels with and without barriers in turn, on the same workers.
+// Kernels with and without barriers alternate on the same workers.
 CASE(one_kernel_after_another) {
   std::vector<int> in(1000, 1);
   int* from = upload(in);

@@ -1,4 +1,4 @@
-// Programs that fault, one a case.
+// Programs that fault, one per case.
 #include "check.h"
 
 #include <hipcpu/hooks.h>
@@ -9,7 +9,7 @@ CASE(write_beyond) { write_beyond<<<4, 256>>>(zeros<float>(1000)); }
 
 __global__ void read_before(const float* x, float* y) { y[threadIdx.x] = x[int(threadIdx.x) - 5]; }
 
-// The buffer fills its pages, so that the guard stands right before it.
+// The buffer fills its pages, so that the guard page is directly before it.
 CASE(read_before) { read_before<<<1, 8>>>(zeros<float>(16384), zeros<float>(8)); }
 
 CASE(null_pointer) { write_beyond<<<1, 64>>>(nullptr); }
@@ -121,7 +121,7 @@ __global__ void launch_again() { write_beyond<<<1, 1>>>(nullptr); }
 
 CASE(a_kernel_that_launches) { launch_again<<<1, 1>>>(); }
 
-// The second run of the threads before the one that faults finds the lock taken.
+// The replay of the threads before the one that faults finds the lock held.
 __global__ void lock_and_fault(int* lock, int* x) {
   if (threadIdx.x == 0)
     while (atomicCAS(lock, 0, 1) != 0) {}
@@ -136,7 +136,7 @@ static void receive(const char* json, size_t length) {
   std::fprintf(stderr, "%.*s\n", int(length), json);
 }
 
-CASE(told_to_a_receiver) {
+CASE(passed_to_a_receiver) {
   hipcpu_on_fault(receive);
   abort();
 }

@@ -1,4 +1,4 @@
-// Streams, events, errors and the device, as a host program sees them.
+// Streams, events, errors and device properties in host code.
 #include "check.h"
 
 __global__ void fill(int* out, int value, int count) {

@@ -1,4 +1,4 @@
-// Ways to launch a kernel. No token here makes a thread wait, so every launch takes the plain loop.
+// Ways to launch a kernel. No token here makes a thread wait, so every launch uses the plain loop.
 #include "check.h"
 
 struct Pair {
@@ -173,7 +173,7 @@ __global__ void greet() { printf("thread %d of block %d\n", int(threadIdx.x), in
 
 CASE(printf_from_a_kernel) { greet<<<1, 2>>>(); }
 
-// Text that looks like a launch is no launch: add_one<<<1, 2>>>(x).
+// Text that looks like a launch is ignored: add_one<<<1, 2>>>(x).
 CASE(text_that_looks_like_a_launch) {
   CHECK(std::strlen("k<<<1,2>>>(x)") == 13);
   CHECK(std::strlen(R"zz(k<<<"1",2>>>(x))zz") == 15);

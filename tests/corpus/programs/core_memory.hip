@@ -1,4 +1,4 @@
-// Allocations, copies and fills, and what the host is told when they make no sense.
+// Allocations, copies and fills, and the errors for invalid arguments.
 #include "check.h"
 
 static std::vector<char> bytes_of(const void* device, size_t count) {

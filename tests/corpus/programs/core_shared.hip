@@ -1,4 +1,4 @@
-// Shared memory: of fixed size, of the launch's size, in templates, at file scope.
+// Shared memory: static, dynamic, in templates, at file scope.
 #include "check.h"
 
 template <class T>

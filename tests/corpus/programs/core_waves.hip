@@ -1,4 +1,4 @@
-// What the 64 lanes of a wave do together.
+// Operations of the 64 lanes of a wave.
 #include "check.h"
 
 __device__ int wave_sum(int value) {
@@ -276,7 +276,7 @@ CASE(a_barrier_of_a_wave) {
   for (int i = 0; i < 128; ++i) CHECK(got[i] == (i ^ 63));
 }
 
-// Written for lanes that move in step: no barrier, but memory that the compiler must not remember.
+// Relies on lockstep: no barrier, but volatile memory, which the compiler must not cache.
 __device__ void sum_in_step(volatile int* sums, int lane) {
   sums[lane] += sums[lane + 32];
   sums[lane] += sums[lane + 16];

@@ -1,4 +1,4 @@
-// Atomics: many threads at once, and the value that was there before.
+// Atomics: concurrent threads, and the old values that are returned.
 #include "check.h"
 #include <hip/hip_bf16.h>
 #include <hip/hip_fp16.h>
@@ -88,7 +88,7 @@ CASE(compare_and_swap_makes_a_lock) {
   CHECK((download(total, 2) == std::vector<float>{1280, 2.5f}));
 }
 
-// The way to add doubles on hardware that could not, still found in old kernels.
+// The addition of doubles for hardware without an instruction for it, as in old kernels.
 __device__ double add_by_cas(double* address, double value) {
   unsigned long long int* as_integer = (unsigned long long int*)address;
   unsigned long long int old = *as_integer, assumed;

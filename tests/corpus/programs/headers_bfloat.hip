@@ -16,7 +16,7 @@ CASE(every_value_survives_a_float) {
 CASE(float_rounds_to_the_nearest_even) {
   CHECK(bits_of(1.00390625f) == 0x3f80 && bits_of(1.01171875f) == 0x3f82 && bits_of(1.0039065f) == 0x3f81);
   CHECK(bits_of(3.4e38f) == 0x7f80 && __hisnan(__hip_bfloat16(NAN)));
-  // Just above the middle, by less than a float can tell.
+  // Just above the midpoint, by less than a float can represent.
   CHECK(bits_of(__double2bfloat16(1.00390625 + 1e-12)) == 0x3f81);
   CHECK(float(__float2bfloat16_rz(1.0039065f)) == 1 && float(__float2bfloat16_rd(-1.001f)) < -1.001f);
 }

@@ -1,4 +1,4 @@
-// Cooperative groups: who is in a group, and what its members do together.
+// Cooperative groups: their members and collective operations.
 #include "check.h"
 #include <hip/hip_cooperative_groups.h>
 
@@ -77,7 +77,7 @@ CASE(threads_that_are_together_form_a_group) {
   for (int i = 0; i < 64; ++i) CHECK(got[i] == (i % 3 == 1 ? 61 * 10000 + 21 * 100 + i / 3 : -1));
 }
 
-// One atomic for a whole group of lanes, as CUDA's guide shows it.
+// One atomic for a whole group of lanes, as in the CUDA programming guide.
 __device__ int aggregated(int* counter) {
   const auto group = cg::coalesced_threads();
   int start = 0;

@@ -1,4 +1,4 @@
-// Half precision: every value, every rounding, and kernels in it.
+// Half precision: every value, every rounding, and kernels that use it.
 #include "check.h"
 #include <hip/hip_fp16.h>
 
@@ -28,7 +28,7 @@ using Wide = __float128;
 using Wide = long double;
 #endif
 
-// What one operation must give: computed with 113 digits, rounded once.
+// The expected result of one operation: computed with 113 digits, rounded once.
 static __half once(Wide exact) {
   __half h;
   h.data = static_cast<hiptarget::Half>(exact);

@@ -1,4 +1,4 @@
-// Device mathematics: values that are known, in kernels and on the host.
+// Mathematical functions: known values, in kernels and on the host.
 #include "check.h"
 #include <hip/hip_complex.h>
 #include <hip/hip_math_constants.h>

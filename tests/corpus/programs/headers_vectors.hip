@@ -1,4 +1,4 @@
-// Short vectors: layout, arithmetic, and what authors do with them.
+// Short vectors: layout, arithmetic, and typical uses.
 #include "check.h"
 
 static_assert(sizeof(float3) == 12 && alignof(float3) == 4);
@@ -45,7 +45,7 @@ CASE(places_convert_to_uint3_and_back) {
   CHECK(u.x == 2 && u.y == 3 && u.z == 4);
 }
 
-// An author's own operator, as ported CUDA has, wins over the header's.
+// An operator that the author defines, as in ported CUDA code, is preferred to that of the header.
 inline __host__ __device__ float2 operator+(float2 a, float2 b) { return make_float2(a.x + b.x, -1); }
 inline __host__ __device__ void operator+=(float2& a, float2 b) { a.x = 100 + b.x; }
 

@@ -1,4 +1,4 @@
-// Attention, one warp of 32 a query: keys and values pass through shared memory that the file declares once.
+// Attention with one warp of 32 lanes per query: keys and values go through shared memory at file scope.
 #include <hip/hip_runtime.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@ __device__ __forceinline__ T sum_of_warp(T v) {
   return v;
 }
 
-// Lane x holds element x of a head of 32. The softmax is made while the keys go by.
+// Lane x holds element x of a head of 32. The softmax is updated with every key.
 template <int Keys>
 __global__ void attend(const float *__restrict__ q, const float *__restrict__ k, const float *__restrict__ v,
                        float *__restrict__ out, int length, float scale) {

@@ -7,7 +7,7 @@
 
 constexpr int divide_up(int a, int b) { return (a + b - 1) / b; }
 
-// A block makes a Tile x Tile piece of C; a thread makes Strip neighbours of one row.
+// A block computes a Tile x Tile part of C; a thread computes Strip adjacent elements of one row.
 template <int Tile, int Strip>
 __global__ void __launch_bounds__(Tile *Tile / Strip)
     gemm(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, int m, int n, int k) {

@@ -1,4 +1,4 @@
-// Counting letters: private counts for each warp in shared memory, a table in constant memory, symbols.
+// Counting letters: private counts per warp in shared memory, a table in constant memory, symbols.
 #include <hip/hip_runtime.h>
 
 #include <cstdio>

@@ -25,7 +25,7 @@ __device__ __forceinline__ void exchange(Item &a, Item &b) {
   b = kept;
 }
 
-// Every phase pairs an item with the one whose place differs in a single bit.
+// Every phase compares an item with the one whose position differs in a single bit.
 __global__ void sort_runs(Item *items) {
   __shared__ Item run[RUN];
   const unsigned me = threadIdx.x;
@@ -41,7 +41,7 @@ __global__ void sort_runs(Item *items) {
   items[blockIdx.x * RUN + me] = run[me];
 }
 
-// How many of a sorted run come before `item`.
+// The number of items of a sorted run that precede `item`.
 __device__ int rank_in(const Item *run, int length, Item item) {
   int low = 0;
   while (low < length) {

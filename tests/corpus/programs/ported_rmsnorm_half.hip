@@ -1,4 +1,4 @@
-// Root-mean-square normalisation in half precision: half2 through a trait, a tile of 32 threads a row.
+// Root-mean-square normalisation in half precision: half2 through a trait, a tile of 32 threads per row.
 #include <hip/hip_runtime.h>
 #include <hip/hip_fp16.h>
 #include <hip/hip_cooperative_groups.h>
@@ -9,7 +9,7 @@
 
 namespace cg = cooperative_groups;
 
-// How two neighbours of a row are read and written.
+// How two adjacent elements of a row are read and written.
 template <typename T>
 struct Pair;
 template <>

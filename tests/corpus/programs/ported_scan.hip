@@ -1,4 +1,4 @@
-// Prefix sums over many blocks, for any type: shared memory that a template has to ask for in a roundabout way.
+// Prefix sums over many blocks, for any type: dynamic shared memory in a template.
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@ struct Scratch {
   }
 };
 
-// Each block scans its part and leaves the part's total in `totals`, if there is any.
+// Each block scans its part and stores the total in `totals`, if it is not null.
 template <class T>
 __global__ void scan_parts(const T *in, T *out, T *totals, int count) {
   T *front = Scratch<T>();

@@ -1,4 +1,4 @@
-// Softmax of rows: running maximum and sum in one pass, dynamic shared memory that is cast by hand.
+// Softmax of rows: running maximum and sum in one pass, dynamic shared memory with a manual cast.
 #include <hip/hip_runtime.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ __global__ __launch_bounds__(Threads) void softmax(const float *__restrict__ in,
 
   Running mine = {-INFINITY, 0.f};
   for (int i = threadIdx.x; i < width; i += Threads) {
-    // Nothing may be subtracted from minus infinity, so the first value starts the sum.
+    // Minus infinity minus itself is NaN, so the first value starts the sum.
     mine = mine.sum == 0.f ? Running{row[i], 1.f} : merge(mine, {row[i], 1.f});
   }
   parts[threadIdx.x] = mine;

@@ -1,4 +1,4 @@
-// A sparse matrix by a vector, one warp of 32 a row; dependent templates, functors, hipLaunchKernelGGL.
+// A sparse matrix times a vector, one warp of 32 lanes per row; dependent templates, functors, hipLaunchKernelGGL.
 #include <hip/hip_runtime.h>
 
 #include <cmath>

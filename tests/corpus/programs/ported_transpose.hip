@@ -23,7 +23,7 @@ struct View {
 
 template <typename T>
 __global__ void transpose(View<T> to, View<const T> from) {
-  __shared__ T tile[kTile][kTile + 1];  // one more, so that a column does not fall in one bank
+  __shared__ T tile[kTile][kTile + 1];  // padded, so that a column is not in one bank
   int row = blockIdx.y * kTile + threadIdx.y, col = blockIdx.x * kTile + threadIdx.x;
 #pragma unroll
   for (int j = 0; j < kTile; j += kRows)

@@ -1,4 +1,4 @@
-// Statistics by warps of 32: masks of 32 bits, shuffles of structures' fields, a block reduce in a template.
+// Statistics by warps of 32 lanes: masks of 32 bits, shuffles of the fields of a struct, a block reduction in a template.
 #include <hip/hip_runtime.h>
 
 #include <cfloat>
@@ -35,7 +35,7 @@ __inline__ __device__ T across_warp(T value) {
   return value;
 }
 
-// The result is right in thread 0.
+// Only thread 0 has the result.
 template <typename T>
 __device__ T across_block(T value) {
   static __shared__ char room[LANES * sizeof(T)];

@@ -1,4 +1,4 @@
-"""The HIP programs of the corpus, as a fixture."""
+"""A fixture with the HIP programs of the corpus."""
 
 from __future__ import annotations
 

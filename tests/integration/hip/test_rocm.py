@@ -1,4 +1,4 @@
-"""The `rocm` toolchain, with a stand-in hipcc that records its calls and compiles for the CPU runtime."""
+"""Tests of the `rocm` toolchain with a fake hipcc that records its calls and compiles for the CPU runtime."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.compiler
 
-STAND_IN = """#!/bin/sh
-# Takes hipcc's arguments, gives g++ what it understands of them, and the CPU runtime in ROCm's place.
+FAKE_HIPCC = """#!/bin/sh
+# Accepts the arguments of hipcc, passes on those that g++ understands, and links the CPU runtime.
 prefix=$(cd "$(dirname "$0")/.." && pwd)
-[ "$1" = --version ] && echo "HIP version: 6.4.2 (stand-in)" && exit 0
+[ "$1" = --version ] && echo "HIP version: 6.4.2 (fake)" && exit 0
 echo "hipcc $*" >> "$prefix/calls" 2>/dev/null
 runtime="$prefix/lib/*.o"
 arguments=""
@@ -55,19 +55,19 @@ extern "C" void solution(const float* d_input1, const float* d_input2, float* d_
 
 
 class SmallAddition(VectorAddition):
-    """Vector addition whose GPU sizes suit the CPU behind the stand-in."""
+    """Vector addition with GPU cases that are small enough for the CPU."""
 
     def cases(self, scale: Scale) -> Sequence[Case]:
-        """A few of the CPU's cases, whatever the scale."""
+        """Return a few of the CPU's cases, whatever the scale."""
         del scale
         return [*super().cases(Scale.CPU)[:3], super().cases(Scale.CPU)[-1]]
 
 
 @pytest.fixture(scope="module", name="prefix")
 def _prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An installation that looks like ROCm."""
+    """Return the folder of an installation that looks like ROCm."""
     prefix = tmp_path_factory.mktemp("rocm")
-    prefix.chmod(0o755)  # the sandbox reads it as nobody
+    prefix.chmod(0o755)  # the sandbox reads it as an unprivileged user
     (prefix / "bin").mkdir()
     (prefix / "lib").mkdir()
     (prefix / "calls").touch()
@@ -86,7 +86,7 @@ def _prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
             str(target),
         ]
         subprocess.run(command, check=True)
-    (prefix / "bin" / "hipcc").write_text(STAND_IN.replace("@FLAGS@", " ".join(cpu.SUBMISSION_FLAGS)))
+    (prefix / "bin" / "hipcc").write_text(FAKE_HIPCC.replace("@FLAGS@", " ".join(cpu.SUBMISSION_FLAGS)))
     (prefix / "bin" / "hipcc").chmod(0o755)
     return prefix
 
@@ -104,37 +104,37 @@ def _submission(endpoint: Endpoint, source: str = KERNEL) -> JudgeRequest:
     return JudgeRequest(source=source, problem=SmallAddition(), dtype=Dtype.FLOAT32, endpoint=endpoint)
 
 
-def test_a_kernel_goes_through_hipcc_to_a_verdict(judge_with_rocm: Judge, prefix: Path) -> None:
-    """The same worker source is built by hipcc for gfx942, and the result is not called simulated."""
+def test_accepts_a_kernel_compiled_by_hipcc(judge_with_rocm: Judge, prefix: Path) -> None:
+    """The guest and the kernel are built by hipcc for gfx942, and the result is not simulated."""
     events = [event.fields() for event in judge_with_rocm.judge(_submission(Endpoint.SUBMIT))]
     assert events[-1]["status"] == "ACCEPTED", events[-1]
     assert events[-1]["simulated"] is False
-    assert events[0]["compiler"] == "HIP version: 6.4.2 (stand-in)"
+    assert events[0]["compiler"] == "HIP version: 6.4.2 (fake)"
     calls = (prefix / "calls").read_text()
     assert "--offload-arch=gfx942" in calls
     assert "guest.cpp" in calls
 
 
-def test_a_compile_error_of_hipcc_is_in_the_authors_lines(judge_with_rocm: Judge) -> None:
-    """Line numbers are the author's, though the file goes through a wrapper."""
+def test_reports_hipcc_errors_at_the_authors_lines(judge_with_rocm: Judge) -> None:
+    """Line numbers refer to the author's source, although the compiled file has a prologue."""
     broken = KERNEL.replace("c[i] = a[i] + b[i];", "c[i] = a[i] + nothing[i];")
     last = list(judge_with_rocm.judge(_submission(Endpoint.CHECKER, broken)))[-1].fields()
     assert last["status"] == "COMPILE_ERROR"
     assert [diagnostic["line"] for diagnostic in last["details"]["diagnostics"]] == [5]
 
 
-def test_the_compile_box_calls_hipcc_with_the_architecture(judge_with_rocm: Judge) -> None:
-    """What runs in the sandbox is one hipcc call for the GPU's architecture."""
+def test_the_compile_box_runs_hipcc_for_the_architecture(judge_with_rocm: Judge) -> None:
+    """The sandbox runs one hipcc command for the architecture of the GPU."""
     configured = settings.load({}, env_file=None)
     template = RocmToolchain(configured.cache_dir, gpu=gpus.MI210).compile_template(configured)
     assert "hipcc --offload-arch=gfx90a" in template.argv[-1]
     assert "-shared" in template.argv[-1]
 
 
-def test_without_hipcc_the_error_says_what_else_to_do(
+def test_without_hipcc_the_hint_names_the_cpu_toolchain(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No hipcc on PATH: the hint names the CPU toolchain."""
+    """If hipcc is not on PATH, the hint names the CPU toolchain."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NoToolchain) as caught:
         RocmToolchain(tmp_path)

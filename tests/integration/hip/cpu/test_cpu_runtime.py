@@ -1,4 +1,4 @@
-"""The CPU runtime runs real kernels: each program's cases, and what it says when a program faults."""
+"""Tests of the CPU runtime with real kernels: the cases of each program, and reports of faults."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ CHECKED = ("core_launch", "core_barriers", "core_waves", "core_shared", "core_me
 
 
 def cases(program: str) -> list[str]:
-    """The names of a program's cases, as its source has them."""
+    """Return the names of a program's cases from its source."""
     return re.findall(r"^CASE\((\w+)\)", (PROGRAMS / f"{program}.hip").read_text(), re.MULTILINE)
 
 
 @pytest.mark.parametrize(("program", "case"), [(p, c) for p in CHECKED for c in cases(p)])
 def test_case(programs: Programs, program: str, case: str) -> None:
-    """Every check of a case holds: kernels compute and host calls answer as on a GPU."""
+    """Every check of a case holds: kernels and host calls behave as on a GPU."""
     result = programs.run(program, case)
     assert (result.returncode, result.stderr) == (0, ""), result.stdout + result.stderr
 
 
 def test_printf(programs: Programs) -> None:
-    """What a kernel prints comes out, in the order of its threads."""
+    """The output of a kernel is printed in the order of its threads."""
     result = programs.run("core_launch", "printf_from_a_kernel")
     assert result.stdout == "thread 0 of block 0\nthread 1 of block 0\n"
 
@@ -46,11 +46,11 @@ MEMORY_FAULTS = {
         "read_before",
         [0, 0, 0],
         [0, 0, 0],
-        "20 bytes before the beginning of a 65536-byte hipMalloc",
+        "20 bytes before the start of a 65536-byte hipMalloc",
     ),
     "null_pointer": ("write_beyond", [0, 0, 0], [0, 0, 0], "null pointer"),
     "freed": ("write_beyond", [0, 0, 0], [0, 0, 0], "256-byte hipMalloc buffer that has been freed"),
-    "no_allocation": ("write_beyond", [0, 0, 0], [0, 0, 0], "belongs to no allocation"),
+    "no_allocation": ("write_beyond", [0, 0, 0], [0, 0, 0], "not in any allocation"),
     "beyond_dynamic_shared": (
         "beyond_dynamic_shared",
         [0, 0, 0],
@@ -62,7 +62,7 @@ MEMORY_FAULTS = {
 
 @pytest.mark.parametrize("case", MEMORY_FAULTS)
 def test_memory_fault(programs: Programs, case: str) -> None:
-    """An access outside memory names the kernel, its launch's line, the block, the thread and the buffer."""
+    """An invalid access is reported with the kernel, the line of its launch, block, thread and buffer."""
     kernel, block, thread, detail = MEMORY_FAULTS[case]
     fault = programs.fault("core_faults", case)
     assert (fault["fault"], fault["kernel"], fault["exit_code"]) == ("memory-fault", kernel, 139)
@@ -73,16 +73,16 @@ def test_memory_fault(programs: Programs, case: str) -> None:
 
 
 def test_fault_after_a_barrier(programs: Programs) -> None:
-    """A thread that has waited is named as well."""
+    """A thread that has waited at a barrier is named as well."""
     fault = programs.fault("core_faults", "after_a_barrier")
     assert (fault["fault"], fault["thread"]) == ("memory-fault", [2, 3, 0])
 
 
 OTHER_FAULTS = {
-    "misaligned": ("misaligned-access", [0, 0, 0], "not aligned"),
+    "misaligned": ("misaligned-access", [0, 0, 0], "misaligned pointer"),
     "large_private_array": ("stack-overflow", [0, 0, 0], "more than 256 KiB"),
     "kernel_recursion": ("stack-overflow", [5, 0, 0], "more than 256 KiB"),
-    "division_by_zero": ("division-by-zero", [3, 0, 0], "divided by zero"),
+    "division_by_zero": ("division-by-zero", [3, 0, 0], "division by zero"),
     "assertion_in_a_kernel": ("assertion", [6, 0, 0], "assertion failed: x[threadIdx.x] != 9"),
     "abort_in_a_kernel": ("abort", [17, 0, 0], "abort was called"),
     "a_kernel_that_launches": ("unsupported", [0, 0, 0], "runs on a GPU only"),
@@ -92,7 +92,7 @@ OTHER_FAULTS = {
 
 @pytest.mark.parametrize("case", OTHER_FAULTS)
 def test_fault_in_a_kernel(programs: Programs, case: str) -> None:
-    """Other faults of a kernel have their own kinds; the thread is null only where it cannot be known."""
+    """Other faults of a kernel have their own kinds; the thread is null only if it is unknown."""
     kind, thread, detail = OTHER_FAULTS[case]
     fault = programs.fault("core_faults", case)
     assert (fault["fault"], fault["thread"]) == (kind, thread)
@@ -101,7 +101,7 @@ def test_fault_in_a_kernel(programs: Programs, case: str) -> None:
 
 
 HOST_FAULTS = {
-    "host_recursion": ("stack-overflow", "more than its stack"),
+    "host_recursion": ("stack-overflow", "overflowed its stack"),
     "assertion_on_the_host": ("assertion", 'there is a \\"device\\"'),
     "abort_on_the_host": ("abort", "abort was called"),
     "null_pointer_on_the_host": ("host-fault", "null pointer"),
@@ -111,7 +111,7 @@ HOST_FAULTS = {
 
 @pytest.mark.parametrize("case", HOST_FAULTS)
 def test_fault_on_the_host(programs: Programs, case: str) -> None:
-    """A fault of host code names no kernel."""
+    """A fault in host code names no kernel."""
     kind, detail = HOST_FAULTS[case]
     fault = programs.fault("core_faults", case)
     assert (fault["fault"], fault["kernel"], fault["block"], fault["thread"]) == (kind, None, None, None)
@@ -119,15 +119,15 @@ def test_fault_on_the_host(programs: Programs, case: str) -> None:
 
 
 def test_receiver(programs: Programs) -> None:
-    """The program that hosts a submission can receive the fault before the process ends."""
-    result = programs.run("core_faults", "told_to_a_receiver")
+    """The program that loads the submission can receive the fault before the process ends."""
+    result = programs.run("core_faults", "passed_to_a_receiver")
     assert result.stdout.startswith('received {"fault":"abort"')
     assert result.returncode == 134
 
 
 @pytest.mark.parametrize("case", ["launches_are_counted", "protected_memory_still_works"])
 def test_hooks(programs: Programs, case: str) -> None:
-    """Launches are counted, and protected memory is open to kernels, copies and fills."""
+    """Launches are counted, and protected memory is accessible to kernels, copies and fills."""
     result = programs.run("core_faults", case)
     assert (result.returncode, result.stdout) == (0, "")
 
@@ -145,7 +145,7 @@ GPU_ONLY = {
 
 @pytest.mark.parametrize("name", GPU_ONLY)
 def test_gpu_only(programs: Programs, name: str) -> None:
-    """What a CPU cannot stand in for does not compile, and the error names it."""
+    """Code that needs a GPU does not compile, and the error names it."""
     result = programs.compile(GPU_ONLY[name])
     assert result.returncode != 0
     assert re.search(rf"{name}.* runs on a GPU only", result.stderr)

@@ -1,4 +1,4 @@
-"""The headers that kernels include, from vectors to cooperative groups, on real kernels."""
+"""Tests of the HIP headers, from vectors to cooperative groups, with real kernels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PORTED = [path.stem for path in sorted(FOLDER.glob("ported_*.hip"))]
 
 
 @pytest.mark.parametrize(("program", "case"), CASES)
-def test_a_header_keeps_its_promise(program: str, case: str, programs: Programs) -> None:
+def test_header_case(program: str, case: str, programs: Programs) -> None:
     """Every check of the case holds, in kernels and on the host."""
     result = programs.run(program, case)
     assert (result.returncode, result.stdout) == (0, ""), result.stderr
@@ -31,7 +31,7 @@ def test_a_header_keeps_its_promise(program: str, case: str, programs: Programs)
 
 @pytest.mark.parametrize("program", PORTED)
 def test_a_ported_program_runs_unmodified(program: str, programs: Programs) -> None:
-    """A program in the way people port CUDA to HIP verifies itself."""
+    """A typical program that was ported from CUDA to HIP runs and verifies its own results."""
     result = programs.run(program)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "PASSED" in result.stdout

@@ -1,6 +1,6 @@
-"""A machine with neither g++ nor clang++, but with the wheel that the X-ray needs: the same verdicts.
+"""Tests that a machine without g++ and clang++, but with the `ziglang` wheel, gives the same verdicts.
 
-The wheel's C++ library is built into the cache by whichever test comes first; that takes a minute or two.
+The first test builds the wheel's C++ library into the cache, which takes a minute or two.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ROOT = Path(__file__).parents[4]
 
 @pytest.fixture(scope="module", name="make_judge")
 def _make_judge() -> Iterator[MakeJudge]:
-    """Makes a judge that compiles as a machine without a compiler does."""
+    """Return a function that creates a judge which compiles with the wheel."""
     maker = sandbox.open_sandbox("bubblewrap")
 
     def make(configured: Settings) -> Judge:
@@ -59,7 +59,7 @@ def _tight_judge(make_judge: MakeJudge, tight: Settings) -> Judge:
 
 
 def without_compilers(*command: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run a command where compilers, the linker and all C and C++ headers are gone."""
+    """Run a command without access to compilers, the linker, and C and C++ headers."""
     hidden = {Path(found).resolve() for tool in ("g++", "clang++", "ld") if (found := shutil.which(tool))}
     hide = [part for path in hidden for part in ("--ro-bind", "/dev/null", path)]
     bare = ["bwrap", "--dev-bind", "/", "/", *hide, "--tmpfs", "/usr/include", "--tmpfs", "/usr/lib/gcc"]
@@ -68,7 +68,7 @@ def without_compilers(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("path", [*EXAMPLES, *PORTED, *WRONG], ids=name)
 def test_a_solution_gets_the_same_verdict(wheel_judge: Judge, path: Path) -> None:
-    """Examples and ported kernels are accepted; each wrong twin gets the verdict that its header names."""
+    """Examples and ported kernels are accepted; each incorrect variant gets the verdict in its first line."""
     solution = read(path)
     events = judged(wheel_judge, solution)
     assert events[-1]["status"] == solution.verdict, events[-1]
@@ -76,7 +76,7 @@ def test_a_solution_gets_the_same_verdict(wheel_judge: Judge, path: Path) -> Non
 
 @pytest.mark.parametrize("attack", all_attacks(), ids=lambda attack: attack.name)
 def test_an_attack_gets_the_same_verdict(tight_judge: Judge, attack: Attack) -> None:
-    """Hostile and broken sources get the verdict, code and words that they get elsewhere."""
+    """Hostile and broken sources get the same verdict, code and message as with g++."""
     source = attack.source.replace("@PORT@", "9").replace("@SECRET@", "/etc/shadow")
     last = judge_source(tight_judge, source, attack.endpoint)[-1]
     assert last["status"] in attack.verdicts, last
@@ -85,8 +85,8 @@ def test_an_attack_gets_the_same_verdict(tight_judge: Judge, attack: Attack) -> 
         assert words in f"{last['message']} {last['hint']}", last
 
 
-def test_an_exception_is_caught_by_the_worker(tight_judge: Judge) -> None:
-    """What `solution` throws is the worker's to catch, with its words: both have one C++ library."""
+def test_the_guest_catches_exceptions(tight_judge: Judge) -> None:
+    """The guest catches what `solution` throws, with its message: both use the same C++ library."""
     source = """#include <hip/hip_runtime.h>
     #include <stdexcept>
     extern "C" void solution(const float*, float*, size_t, size_t) { throw std::range_error("too far"); }
@@ -96,8 +96,8 @@ def test_an_exception_is_caught_by_the_worker(tight_judge: Judge) -> None:
     assert "too far" in last["message"]
 
 
-def test_the_command_line_goes_on_with_the_wheel() -> None:
-    """`run` says which compiler it used, that the bug finder is missing, and the verdict."""
+def test_run_works_with_the_wheel() -> None:
+    """`run` prints the verdict, which compiler was used, and that the bug finder is missing."""
     run = (Path(sys.executable).with_name("warmfront"), "run", EXAMPLES[0], "--endpoint", "checker", "--json")
     result = without_compilers(*run, "--problem", read(EXAMPLES[0]).slug)
     events = [json.loads(line) for line in result.stdout.splitlines()]
@@ -107,8 +107,8 @@ def test_the_command_line_goes_on_with_the_wheel() -> None:
     assert "ziglang" in compiling["compiler"]
 
 
-def test_the_doctor_says_which_compiler_and_why() -> None:
-    """`doctor` names the wheel's compiler, its reason, and the line to install g++."""
+def test_doctor_names_the_compiler_and_the_reason() -> None:
+    """`doctor` names the wheel's compiler, the reason, and the command that installs g++."""
     result = without_compilers(Path(sys.executable).with_name("warmfront"), "doctor", "--json")
     report = json.loads(result.stdout)
     found = {finding["name"]: finding for finding in report["findings"]}

@@ -1,4 +1,4 @@
-"""The launch rewriter: what it translates, what it leaves alone, and that it cannot be broken."""
+"""Tests of the rewriter: what it translates, what it leaves unchanged, and arbitrary input."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from warmfront.hip.source.rewrite import RewriteError, rewrite
 
 
 def launched(kernel: str, configuration: str, arguments: str = "", *, how: str = "launch_plain") -> str:
-    """What a launch becomes, white space aside."""
+    """Return the translation of a launch, up to white space."""
     return (
         f'::hipcpu::{how}("{kernel}", __LINE__, ::hipcpu::config({configuration}), '
         f"[&](auto&... hipcpu_args) {{ {kernel}(hipcpu_args...); }}{arguments and ', '}{arguments})"
@@ -18,12 +18,12 @@ def launched(kernel: str, configuration: str, arguments: str = "", *, how: str =
 
 
 def squeeze(text: str) -> str:
-    """Text with every run of white space made one space."""
+    """Return the text with every run of white space replaced by one space."""
     return " ".join(text.split())
 
 
-def assert_becomes(source: str, expected: str) -> None:
-    """The translation of `source` is `expected`, white space aside."""
+def assert_translation(source: str, expected: str) -> None:
+    """Assert that the translation of `source` is `expected`, up to white space."""
     assert squeeze(rewrite(source).text) == squeeze(expected)
 
 
@@ -61,9 +61,9 @@ def assert_becomes(source: str, expected: str) -> None:
          launched("k", "1, 1", "[&] { " + launched("j", "2, 2", "y") + "; return y; }()") + ";"),
     ],
 )  # fmt: skip
-def test_a_launch_becomes_a_call(source: str, expected: str) -> None:
-    """Every way to name a kernel and its configuration becomes a call of the runtime."""
-    assert_becomes(source, expected)
+def test_rewrites_a_launch_as_a_call(source: str, expected: str) -> None:
+    """Every form of a kernel's name and of a configuration becomes a call of the runtime."""
+    assert_translation(source, expected)
     assert rewrite(source).launches == expected.count("::hipcpu::config(")
 
 
@@ -80,13 +80,13 @@ def test_a_launch_becomes_a_call(source: str, expected: str) -> None:
         "out.operator<<<int>(3);",
         "hipLaunchKernelGGL(k, g, b, 0, 0, x);",
         "#error don't <<< do this\n",
-        "// a comment goes on \\\n k<<<1, 1>>>(x)\n",
+        "// a comment continues \\\n k<<<1, 1>>>(x)\n",
         "extern int n; extern __device__ float table[4]; extern float* f(int x[]);",
         "__shared__ float tile[16][16];",
     ],
 )
-def test_what_is_no_launch_is_left_alone(source: str) -> None:
-    """Comments, literals and other uses of the same characters come out as they went in."""
+def test_leaves_other_code_unchanged(source: str) -> None:
+    """Comments, literals and other uses of the same characters are not changed."""
     translation = rewrite(source)
     assert translation.text == source
     assert translation.launches == 0
@@ -94,8 +94,8 @@ def test_what_is_no_launch_is_left_alone(source: str) -> None:
 
 @pytest.mark.parametrize("cast", ["(void*)", "(const void *)", "(void const*)", "reinterpret_cast<void*>"])
 @pytest.mark.parametrize("call", ["hipLaunchKernel", "hipLaunchCooperativeKernel"])
-def test_a_launch_by_pointer_keeps_the_type_of_its_kernel(call: str, cast: str) -> None:
-    """The cast to an untyped pointer goes, as the kernel's parameters would go with it."""
+def test_removes_the_cast_of_a_kernel_pointer(call: str, cast: str) -> None:
+    """The cast to an untyped pointer is removed, because it hides the kernel's parameters."""
     text = rewrite(f"{call}({cast}(k<8>), g, b, args);").text
     assert text.replace(" ", "") == f"{call}((k<8>),g,b,args);"
 
@@ -103,13 +103,13 @@ def test_a_launch_by_pointer_keeps_the_type_of_its_kernel(call: str, cast: str) 
 @pytest.mark.parametrize(
     "call", ["hipLaunchKernel(k, g)", "hipLaunchKernel((void*", "f((void*)k)", "hipLaunchKernel((k))"]
 )
-def test_another_call_keeps_its_casts(call: str) -> None:
-    """Only a cast to an untyped pointer, and only of what is launched, is taken away."""
-    assert_becomes(call, call)
+def test_keeps_other_casts(call: str) -> None:
+    """Only a cast of the launched kernel to an untyped pointer is removed."""
+    assert_translation(call, call)
 
 
-def test_a_launch_over_several_lines_keeps_them() -> None:
-    """Each line of the source stays on its own line, comments included."""
+def test_keeps_the_lines_of_a_launch() -> None:
+    """Each line of the source stays on its line, comments included."""
     source = "k<float,\n  3> // why\n<<<dim3(1),\n  2>>>(\n  a,\n\n  b);\nint after;\n"
     lines = rewrite(source).text.split("\n")
     assert len(lines) == source.count("\n") + 1
@@ -117,8 +117,8 @@ def test_a_launch_over_several_lines_keeps_them() -> None:
     assert lines[7] == "int after;"
 
 
-def test_a_launch_in_a_macro_is_translated() -> None:
-    """A macro's body is code; a kernel that is its parameter is named by the preprocessor."""
+def test_rewrites_a_launch_in_a_macro() -> None:
+    """The body of a macro is translated; a kernel that is its parameter is named with `#`."""
     source = "#define RUN(kernel, ...) \\\n  kernel<<<g, b>>>(__VA_ARGS__)\nRUN(k, 1);\n"
     translation = rewrite(source)
     assert translation.launches == 1
@@ -152,9 +152,9 @@ def test_a_launch_in_a_macro_is_translated() -> None:
          "#define SHARED auto* const s = ::hipcpu::dynamic_shared<int>() ;"),
     ],
 )  # fmt: skip
-def test_dynamic_shared_memory_is_taken_from_the_launch(source: str, expected: str) -> None:
-    """`extern __shared__` names the launch's memory, in a function and at file scope alike."""
-    assert_becomes(source, expected)
+def test_rewrites_dynamic_shared_memory(source: str, expected: str) -> None:
+    """`extern __shared__` names the memory of the launch, in a function and at file scope."""
+    assert_translation(source, expected)
 
 
 @pytest.mark.parametrize(
@@ -167,35 +167,35 @@ def test_dynamic_shared_memory_is_taken_from_the_launch(source: str, expected: s
          "void k() { alignas(float4) __shared__ T s[N]; }"),
     ],
 )  # fmt: skip
-def test_shared_memory_of_a_known_size_is_put_in_order(source: str, expected: str) -> None:
-    """What may stand around `__shared__` in HIP stands where C++ wants it."""
-    assert_becomes(source, expected)
+def test_reorders_specifiers_of_static_shared_memory(source: str, expected: str) -> None:
+    """Specifiers around `__shared__` are put in the order that C++ requires."""
+    assert_translation(source, expected)
 
 
-def in_step(target: str, value: str) -> str:
-    """What `target = value;` becomes where the lanes of a wave must move in step."""
+def in_lockstep(target: str, value: str) -> str:
+    """Return the translation of `target = value;` for lanes that must run in lockstep."""
     return f"{{ const auto hipcpu_new = {value}); __syncwarp(); ({target}) = hipcpu_new; __syncwarp(); }}"
 
 
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("v[t] += v[t + 32];", in_step("v[t]", "v[t] + ( v[t + 32]")),
-        ("v[t] = max(v[t], v[t + 8]);", in_step("v[t]", "( max(v[t], v[t + 8])")),
-        ("if (t < 32) v[t] *= 2; else f();", f"if (t < 32) {in_step('v[t]', 'v[t] * ( 2')} else f();"),
+        ("v[t] += v[t + 32];", in_lockstep("v[t]", "v[t] + ( v[t + 32]")),
+        ("v[t] = max(v[t], v[t + 8]);", in_lockstep("v[t]", "( max(v[t], v[t + 8])")),
+        ("if (t < 32) v[t] *= 2; else f();", f"if (t < 32) {in_lockstep('v[t]', 'v[t] * ( 2')} else f();"),
         ("v[t++] = 1; v[0] = w[0] = 2;", "v[t++] = 1; v[0] = w[0] = 2;"),
         ("for (;; v[0] = 1) x = v[0];", "for (;; v[0] = 1) x = v[0];"),
         ("v[0] = {1}; w[0] = 1;", "v[0] = {1}; w[0] = 1;"),
     ],
 )
-def test_assignments_through_volatile_keep_a_wave_in_step(source: str, expected: str) -> None:
-    """Every lane reads before one writes, where a whole statement assigns to a volatile element."""
+def test_volatile_assignments_run_in_lockstep(source: str, expected: str) -> None:
+    """In a statement that assigns to a volatile element, every lane reads before any lane writes."""
     for head in (
         "__device__ void f(volatile float* v, int t) {",
         "__global__ void k() { volatile float *v = s;",
         "__global__ void k() { __shared__ volatile float v[64];",
     ):
-        assert_becomes(f"{head} {source} }}", f"{head} {expected} }}")
+        assert_translation(f"{head} {source} }}", f"{head} {expected} }}")
 
 
 @pytest.mark.parametrize(
@@ -207,15 +207,15 @@ def test_assignments_through_volatile_keep_a_wave_in_step(source: str, expected:
         "volatile int* v; void f() { v[0] = 1; }",
     ],
 )
-def test_volatile_elsewhere_is_left_alone(source: str) -> None:
-    """Flags in global memory, other functions' names and casts need no lockstep."""
+def test_leaves_other_uses_of_volatile_unchanged(source: str) -> None:
+    """Flags in global memory, names in other functions and casts need no lockstep."""
     translation = rewrite(source)
     assert translation.text == source
     assert translation.plain
 
 
-def test_lanes_in_step_may_wait_for_each_other() -> None:
-    """A unit with volatile shared memory and no barrier is not plain."""
+def test_a_file_with_lockstep_is_not_plain() -> None:
+    """With volatile shared memory, threads may wait for each other even without a barrier."""
     assert not rewrite("__device__ void f(volatile float* v, int t) { v[t] += v[t + 1]; }").plain
 
 
@@ -241,27 +241,27 @@ def test_branches_of_a_condition_may_open_the_same_brace() -> None:
         ("#define PASTE(a, b) a##b\nPASTE(__sync, threads)();", False),
     ],
 )
-def test_a_unit_that_names_no_barrier_is_plain(source: str, plain: bool) -> None:  # noqa: FBT001 - a table
-    """Only where no thread can wait for another are blocks run as plain loops."""
+def test_a_file_without_barriers_is_plain(source: str, plain: bool) -> None:  # noqa: FBT001 - a table
+    """Blocks run as plain loops only if no thread can wait for another."""
     assert rewrite(source).plain is plain
 
 
-def test_launches_of_a_unit_with_barriers_are_full_launches() -> None:
-    """One barrier anywhere makes every launch of the file a full one."""
+def test_a_barrier_makes_every_launch_a_full_launch() -> None:
+    """One barrier anywhere in the file makes every launch a full launch."""
     source = "void k() { __syncthreads(); } void f() { k<<<1, 2>>>(); }"
     assert launched("k", "1, 2", how="launch") in squeeze(rewrite(source).text)
 
 
-def test_assembly_and_main_are_noted_by_line() -> None:
-    """Lines of asm statements and of a definition of main are known to whoever explains an error."""
+def test_records_the_lines_of_assembly_and_main() -> None:
+    """The lines of asm statements and of the definition of main are available for error messages."""
     source = 'void f() {\n  asm volatile("s_nop 0");\n  __asm__("x");\n}\n\nint main(int c, char** v) {\n}\n'
     translation = rewrite(source)
     assert translation.assembly == (2, 3)
     assert translation.main_line == 6
 
 
-def test_a_declaration_or_a_method_called_main_is_not_main() -> None:
-    """Only a definition at file scope counts."""
+def test_only_a_definition_at_file_scope_is_main() -> None:
+    """Declarations and methods called main do not count."""
     assert rewrite("int main(); struct A { int main() { return 0; } };").main_line is None
 
 
@@ -279,8 +279,8 @@ def test_a_declaration_or_a_method_called_main_is_not_main() -> None:
         ("extern __shared__ int a[], b[];", 1, 24),
     ],
 )
-def test_what_cannot_be_translated_is_refused_with_its_place(source: str, line: int, column: int) -> None:
-    """The error carries line and column of the author's text."""
+def test_rejects_untranslatable_code_with_its_position(source: str, line: int, column: int) -> None:
+    """The error has the line and the column in the author's source."""
     with pytest.raises(RewriteError) as refusal:
         rewrite(source)
     assert (refusal.value.line, refusal.value.column) == (line, column)
@@ -294,13 +294,13 @@ _FRAGMENTS = st.sampled_from(
 
 
 @given(st.one_of(st.text(), st.lists(_FRAGMENTS, max_size=60).map("".join)))
-def test_any_text_is_translated_line_by_line_or_refused(source: str) -> None:
-    """Whatever strangers send, the number of lines stays, or a RewriteError says where it went wrong."""
-    assert lines_after(source) in {None, source.count("\n")}
+def test_any_text_keeps_its_lines_or_is_rejected(source: str) -> None:
+    """For arbitrary input, the number of lines stays the same, or a RewriteError is raised."""
+    assert count_translated_lines(source) in {None, source.count("\n")}
 
 
-def lines_after(source: str) -> int | None:
-    """The number of newlines in the translation, None where it is refused."""
+def count_translated_lines(source: str) -> int | None:
+    """Return the number of newlines in the translation; None if the source is rejected."""
     try:
         return rewrite(source).text.count("\n")
     except RewriteError:
@@ -314,7 +314,7 @@ def lines_after(source: str) -> int | None:
      "f(x)", "1'", "\\", "\\\n", "namespace a ", "(k)<<<1>>>(", "#define A(", "k<a> ",
      "volatile ", "{volatile T*v;v[0]=1 ", "f(volatile T*v){v[0]=(", "{volatile T*v;v[{"],
 )  # fmt: skip
-def test_no_repetition_makes_the_lexer_read_twice(unit: str) -> None:
-    """A long file made of one fragment takes about as long as any other: squared, it would take an hour."""
+def test_the_lexer_takes_linear_time(unit: str) -> None:
+    """A long file of one repeated fragment is translated; in quadratic time it would take an hour."""
     source = unit * (64 * 1024 // len(unit)) + "<<<1>>>(x);"
-    assert lines_after(source) in {None, source.count("\n")}
+    assert count_translated_lines(source) in {None, source.count("\n")}

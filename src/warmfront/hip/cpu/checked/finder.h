@@ -1,6 +1,6 @@
-// The bug finder's own parts: where a kernel is, what an address is, who touched it before, what was found.
+// The interface between the parts of the bug finder: sites, addresses, shadow memory, findings.
 //
-// It watches one worker, from its one OS thread, and takes no lock.
+// A checked build has one worker, so nothing here takes a lock.
 #pragma once
 
 #include <cstddef>
@@ -10,47 +10,47 @@
 
 namespace hipcpu::checks {
 
-// How sure a finding is, by itself. The judge raises or drops it when it knows whether the answer was right.
+// How certain a finding is by itself. The judge raises or drops it once it knows whether the output was correct.
 enum class Certainty : uint8_t {
-  kError,    // wrong by the language, whatever came out
-  kWarning,  // wrong by the language, but it may do no harm
-  kSuspect,  // worth telling only if the answer is wrong
+  kError,    // undefined behaviour or a certain bug, whatever the output
+  kWarning,  // undefined behaviour that may be harmless
+  kSuspect,  // worth reporting only if the output is wrong
 };
 
 enum class Space : uint8_t {
   kGlobal,
   kShared,
   kModule,    // code and constants of the file
-  kVariable,  // a variable of the file, the device's or the host's
-  kOurs,      // threadIdx and its like
+  kVariable,  // a variable of the file, on the device or the host
+  kOurs,      // threadIdx and the other built-in variables
 };
 
 struct Access;
 
-// Memory whose extent is known.
+// Memory of known extent.
 struct Region {
   uintptr_t begin;
   uintptr_t end;
   Space space;
   const char* name;     // of a static shared array, or of a variable
-  struct Cell* cells;   // one for each four bytes; none until it is touched
+  struct Cell* cells;   // one per four bytes; null until the first access
 };
 
-// The thread that runs now.
+// The running thread.
 struct Now {
   const Worker* worker;
   const Launch* launch;
-  uint32_t serial;        // of the block, through all launches
-  uint32_t first_serial;  // of the launch
-  uint32_t time;          // accesses so far in this launch
+  uint32_t serial;        // of the block, counted over all launches
+  uint32_t first_serial;  // of the first block of the launch
+  uint32_t time;          // the number of accesses so far in this launch
 };
 
 extern Now now;
-extern __thread bool watching;  // this OS thread runs a kernel's own code
+extern __thread bool watching;  // whether this OS thread runs code of a kernel
 
 inline uint32_t thread() { return now.worker->current; }
 
-// Steps that may be looked at: accesses of any kind, and waits. A run that has spent them ends.
+// The remaining steps, which are accesses of any kind and waits. The run ends when they are used up.
 extern uint64_t steps_left;
 [[noreturn]] void run_out();
 inline void spend(uint64_t steps) {
@@ -58,51 +58,51 @@ inline void spend(uint64_t steps) {
   steps_left -= steps;
 }
 
-// Sites: places in the code, as chains of return addresses, told apart by number.
+// Sites: positions in the code as chains of return addresses, identified by a number.
 
 constexpr int kChain = 6;
 struct Chain {
   uintptr_t pc[kChain];
 };
-uint32_t site_from(const void* frame);  // of the hook that the instrumented code has called
+uint32_t site_from(const void* frame);  // `frame` is that of the hook that the instrumented code called
 const Chain& chain_of(uint32_t site);
 
-// Places
+// Addresses
 
 void map_launch(const Worker& worker, const Launch& launch);
-void learn_place(const void* place);  // the address of the submission's threadIdx
+void set_thread_index(const void* place);  // the address of the submission's threadIdx
 Region* find_region(uintptr_t address);
 uintptr_t module_base();
-// Reports an access to memory that the kernel may not touch; nothing if it may.
-void refuse(uintptr_t address, size_t bytes, bool write, uint32_t site);
+// Reports an access to memory that the kernel must not access; does nothing for a valid access.
+void report_invalid_access(uintptr_t address, size_t bytes, bool write, uint32_t site);
 
 // Findings
 
 struct Place {
   uint32_t thread;
   uint32_t serial;
-  uint32_t site;  // 0: `line` says it
+  uint32_t site;  // 0: `line` is used
   int line;
 };
 
-void tell(const char* kind, Certainty certainty, const char* detail, const Place& here, const Place* other = nullptr,
+void report_finding(const char* kind, Certainty certainty, const char* detail, const Place& here, const Place* other = nullptr,
           uintptr_t address = 0);
 
-// Memory that threads share
+// Shared and global memory
 
 enum Flags : uint8_t {
   kRead = 0,
   kWrite = 1,
-  kAtomic = 2,  // with kWrite: reads too, unless it is a kStore
+  kAtomic = 2,  // with kWrite: a read-modify-write, unless kStore is set
   kStore = 4,
   kVolatile = 8,
-  kLock = 16,  // threads take turns by such operations
+  kLock = 16,  // an operation that can acquire or release a lock
 };
 void touch(Region& region, uintptr_t address, size_t bytes, unsigned flags, uint32_t site);
-void settle();    // what could only be told after the access has happened
-void conclude();  // the same, and what waited for the next one
-void forget_order();       // a launch begins
-void forget_block_order();  // a block begins
+void settle();    // decides what could not be decided before the access
+void conclude();  // settle, and what waited for the next access
+void forget_order();       // a launch starts
+void forget_block_order();  // a block starts
 
 // Waves
 uint32_t last_meeting(uint32_t thread);

@@ -1,4 +1,4 @@
-// Writes each finding as one line of JSON, at once, so that none is lost when the program dies of it.
+// Writes each finding as one line of JSON, unbuffered, so that it is not lost if the program crashes.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -21,13 +21,13 @@ constexpr int kMostOfAKind = 8;
 
 int file = STDERR_FILENO;
 
-struct Told {
+struct Reported {
   std::set<std::tuple<std::string, uint64_t, uint64_t>> places;
   std::map<std::string, int> of_kind;
 };
 
-Told& told() {
-  static Told& only = *new Told;
+Reported& reported() {
+  static Reported& only = *new Reported;
   return only;
 }
 
@@ -37,7 +37,7 @@ uint64_t key_of(const Place* place) {
 }
 
 bool is_new(const char* kind, const Place& here, const Place* other) {
-  Told& t = told();
+  Reported& t = reported();
   if (!t.places.emplace(kind, key_of(&here), key_of(other)).second) return false;
   return ++t.of_kind[kind] <= kMostOfAKind;
 }
@@ -77,7 +77,7 @@ const char* word_for(Certainty certainty) {
 
 }  // namespace
 
-void tell(const char* kind, Certainty certainty, const char* detail, const Place& here, const Place* other,
+void report_finding(const char* kind, Certainty certainty, const char* detail, const Place& here, const Place* other,
           uintptr_t address) {
   if (!is_new(kind, here, other)) return;
   Text json;

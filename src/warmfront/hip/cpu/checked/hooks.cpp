@@ -1,4 +1,4 @@
-// What the compiler's instrumentation calls: one function for each kind of load, store and atomic.
+// The functions that the compiler's instrumentation calls: one per kind of load, store and atomic.
 //
 // The names and signatures are those of -fsanitize=thread and of UBSan's bounds and alignment checks; the
 // sanitizers' own libraries are not linked.
@@ -15,7 +15,7 @@ __thread bool watching;
 
 namespace {
 
-// An index that the compiler knows to be beyond an array; where it leads is seen with the access that follows.
+// An index that the compiler knows to be out of bounds; the access that follows shows which memory it reaches.
 struct Overrun {
   bool waits = false;
   int line;
@@ -34,11 +34,11 @@ uint64_t elements_of(const char* type) {
 void follow_overrun(const Region* region, size_t bytes, uintptr_t address) {
   overrun.waits = false;
   Text detail;
-  detail << "index " << overrun.index << " is beyond the array " << overrun.type;
+  detail << "index " << overrun.index << " is out of bounds of the array " << overrun.type;
   const bool in_shared = region && region->space == Space::kShared;
-  // In memory of another size the index may only have left its row: undefined, but often meant.
+  // In a larger object the index may only have left its row: undefined, but often intended.
   const bool certain = in_shared && region->end - region->begin <= elements_of(overrun.type) * bytes;
-  tell(in_shared ? "lds-out-of-bounds" : "array-bounds", certain ? Certainty::kError : Certainty::kWarning,
+  report_finding(in_shared ? "lds-out-of-bounds" : "array-bounds", certain ? Certainty::kError : Certainty::kWarning,
        detail.data(), {thread(), now.serial, 0, overrun.line}, nullptr, address);
 }
 
@@ -47,7 +47,7 @@ inline __attribute__((always_inline)) void look(const void* pointer, size_t byte
   spend(1);
   settle();
   const auto address = reinterpret_cast<uintptr_t>(pointer);
-  // Nearly all accesses of an unoptimised kernel are to its own stack.
+  // Nearly all accesses of an unoptimized kernel are to its own stack.
   const auto stacks = reinterpret_cast<uintptr_t>(now.worker->stacks);
   const bool is_private = address - stacks < (kMaxThreads + 1) * (kPrivateBytes + (80u << 10));
   if (is_private && !overrun.waits) return;
@@ -60,7 +60,7 @@ inline __attribute__((always_inline)) void look(const void* pointer, size_t byte
     if (region && address + bytes <= region->end)
       touch(*region, address, bytes, flags, site);
     else
-      refuse(address, bytes, flags & kWrite, site);
+      report_invalid_access(address, bytes, flags & kWrite, site);
   }
   watching = true;
 }
@@ -82,7 +82,7 @@ using namespace hipcpu::checks;
   void __tsan_unaligned_volatile_read##bytes(void* p) { look(p, bytes, kRead | kVolatile); }              \
   void __tsan_unaligned_volatile_write##bytes(void* p) { look(p, bytes, kWrite | kVolatile); }
 
-// Each does what it stands for: host code uses them too.
+// Each performs the operation: host code calls them too.
 #define HIPCPU_FETCH(bits, T, name)                                                    \
   T __tsan_atomic##bits##_fetch_##name(volatile T* p, T v, int) {                      \
     look(const_cast<T*>(p), sizeof(T), kWrite | kAtomic);                              \
@@ -122,7 +122,7 @@ using namespace hipcpu::checks;
 
 namespace {
 
-// As the compiler lays them out.
+// The layout that the compiler uses.
 struct Location {
   const char* file;
   uint32_t line;
@@ -159,7 +159,7 @@ void __tsan_atomic_signal_fence(int) {}
 void __tsan_read_range(void* p, unsigned long bytes) { look(p, bytes, kRead); }
 void __tsan_write_range(void* p, unsigned long bytes) { look(p, bytes, kWrite); }
 
-// Clang copies a float4 by these.
+// Clang copies a float4 with these.
 void* __tsan_memcpy(void* to, const void* from, unsigned long bytes) {
   look(from, bytes, kRead);
   look(to, bytes, kWrite);
@@ -187,7 +187,7 @@ HIPCPU_ATOMICS(64, uint64_t)
 
 void hipcpu_checked_update(const void* address, size_t bytes) { look(address, bytes, kWrite | kAtomic); }
 
-// A promise of the C++ library's own, which the access behind it is held to as any other.
+// An alignment assumption of the C++ library; the access that follows is checked like any other.
 void __ubsan_handle_alignment_assumption(void*, uintptr_t, uintptr_t, uintptr_t) {}
 
 void __ubsan_handle_out_of_bounds(OutOfBounds* data, uintptr_t index) {
@@ -201,13 +201,13 @@ void __ubsan_handle_type_mismatch_v1(TypeMismatch* data, uintptr_t pointer) {
   watching = false;
   settle();
   hipcpu::Text detail;
-  // Its own name for float4 says less than none.
+  // The compiler's name for float4 would not help.
   const bool is_vector = std::strstr(data->type->name, "HIP_vector_type");
   detail << "an access to " << (is_vector ? "a vector" : data->type->name) << " needs an address that is a multiple of "
-         << uint64_t{alignment} << ", and this one is " << uint64_t{pointer % alignment} << " off";
-  // Its own line may be a header's, where the copy of a vector is.
+         << uint64_t{alignment} << "; this one is off by " << uint64_t{pointer % alignment};
+  // The reported line may be in a header, which copies the vector.
   const uint32_t site = site_from(__builtin_frame_address(0));
-  tell("misaligned-access", Certainty::kError, detail.data(), {thread(), now.serial, site, 0}, nullptr, pointer);
+  report_finding("misaligned-access", Certainty::kError, detail.data(), {thread(), now.serial, site, 0}, nullptr, pointer);
   watching = true;
 }
 }

@@ -1,7 +1,7 @@
 // Races, and shared memory that is read before it is written.
 //
-// Two accesses to a word race if threads make them with nothing in between that orders them: a barrier for the
-// threads of a block, a wave operation for the lanes of a wave, an atomic that both come to, the end of a launch.
+// Two accesses to a word by different threads are a race unless something orders them: a barrier for the threads
+// of a block, a wave operation for the lanes of a wave, an atomic that both use, or the end of a launch.
 #include "shadow.h"
 
 #include <sys/mman.h>
@@ -17,7 +17,7 @@ namespace hipcpu::checks {
 
 namespace {
 
-constexpr unsigned char kGarbage = 0xfa;  // a number that no sum survives, in every type
+constexpr unsigned char kGarbage = 0xfa;  // makes any sum visibly wrong, in every type
 
 struct Shadow {
   Cell* cells;
@@ -43,8 +43,8 @@ bool is_same_wave(const Access& access) {
 }
 
 bool is_before(const Access& access, Space space) {
-  if (access.serial < now.first_serial) return true;  // an earlier launch, or none
-  if (space == Space::kShared && access.serial != now.serial) return true;  // each block has its own
+  if (access.serial < now.first_serial) return true;  // an earlier launch, or no access
+  if (space == Space::kShared && access.serial != now.serial) return true;  // each block has its own shared memory
   if (access.serial == now.serial) {
     if (access.thread == thread() || access.round != now.worker->round) return true;
     if (is_same_wave(access) && last_meeting(thread()) > access.meeting && last_meeting(access.thread) > access.meeting)
@@ -53,7 +53,7 @@ bool is_before(const Access& access, Space space) {
   return is_published(access);
 }
 
-// A write that races with another: whether both wrote the same is seen only after it has happened.
+// A write that races with another write: whether both values are equal is known only after the second one.
 struct Unsettled {
   bool waits = false;
   uintptr_t address;
@@ -72,15 +72,15 @@ void tell_race(Space space, const Access& other, bool other_writes, const Place&
   const bool in_shared = space == Space::kShared;
   Text detail;
   detail << (in_shared ? "shared" : "global") << " memory: one thread " << (other_writes ? "writes" : "reads")
-         << ", another " << (writes ? "writes" : "reads") << " the same word, with nothing between that orders them";
-  if (same_value) detail << "; both write the same value, which most machines forgive";
-  if (!same_value && one_wave) detail << "; they are lanes of one wave, which need not move in step";
+         << " and another " << (writes ? "writes" : "reads") << " the same word without synchronization";
+  if (same_value) detail << "; both write the same value, which is usually harmless";
+  if (!same_value && one_wave) detail << "; they are lanes of one wave, which need not execute in lockstep";
   const char* kind = same_value ? "same-value-race" : one_wave && in_shared ? "wave-synchronous" : "data-race";
-  tell(kind, Certainty::kWarning, detail.data(), here, &there, address);
+  report_finding(kind, Certainty::kWarning, detail.data(), here, &there, address);
 }
 
-// A plain read of what others write by atomics: harmless where the reader goes on by compare-and-swap, which
-// would fail if the value was old. What it does next shows.
+// A plain read of a word that others write by atomics. It is harmless if the reader continues with a
+// compare-and-swap, which fails if the value was stale, so the decision waits for the next access.
 struct Doubt {
   bool waits = false;
   uintptr_t address;
@@ -161,7 +161,7 @@ void touch_word(Region& region, Cell& cell, const Access& mine, uintptr_t addres
   }
 }
 
-// Calls `visit` with each word of the range and the bits of its bytes.
+// Calls `visit` for each word of the range, with the bits of the bytes that are accessed.
 template <class Visit>
 void for_words(const Region& region, uintptr_t address, size_t bytes, Visit visit) {
   const uintptr_t first = region.begin & ~uintptr_t{3};
@@ -174,24 +174,24 @@ void for_words(const Region& region, uintptr_t address, size_t bytes, Visit visi
   }
 }
 
-// What nobody has written yet is whatever the block before left there: here it is made garbage.
+// Uninitialized shared memory has what an earlier block left there; here it is filled with garbage.
 void look_for_unwritten(const Region& region, uintptr_t address, size_t bytes, uint32_t site) {
   bool any_filled = false;
   for_words(region, address, bytes, [&](const Cell& cell, uint8_t bits) { any_filled |= is_filled(cell, bits); });
   if (any_filled) return;
   Text detail;
-  detail << "shared memory is read that no thread of the block has written";
+  detail << "reads shared memory that no thread of the block has written";
   if (region.name) detail << ": `" << region.name << "`, byte " << uint64_t{address - region.begin};
-  tell("uninitialised-lds", Certainty::kWarning, detail.data(), {thread(), now.serial, site, 0}, nullptr, address);
+  report_finding("uninitialised-lds", Certainty::kWarning, detail.data(), {thread(), now.serial, site, 0}, nullptr, address);
   std::memset(reinterpret_cast<void*>(address), kGarbage, bytes);
   for_words(region, address, bytes, [](Cell& cell, uint8_t bits) { fill(cell, bits); });
 }
 
-// The judge, who reads the source, knows whether it is the device's.
+// The judge reads the source and knows whether the variable is on the device.
 void tell_of_variable(const Region& region, uint32_t site) {
   Text detail;
-  detail << "`" << region.name << "` is a variable of the host: no GPU sees it";
-  tell("host-variable", Certainty::kSuspect, detail.data(), {thread(), now.serial, site, 0}, nullptr, region.begin);
+  detail << "`" << region.name << "` is a host variable, which a GPU cannot access";
+  report_finding("host-variable", Certainty::kSuspect, detail.data(), {thread(), now.serial, site, 0}, nullptr, region.begin);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What is remembered of each word that threads share, and what orders one access after another.
+// What is recorded for each word that threads share, and what orders its accesses.
 #pragma once
 
 #include "finder.h"
@@ -6,26 +6,26 @@
 namespace hipcpu::checks {
 
 struct Access {
-  uint32_t serial;   // of the block; 0: none
-  uint32_t round;    // barriers that the block had passed
-  uint32_t meeting;  // the thread's last wave operation
+  uint32_t serial;   // of the block; 0: no access
+  uint32_t round;    // the number of barriers that the block had passed
+  uint32_t meeting;  // the last wave operation of the thread
   uint32_t site;
   uint32_t time;
   uint16_t thread;
-  uint8_t bytes;  // of the word, a bit each
+  uint8_t bytes;  // which bytes of the word, one bit each
   uint8_t flags;
 };
 
 struct Cell {
-  Access write;    // the last one
-  Access read;     // the first since, in the block that runs
-  Access another;  // by another thread, of another wave if there is one
-  Access foreign;  // the last of another block
-  uint32_t filled_by;  // the block that has written `filled`, for shared memory
+  Access write;    // the last write
+  Access read;     // the first read since, by the running block
+  Access another;  // a read by another thread, preferably of another wave
+  Access foreign;  // the last access of another block
+  uint32_t filled_by;  // the block that wrote `filled`, for shared memory
   uint8_t filled;
 };
 
-// Order made by atomics (order.cpp): whether `access` happened before what the running thread does now.
+// Whether atomics (happens_before.cpp) order `access` before what the running thread does now.
 bool is_published(const Access& access);
 void synchronize(uintptr_t address, unsigned flags);
 

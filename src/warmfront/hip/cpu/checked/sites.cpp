@@ -1,5 +1,5 @@
-// Where in the code an access is: the return addresses from the hook up, so that a line of the author's is
-// found also when the access itself stands in a header. Equal chains share a number.
+// Where in the code an access is: the chain of return addresses from the hook upwards, so that a line of the
+// author's is found even if the access itself is in a header. Equal chains share a number.
 #include <unordered_map>
 #include <vector>
 
@@ -21,7 +21,7 @@ struct Equal {
 };
 
 struct Sites {
-  std::vector<Chain> chains{1};  // number 0 is no site
+  std::vector<Chain> chains{1};  // number 0: no site
   std::unordered_map<Chain, uint32_t, Hash, Equal> numbers;
   struct {
     Chain chain;
@@ -45,7 +45,7 @@ uint32_t site_from(const void* from) {
   Chain chain{};
   const auto* frame = static_cast<const Frame*>(from);
   for (uintptr_t& pc : chain.pc) {
-    pc = frame->return_address - 1;  // within the call, not behind it
+    pc = frame->return_address - 1;  // inside the call instruction, not after it
     const auto* up = frame->up;
     if (up <= frame || reinterpret_cast<uintptr_t>(up) - reinterpret_cast<uintptr_t>(frame) > kPrivateBytes) break;
     frame = up;

@@ -1,4 +1,4 @@
-// Where the runtime tells the bug finder what threads do together. Empty, and free, in an unchecked build.
+// The calls by which the runtime reports barriers and wave operations to the bug finder. Empty unless HIPCPU_CHECKED.
 #pragma once
 
 #include "worker.h"
@@ -14,8 +14,8 @@ namespace checks {
 void begin_launch(const Worker& worker, const Launch& launch);
 void end_launch();
 void begin_block(const Worker& worker);
-void begin_stack();                  // a thread of its own begins: what runs first is ours
-void resume_thread();                // a thread goes on after it has waited
+void begin_stack();                  // a thread starts on its own stack; the first code is ours
+void resume_thread();                // a thread continues after a wait
 void open_barrier(const Worker& worker);
 void meet(const Worker& worker, uint64_t lanes);
 

@@ -1,4 +1,4 @@
-// Copies and fills. Each is done when the call returns, whatever stream it names.
+// Copies and fills. Each is complete when the call returns, whatever its stream.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -26,7 +26,7 @@ hipError_t copy(void* to, const void* from, size_t bytes, hipMemcpyKind kind, hi
   return hipSuccess;
 }
 
-// Bytes from the first row's beginning to the last row's end.
+// The bytes from the beginning of the first row to the end of the last one.
 size_t extent(size_t pitch, size_t width, size_t height) { return pitch * (height - 1) + width; }
 
 hipError_t copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,

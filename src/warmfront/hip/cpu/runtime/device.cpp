@@ -1,4 +1,4 @@
-// The device that programs are told about: one MI300X.
+// The device that programs see: one MI300X.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -16,7 +16,7 @@ using hipcpu::set_last_error;
 constexpr char kName[] = "AMD Instinct MI300X (CPU simulator)";
 constexpr char kArchitecture[] = "gfx942:sramecc+:xnack-";
 constexpr size_t kMemoryBytes = 192ull << 30;
-constexpr int kVersion = 60443484;  // as HIP of ROCm 6.4 gives it
+constexpr int kVersion = 60443484;  // the value of ROCm 6.4
 constexpr int kMaxThreadsPerUnit = 2048;
 constexpr int kMaxBlocksPerUnit = 32;
 
@@ -24,7 +24,7 @@ hipError_t check_device(int device) {
   return set_last_error(device == 0 ? hipSuccess : hipErrorInvalidDevice);
 }
 
-// Answers through a pointer, which must not be null.
+// Stores the answer through a pointer, which must not be null.
 template <class T>
 hipError_t answer(T* place, T value) {
   if (!place) return set_last_error(hipErrorInvalidValue);
@@ -156,7 +156,7 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* kerne
 hipError_t hipFuncSetCacheConfig(const void* kernel, hipFuncCache_t) { return check_kernel(kernel); }
 hipError_t hipFuncSetSharedMemConfig(const void* kernel, hipSharedMemConfig) { return check_kernel(kernel); }
 
-// By threads, blocks and shared memory; registers are the X-ray's to know.
+// Considers threads, blocks and shared memory, but not registers: only the X-ray knows those.
 hipError_t hipcpu_occupancy(int* blocks, int block_size, size_t shared_bytes) {
   if (!blocks || block_size <= 0 || block_size > static_cast<int>(hipcpu::kMaxThreads))
     return set_last_error(hipErrorInvalidValue);

@@ -1,8 +1,8 @@
-// Faults of the program: told as one JSON object, once, and then the process ends.
+// Faults of the program. The first one is reported as a JSON object, and then the process ends.
 //
-// The plain loop over a block's threads does not say which thread runs, so that the compiler may keep it in a
-// register or run several at once. When a thread of it faults, the loop is replayed one thread at a time until
-// it faults again: its stores are repeated, which no one will read.
+// The plain loop over a block's threads does not record which thread runs, so that the compiler can keep the index
+// in a register or vectorize the loop. When a thread of it faults, the loop is replayed one thread at a time until
+// it faults again. The replay repeats stores, but nothing reads them.
 #include "faults.h"
 
 #include <fcntl.h>
@@ -28,20 +28,20 @@ namespace {
 
 constexpr int kInternalExit = 70;
 constexpr unsigned kReplaySeconds = 1;
-constexpr uintptr_t kNullBytes = 64 * 1024;       // an index into a null pointer still is one
+constexpr uintptr_t kNullBytes = 64 * 1024;       // a small offset from a null pointer counts as null
 constexpr uintptr_t kNearStackBytes = 256 * 1024;
 
 std::atomic<void (*)(const char*, size_t)> receiver{nullptr};
 std::atomic<Worker*> replaying{nullptr};
 std::atomic<bool> reporting{false};
-char host_marker;  // stands for "no worker" where a fault is claimed
+char host_marker;  // claims a fault for an OS thread that is not a worker
 std::atomic<void*> claimed{nullptr};
 
 struct Fault {
   const char* kind;
   Text detail;
   int exit_code;
-  uintptr_t address = 0;  // that was touched
+  uintptr_t address = 0;  // the address of the access
 };
 
 Fault first_fault;
@@ -79,7 +79,7 @@ void put(Text& json, const char* key, const Coordinates* at) {
   _exit(fault.exit_code);
 }
 
-// What the kernel prints while it is replayed has been printed before.
+// A replay prints what the kernel has printed before, so its output is discarded.
 void silence_stdout() {
   const int nowhere = open("/dev/null", O_WRONLY);
   if (nowhere >= 0)
@@ -98,7 +98,7 @@ void replay() {
   end_replay(worker);
 }
 
-// Only the first fault counts; other OS threads that fault wait for the end.
+// Only the first fault is reported; other OS threads that fault wait for the process to end.
 void claim(Worker* worker) {
   void* mine = worker ? static_cast<void*>(worker) : &host_marker;
   void* owner = nullptr;
@@ -106,7 +106,7 @@ void claim(Worker* worker) {
   for (;;) pause();
 }
 
-// Tells of the fault, or first finds out whose it is.
+// Reports the fault, after finding out which thread caused it.
 [[noreturn]] void handle(const Fault& fault) {
   Worker* worker = this_worker_if_any();
   if (worker && !worker->launch) worker = nullptr;
@@ -116,7 +116,7 @@ void claim(Worker* worker) {
   worker->replaying = true;
   replaying = worker;
   silence_stdout();
-  alarm(kReplaySeconds);  // a thread may wait for what its first run has taken
+  alarm(kReplaySeconds);  // the replay may wait for something that the first run has changed
   enter_home(*worker, replay);
   __builtin_unreachable();
 }
@@ -145,13 +145,13 @@ void describe_neighbour(Text& detail, uintptr_t address) {
   const Neighbour n = neighbour_of(address);
   switch (n.relation) {
     case Relation::kNone:
-      detail << "the address belongs to no allocation";
+      detail << "the address is not in any allocation";
       return;
     case Relation::kPastEnd:
       detail << n.distance << " bytes past the end of a ";
       break;
     case Relation::kBefore:
-      detail << n.distance << " bytes before the beginning of a ";
+      detail << n.distance << " bytes before the start of a ";
       break;
     case Relation::kInside:
     case Relation::kFreed:
@@ -160,7 +160,7 @@ void describe_neighbour(Text& detail, uintptr_t address) {
   }
   detail << n.bytes << "-byte " << describe(n.home) << " buffer";
   if (n.relation == Relation::kFreed) detail << " that has been freed";
-  if (n.relation == Relation::kPastEnd) detail << " (index " << (n.bytes + n.distance) / 4 << " if of 4-byte elements)";
+  if (n.relation == Relation::kPastEnd) detail << " (index " << (n.bytes + n.distance) / 4 << " of 4-byte elements)";
 }
 
 bool is_dynamic_shared(const Worker& worker, uintptr_t address) {
@@ -175,7 +175,7 @@ void explain_kernel_access(Fault& fault, const Worker& worker, uintptr_t address
     fault.kind = "stack-overflow";
     fault.detail << "a thread used more than " << kPrivateBytes / 1024 << " KiB of private memory";
   } else if (address < kNullBytes) {
-    fault.detail << "null pointer, " << address << " bytes into it";
+    fault.detail << "null pointer with an offset of " << address << " bytes";
   } else if (is_dynamic_shared(worker, address)) {
     const size_t bytes = worker.launch->config.shared_bytes;
     const uintptr_t begin = reinterpret_cast<uintptr_t>(worker.shared_end) - (bytes + 15) / 16 * 16;
@@ -192,10 +192,10 @@ void explain_host_access(Fault& fault, uintptr_t address, uintptr_t stack) {
   fault.kind = "host-fault";
   fault.address = address;
   if (address < kNullBytes) {
-    fault.detail << "host code used a null pointer, " << address << " bytes into it";
+    fault.detail << "host code used a null pointer with an offset of " << address << " bytes";
   } else if (distance < kNearStackBytes) {
     fault.kind = "stack-overflow";
-    fault.detail << "host code used more than its stack";
+    fault.detail << "host code overflowed its stack";
   } else if (n.relation == Neighbour::Relation::kInside && n.home == Home::kDevice) {
     fault.kind = "host-access-to-device-memory";
     fault.detail << "host code used a device pointer, ";
@@ -217,13 +217,13 @@ void explain(Fault& fault, const siginfo_t& info, const void* context) {
   const auto address = reinterpret_cast<uintptr_t>(info.si_addr);
   if (info.si_signo == SIGFPE) {
     fault.kind = "division-by-zero";
-    fault.detail << "an integer was divided by zero, or the quotient does not fit";
+    fault.detail << "integer division by zero, or overflow of the quotient";
   } else if (info.si_signo == SIGABRT || info.si_signo == SIGILL) {
     fault.kind = "abort";
     fault.detail << (info.si_signo == SIGABRT ? "abort was called" : "a trap or an illegal instruction");
   } else if (is_misaligned(info)) {
     fault.kind = "misaligned-access";
-    fault.detail << "a vector was accessed through a pointer that is not aligned for it, or the address is no address";
+    fault.detail << "a vector was accessed through a misaligned pointer, or the address is not valid";
   } else if (in_kernel) {
     explain_kernel_access(fault, *worker, address);
   } else {
@@ -245,7 +245,7 @@ __attribute__((constructor)) void watch() {
   use_signal_stack();
   struct sigaction action = {};
   action.sa_sigaction = on_signal;
-  // Not deferred: a replay faults again inside the handler.
+  // SA_NODEFER, because a replay faults again inside the handler.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(number, &action, nullptr);
   struct sigaction timer = {};
@@ -279,7 +279,7 @@ extern "C" {
 
 void hipcpu_on_fault(void (*receive)(const char*, size_t)) { hipcpu::receiver = receive; }
 
-// glibc's assert calls this; ours tells which thread it was.
+// Called by glibc's assert; this version reports the thread.
 void __assert_fail(const char* expression, const char* file, unsigned line, const char*) noexcept {
   hipcpu::Text detail;
   const char* name = std::strrchr(file, '/');

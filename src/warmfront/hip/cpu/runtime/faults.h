@@ -1,20 +1,20 @@
-// Faults of the program: told as one JSON object, once, and then the process ends.
+// Faults of the program. The first one is reported as a JSON object, and then the process ends.
 #pragma once
 
 namespace hipcpu {
 
 struct Worker;
 
-// Ends the process because the machine could not do its part; the program is not to blame.
+// Ends the process because of the machine, for example out of memory; not a fault of the program.
 [[noreturn]] void die(const char* why);
 
-// A fault that the runtime itself noticed; `kind` is one of the documented words.
+// Reports a fault that the runtime detected itself; hooks.h lists the kinds.
 [[noreturn]] void fault(const char* kind, const char* detail, int exit_code);
 
-// Faults of the calling OS thread are handled on a stack of their own.
+// Gives the calling OS thread a separate stack for its signal handler.
 void use_signal_stack();
 
-// The search for the thread that faulted found none.
+// Reports that the replay found no thread that faults.
 [[noreturn]] void end_replay(Worker& worker);
 
 }  // namespace hipcpu

@@ -1,7 +1,7 @@
-// hipMalloc and its like. Each allocation is a mapping of its own that ends at a guard page, so that a step
-// past its end faults at once; what is freed stays out of reach for a while, so that its use faults too.
+// hipMalloc and related functions. Each allocation is a separate mapping that ends at a guard page, so that an
+// access past its end faults at once. Freed addresses stay unmapped for a while, so that their use faults too.
 //
-// Fresh memory is zero, as the system gives it. A kernel must not rely on that: a GPU's is not.
+// Fresh memory is zero, because the system clears it. Kernels must not rely on that: memory of a GPU is not zero.
 #include "memory.h"
 
 #include <sys/mman.h>
@@ -21,14 +21,14 @@ namespace hipcpu {
 
 namespace {
 
-constexpr size_t kPageBytes = 64 * 1024;     // whole pages on any machine that we know
-constexpr size_t kFrontBytes = 1 << 20;      // out of reach before an allocation
-constexpr size_t kBackBytes = 16 << 20;      // and behind it: an index that is far off must not hit the next one
+constexpr size_t kPageBytes = 64 * 1024;     // a multiple of the page size on every supported machine
+constexpr size_t kFrontBytes = 1 << 20;      // inaccessible before an allocation
+constexpr size_t kBackBytes = 16 << 20;      // and after it: a far index must not hit the next one
 constexpr size_t kAlignBytes = 16;           // the widest access of a GPU thread
-constexpr size_t kHugeBytes = 4 << 20;       // from here on huge pages pay
-constexpr size_t kTotalBytes = 192ull << 30;  // an MI300X's
-constexpr size_t kNearBytes = kBackBytes;    // an address farther away has nothing to do with an allocation
-constexpr size_t kKeptFreed = 256;           // freed ranges that stay out of reach
+constexpr size_t kHugeBytes = 4 << 20;       // from this size on, huge pages are faster
+constexpr size_t kTotalBytes = 192ull << 30;  // of an MI300X
+constexpr size_t kNearBytes = kBackBytes;    // an address farther away is unrelated to the allocation
+constexpr size_t kKeptFreed = 256;           // freed ranges that stay inaccessible
 
 size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -39,7 +39,7 @@ struct Heap {
   std::deque<uintptr_t> freed_order;
   size_t used_bytes = 0;
   bool protects = false;
-  unsigned accesses = 0;  // kernels and copies under way
+  unsigned accesses = 0;  // running kernels and copies
 };
 
 Heap& heap() {
@@ -87,7 +87,7 @@ hipError_t allocate(void** pointer, size_t bytes, Home home, unsigned flags) {
 }
 
 void keep_out_of_reach(Heap& h, uintptr_t begin, const Allocation& allocation) {
-  // The pages go back to the system at once; only their addresses are kept.
+  // The pages are returned to the system at once; only the addresses stay reserved.
   madvise(allocation.mapping, allocation.mapping_bytes, MADV_DONTNEED);
   mprotect(allocation.mapping, allocation.mapping_bytes, PROT_NONE);
   h.freed[begin] = allocation;
@@ -112,7 +112,7 @@ hipError_t release(void* pointer, bool host) {
   return hipSuccess;
 }
 
-// The allocation that holds `address`, or else the nearer one of those on its two sides.
+// The allocation that contains `address`, or the nearest one before or after it.
 Neighbour beside(const std::map<uintptr_t, Allocation>& map, uintptr_t address) {
   using Relation = Neighbour::Relation;
   Neighbour nearest = {Relation::kNone, kNearBytes, 0, Home::kDevice};

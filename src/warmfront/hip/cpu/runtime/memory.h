@@ -1,4 +1,4 @@
-// Memory of the device: who owns an address, and when it may be touched.
+// Device memory: which allocation an address belongs to, and when it can be accessed.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ namespace hipcpu {
 enum class Home : uint8_t { kDevice, kManaged, kPinned, kRegistered };
 
 struct Allocation {
-  size_t bytes;           // as asked for
-  void* mapping;          // with the guard pages; none for registered host memory
+  size_t bytes;           // the requested size
+  void* mapping;          // includes the guard pages; null for registered host memory
   size_t mapping_bytes;
   Home home;
   unsigned flags;
@@ -22,16 +22,16 @@ struct Found {
   Allocation allocation;
 };
 
-// Every allocation that has not been freed, by address.
+// Every allocation that has not been freed, sorted by address.
 std::vector<Found> live_allocations();
 
-// The allocation that `pointer` points into or to the end of.
+// Finds the allocation that `pointer` points into, or to the end of.
 bool find_allocation(const void* pointer, Found* found);
 
-// Whether `bytes` from `pointer` on stay within their allocation; true for memory that is not HIP's.
+// Whether `bytes` from `pointer` on are within one allocation; true for memory that HIP did not allocate.
 bool is_within(const void* pointer, size_t bytes);
 
-// While one lives, a kernel or a copy may touch device memory.
+// Device memory is accessible to a kernel or a copy during the lifetime of this object.
 class DeviceAccess {
  public:
   DeviceAccess();
@@ -40,15 +40,15 @@ class DeviceAccess {
   DeviceAccess& operator=(const DeviceAccess&) = delete;
 };
 
-// What an address has to do with the nearest allocation.
+// How an address relates to the nearest allocation.
 struct Neighbour {
   enum class Relation { kNone, kInside, kPastEnd, kBefore, kFreed } relation;
-  size_t distance;  // bytes past the end, before the beginning, or from it
-  size_t bytes;     // the allocation's size
+  size_t distance;  // bytes past the end, before the start, or from the start
+  size_t bytes;     // the size of the allocation
   Home home;
 };
 
-// For a signal handler: takes no lock that it would have to wait for.
+// Safe in a signal handler: never waits for a lock.
 Neighbour neighbour_of(uintptr_t address);
 
 }  // namespace hipcpu

@@ -1,8 +1,8 @@
-// The long ways of waiting: the first wait of a block, and threads that do not all do the same.
+// The slow paths of waiting: the first wait of a block, and threads that diverge.
 //
-// A wave goes on until none of its lanes can; then the lanes that wait at the lowest lane's operation
-// meet. A barrier opens when every thread that has not ended waits at one, as s_barrier does. So nothing that
-// waits can wait for ever.
+// A wave runs until all its lanes wait or have ended; then the lanes that wait at the operation of the lowest
+// waiting lane exchange their values. A barrier opens when every thread that has not ended waits at a barrier, as
+// with s_barrier. So no wait can deadlock.
 #include <algorithm>
 
 #include "checks.h"
@@ -38,7 +38,7 @@ void start_stacks(Worker& worker, uint32_t thread) {
   prepare_thread(worker, thread + 1);
 }
 
-// From "all do the same" to explicit states. The running thread's own state is set by its caller.
+// Switches from uniform execution to a state per thread. The caller sets the state of the running thread.
 void take_over(Worker& worker) {
   Schedule& s = worker.schedule;
   const uint32_t me = worker.current;
@@ -58,7 +58,7 @@ void take_over(Worker& worker) {
   worker.pending = kScheduled;
 }
 
-// The lanes that wait where the lowest one waits exchange their values.
+// Lets the lanes that wait at the same operation as the lowest one exchange their values.
 void meet(Worker& worker) {
   Schedule& s = worker.schedule;
   const uint32_t end = wave_end(worker);
@@ -92,11 +92,11 @@ void open_barrier(Worker& worker) {
   worker.tally[++worker.round & 1] = 0;
   s.wave = worker.first - worker.first % kWaveSize;
   s.scan = worker.first;
-  // All do the same again; a checked run goes on to look at each.
+  // Back to uniform execution, except in a checked build, which keeps the state of each thread.
   if (!kChecked && s.live == worker.count - worker.first) worker.busy = 0;
 }
 
-// The thread that runs next; kNone when all have ended.
+// The thread that runs next; kNone if all have ended.
 uint32_t pick(Worker& worker) {
   Schedule& s = worker.schedule;
   for (;;) {
@@ -134,7 +134,7 @@ void wait_as(Worker& worker, State state, uint32_t site) {
   checks::resume_thread();
 }
 
-// Notes that the running thread has ended; the thread to go on with, or kNone for the plain loop.
+// Records that the running thread has ended; returns the thread to continue with, or kNone for the plain loop.
 uint32_t end_current(Worker& worker) {
   const uint32_t me = worker.current;
   if (worker.pending == 0 && worker.exited == me - worker.first) {
@@ -152,7 +152,7 @@ uint32_t end_current(Worker& worker) {
   return next;
 }
 
-// The largest box of threads from `from` on that a nested loop can run.
+// The largest box of threads, starting with `from`, that a nested loop can run.
 Coordinates box_end(const Coordinates& from, const Coordinates& size) {
   if (from.x) return {size.x, from.y + 1, from.z + 1};
   if (from.y) return {size.x, size.y, from.z + 1};

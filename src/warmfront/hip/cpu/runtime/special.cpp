@@ -1,7 +1,7 @@
-// Mathematics that is too seldom used to be in every submission's header, and that not every C++ library has.
+// Mathematical functions that are used too rarely for the header, and that not every C++ library has.
 #include <cmath>
 
-// The power series: all its terms are positive, so it is exact to the last digits wherever it is finite.
+// The power series. All its terms are positive, so there is no cancellation.
 extern "C" double hipcpu_cyl_bessel_i(double order, double x) {
   constexpr double kOverflows = 720, kNegligible = 1e-18;
   if (std::isnan(x) || x > kOverflows) return x + HUGE_VAL;

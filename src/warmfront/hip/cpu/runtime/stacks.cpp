@@ -1,7 +1,7 @@
-// Stacks for the threads of a block: 256 KiB each, made when first needed, with a guard page below.
+// Stacks for the threads of a block: 256 KiB each, created when first needed, with a guard page below.
 //
-// Stack 0 is home, where the plain loop over a block's threads runs; a thread that waits there keeps it,
-// and the n-th thread after it gets stack n.
+// The plain loop over a block's threads runs on stack 0, the home stack. A thread that waits there keeps it, and
+// the n-th thread after it gets stack n.
 #include "stacks.h"
 
 #include <sys/mman.h>
@@ -13,14 +13,14 @@ namespace hipcpu {
 
 namespace {
 
-constexpr size_t kGuardBytes = 64 * 1024;  // wide, so that a large frame does not step over it
-// Stacks at the same offset of their pages would fight for the same lines of the cache.
+constexpr size_t kGuardBytes = 64 * 1024;  // wide, so that a large frame does not skip it
+// Stacks at the same offset in their pages would compete for the same cache lines.
 constexpr size_t kColourBytes = 16 * 1024;
 constexpr size_t kColourStep = 320;
 constexpr size_t kStride = kGuardBytes + kPrivateBytes + kColourBytes;
 constexpr size_t kStacks = kMaxThreads + 1;
 
-// Where a fresh stack begins: calls the function that the slot has for a frame.
+// The entry point of a new stack: calls the function whose address the slot has in place of a frame.
 extern "C" void hipcpu_enter();
 
 #if defined(__x86_64__)
@@ -60,7 +60,7 @@ Slot begin_at(void* top, void (*function)()) {
 }
 
 #ifndef MADV_GUARD_INSTALL
-#define MADV_GUARD_INSTALL 102  // Linux 6.13: a guard that does not cut the mapping in pieces
+#define MADV_GUARD_INSTALL 102  // Linux 6.13: a guard that does not split the mapping
 #endif
 
 void make_usable(Worker& worker, uint32_t stacks) {

@@ -1,4 +1,4 @@
-// The last error of each host thread, and the words for error codes.
+// The last error of each host thread, and the texts of the error codes.
 #include "status.h"
 
 #include <hip/hip_runtime_api.h>
@@ -10,7 +10,7 @@ __thread hipError_t last_error;
 }
 
 hipError_t set_last_error(hipError_t error) {
-  // A question about progress is no failure.
+  // hipErrorNotReady answers a query and is not a failure.
   if (error != hipSuccess && error != hipErrorNotReady) last_error = error;
   return error;
 }

@@ -1,11 +1,11 @@
-// The error that hipGetLastError tells, one for each host thread.
+// The error that hipGetLastError returns, per host thread.
 #pragma once
 
 #include <hip/hip_runtime_api.h>
 
 namespace hipcpu {
 
-// Keeps `error` for hipGetLastError unless it is success, and gives it back.
+// Stores `error` for hipGetLastError unless it is success; returns `error`.
 hipError_t set_last_error(hipError_t error);
 
 }  // namespace hipcpu

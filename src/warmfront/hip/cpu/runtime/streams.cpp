@@ -1,5 +1,5 @@
-// Streams and events. Everything is finished when it is issued, so a stream is only a name that can be
-// wrong, and an event is a point in time.
+// Streams and events. All work completes when it is issued, so a stream is only a handle that can be invalid, and
+// an event is a point in time.
 #include "streams.h"
 
 #include <time.h>
@@ -25,7 +25,7 @@ namespace hipcpu {
 
 namespace {
 
-// Handles that were given out and not taken back, so that a stale one is an error and not a crash.
+// The handles that exist, so that a stale handle is an error and not a crash.
 template <class T>
 class Handles {
  public:
@@ -162,7 +162,7 @@ hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
   return hipSuccess;
 }
 
-// An event that was never recorded has nothing to wait for.
+// An event that was never recorded counts as complete.
 hipError_t hipEventSynchronize(hipEvent_t event) { return check(event); }
 hipError_t hipEventQuery(hipEvent_t event) { return check(event); }
 

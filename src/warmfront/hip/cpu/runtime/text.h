@@ -1,4 +1,4 @@
-// Text in a buffer of fixed size, put together without anything that a signal handler must not call.
+// Text in a buffer of fixed size, built with async-signal-safe operations only.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ class Text {
   }
 
   void put(char c) {
-    if (size_ + 1 < sizeof buffer_) buffer_[size_++] = c;  // always ends with a zero
+    if (size_ + 1 < sizeof buffer_) buffer_[size_++] = c;  // always null-terminated
   }
 
   char buffer_[2048] = {};

@@ -1,4 +1,4 @@
-// What the runtime knows beyond the headers: workers, launches, and how faults and memory are told apart.
+// The internal state of the runtime: workers and launches.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace hipcpu {
 
-// A launch that is under way.
+// A running launch.
 struct Launch {
   Config config;
   Threads threads;
@@ -19,46 +19,46 @@ struct Launch {
   const char* kernel;
   int line;
   uint64_t blocks;
-  uint64_t chunk;  // blocks that a worker takes at a time
+  uint64_t chunk;  // the number of blocks that a worker takes at a time
   std::atomic<uint64_t> next{0};
 };
 
 enum class State : uint8_t { kFresh, kReady, kAtWave, kAtBlock, kEnded };
 
-// What the scheduler knows of threads that do not all do the same.
+// The state of the scheduler when threads diverge.
 struct Schedule {
   State state[kMaxThreads];
   uint32_t site[kMaxThreads];
-  uint32_t wave;   // first thread of the wave that runs
-  uint32_t scan;   // threads of the wave before this one have had their turn
-  uint32_t lanes;  // of the wave that wait at a wave operation
+  uint32_t wave;   // the first thread of the running wave
+  uint32_t scan;   // threads of the wave before this one have run
+  uint32_t lanes;  // the lanes of the wave that wait at a wave operation
   uint32_t live;
 };
 
-constexpr size_t kPrivateBytes = 256 * 1024;  // a thread's own memory
+constexpr size_t kPrivateBytes = 256 * 1024;  // private memory per thread
 
 // An OS thread that runs blocks, one at a time.
 struct Worker : Team {
-  const Launch* launch;  // none: host code runs
+  const Launch* launch;  // null while host code runs
   Block block;
-  uint32_t started;    // threads of the block before this one have begun
+  uint32_t started;    // threads of the block before this one have started
   uint32_t loop_from;  // where the plain loop began
-  uint32_t resume_at;  // where it goes on
+  uint32_t resume_at;  // where it continues
   Slot outside;        // the OS thread's own stack
   Slot home;           // the stack of the plain loop
   char* stacks;
   uint32_t usable_stacks;
-  unsigned char* shared_end;  // of the memory for dynamic shared arrays
+  unsigned char* shared_end;  // the end of dynamic shared memory
   Coordinates places[kMaxThreads];
   Schedule schedule;
-  bool replaying;  // looks for the thread that faulted
+  bool replaying;  // searching for the thread that faulted
 };
 
-Worker& this_worker();                         // made on first use
+Worker& this_worker();                         // created on first use
 Worker* this_worker_if_any();                  // safe in a signal handler
-void run_blocks(Worker& worker, Launch& launch);  // takes blocks until none is left
+void run_blocks(Worker& worker, Launch& launch);  // runs blocks until none is left
 void run_block(Worker& worker);
-void run_thread();  // the body of a thread with a stack of its own; does not return
+void run_thread();  // the body of a thread with its own stack; does not return
 bool is_stack_overflow(const Worker& worker, uintptr_t address);
 
 }  // namespace hipcpu

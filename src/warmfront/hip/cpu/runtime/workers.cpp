@@ -1,7 +1,7 @@
-// The pool: one OS thread for each core, and a launch that hands blocks out in order.
+// The thread pool: one OS thread per core, and launches that distribute blocks in order.
 //
-// Between launches a worker spins for a while and then sleeps, so that a series of small kernels does not
-// pay for waking it. Nothing here is destroyed at exit: a worker may still be running.
+// Between launches, each worker spins for a while before it sleeps, so that a series of small kernels does not have to
+// wake it. Nothing here is destroyed at exit, because a worker may still be running.
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -36,7 +36,7 @@ __thread Worker* mine;
 std::atomic<unsigned long long> launches{0};
 
 constexpr size_t kPageBytes = 4096;
-constexpr int kSpins = 1500;  // some tens of microseconds
+constexpr int kSpins = 1500;  // a few tens of microseconds
 
 unsigned char* make_dynamic_shared() {
   const size_t bytes = kSharedBytes + 2 * kPageBytes;
@@ -66,7 +66,7 @@ void relax() {
 #endif
 }
 
-// Waits until `value` is no longer `old`: awake for a while, then asleep.
+// Waits until `value` differs from `old`: spins for a while, then sleeps.
 template <class T>
 T wait_for_change(const std::atomic<T>& value, T old) {
   for (int spin = 0; spin < kSpins; ++spin) {
@@ -81,9 +81,9 @@ T wait_for_change(const std::atomic<T>& value, T old) {
 struct Pool {
   std::mutex one_launch_at_a_time;
   std::once_flag started;
-  unsigned helpers = 0;  // workers beside the launching thread
+  unsigned helpers = 0;  // workers in addition to the launching thread
   std::atomic<uint32_t> generation{0};
-  // Helpers in the launch, and whether more may join: one that wakes late is not waited for.
+  // The helpers in the launch, and whether more may join: a launch does not wait for one that wakes late.
   std::atomic<uint32_t> members{0};
   Launch* launch = nullptr;
 };
@@ -115,7 +115,7 @@ void* help(void*) {
 }
 
 unsigned cores() {
-  if (kChecked) return 1;  // the bug finder follows one thread of execution
+  if (kChecked) return 1;  // the bug finder supports a single worker
   if (const char* wanted = std::getenv("HIPCPU_WORKERS")) return std::max(1, std::atoi(wanted));
   cpu_set_t set;
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
@@ -125,7 +125,7 @@ void start_helpers() {
   Pool& p = pool();
   for (unsigned wanted = cores() - 1; p.helpers < wanted; ++p.helpers) {
     pthread_t thread;
-    if (pthread_create(&thread, nullptr, help, nullptr) != 0) return;  // fewer hands, the same work
+    if (pthread_create(&thread, nullptr, help, nullptr) != 0) return;  // continue with fewer workers
     pthread_detach(thread);
   }
 }
@@ -142,9 +142,9 @@ void run_everywhere(Launch& launch) {
   while (members != 0) members = wait_for_change(p.members, members);
 }
 
-// gfx942's limits.
+// The limits of gfx942.
 bool is_valid(const Config& c) {
-  constexpr uint64_t kMaxGrid = 0xffffffffull;  // threads in each dimension
+  constexpr uint64_t kMaxGrid = 0xffffffffull;  // threads per dimension
   const uint64_t threads = uint64_t{c.block.x} * c.block.y * c.block.z;
   if (threads == 0 || c.block.x > kMaxThreads || c.block.y > kMaxThreads || c.block.z > kMaxThreads) return false;
   if (threads > kMaxThreads || c.shared_bytes > kSharedBytes) return false;
@@ -183,7 +183,7 @@ void run_chunk(Worker& worker, uint64_t first, uint64_t count) {
   }
 }
 
-// Takes blocks in order until none is left; runs on the home stack.
+// Runs blocks in order until none is left, on the home stack.
 [[noreturn]] void run_home() {
   Worker& worker = *mine;
   Launch& launch = *to_run;

@@ -1,4 +1,4 @@
-// A part of hip/hip_runtime.h that authors also include by itself.
+// Part of hip/hip_runtime.h; authors also include it on its own.
 #pragma once
 
 #include <hip/hip_runtime.h>

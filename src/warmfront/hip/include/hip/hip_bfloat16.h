@@ -1,4 +1,4 @@
-// The older name of the same type.
+// The older name of __hip_bfloat16.
 #pragma once
 
 #include <hip/hip_bf16.h>

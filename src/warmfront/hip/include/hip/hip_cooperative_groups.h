@@ -21,13 +21,13 @@ inline unsigned block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
 
 inline Mask first_lanes(unsigned count) { return count >= 64 ? ~0ull : (1ull << count) - 1; }
 
-// The lane that is number `rank` in the mask.
+// The lane with the number `rank` in the mask.
 inline unsigned lane_of(Mask mask, unsigned rank) {
   for (; rank != 0 && mask != 0; --rank) mask &= mask - 1;
   return mask == 0 ? __lane_id() : __builtin_ctzll(mask);
 }
 
-// The bits of `votes` that belong to the lanes of `mask`, pushed together.
+// The bits of `votes` for the lanes of `mask`, compressed to the lowest bits.
 inline Mask compress(Mask votes, Mask mask) {
   Mask result = 0;
   for (unsigned rank = 0; mask != 0; ++rank, mask &= mask - 1)
@@ -37,7 +37,7 @@ inline Mask compress(Mask votes, Mask mask) {
 
 }  // namespace details
 
-// Lanes of one wave: what tiles and coalesced groups are, once made.
+// Lanes of one wave: the base of tiles and coalesced groups.
 class lane_group {
  public:
   explicit lane_group(details::Mask lanes) : lanes_(lanes) {}
@@ -87,7 +87,7 @@ class lane_group {
     return holds ? details::first_lanes(size()) : 0;
   }
 
-  // Of the groups that its parent was cut into, which one this is.
+  // The index of this group among those that its parent was divided into.
   unsigned meta_group_rank() const { return meta_rank_; }
   unsigned meta_group_size() const { return meta_size_; }
 
@@ -110,12 +110,12 @@ class coalesced_group : public lane_group {
       : lane_group(lanes, meta_rank, meta_size) {}
 };
 
-// The lanes that are here together.
+// The active lanes.
 inline coalesced_group coalesced_threads(int line = __builtin_LINE()) {
   return coalesced_group(__activemask(line));
 }
 
-// `Size` neighbours of a wave. Shuffles are those of the wave, which need no look at a mask.
+// `Size` adjacent lanes of a wave. Its shuffles are those of the wave and need no mask.
 template <unsigned Size, class Parent = void>
 class thread_block_tile : public lane_group {
   static_assert(Size > 0 && Size <= 64 && (Size & (Size - 1)) == 0, "a tile has 1, 2, 4, 8, 16, 32 or 64 threads");
@@ -125,7 +125,7 @@ class thread_block_tile : public lane_group {
       : lane_group(details::first_lanes(Size) << (__lane_id() & -Size), hiptarget::thread_in_block() / Size,
                    (details::block_threads() + Size - 1) / Size) {}
 
-  // A tile of a known parent is a tile.
+  // A tile converts to one with another parent type.
   template <class Other>
   thread_block_tile(const thread_block_tile<Size, Other>& tile) : lane_group(tile) {}
 
@@ -193,7 +193,7 @@ class grid_group {
 
 inline grid_group this_grid() { return {}; }
 
-// Any group, for functions that do not care which: a whole block, or lanes of a wave.
+// Any group, for functions that accept all kinds: a whole block, or lanes of a wave.
 class thread_group {
  public:
   thread_group(thread_block) {}
@@ -215,14 +215,14 @@ class thread_group {
   details::Mask lanes_ = 0;
 };
 
-// Cutting groups in smaller ones
+// Partitions
 
 template <unsigned Size, class Parent>
 inline thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
   return {};
 }
 
-// Consecutive ranks of a block or of lanes, `size` at a time.
+// Groups of `size` consecutive ranks of a block or of lanes.
 template <class Parent>
 inline coalesced_group tiled_partition(const Parent& parent, unsigned size) {
   const unsigned tile = parent.thread_rank() / size;
@@ -251,7 +251,7 @@ inline coalesced_group binary_partition(const Parent& parent, bool predicate, in
   return labeled_partition(parent, predicate ? 1 : 0, line);
 }
 
-// What all members do together
+// Collective operations
 
 template <class Group>
 inline void sync(const Group& group, int line = __builtin_LINE()) {
@@ -279,7 +279,7 @@ HIPSHARED_REDUCER(bit_or, a | b)
 HIPSHARED_REDUCER(bit_xor, a ^ b)
 #undef HIPSHARED_REDUCER
 
-// Every member gets `op` over the values of all.
+// Every member gets the reduction of all values by `op`.
 template <class Group, class T, class Op>
 inline T reduce(const Group& group, T value, Op&& op, int line = __builtin_LINE()) {
   const unsigned rank = group.thread_rank(), size = group.size();
@@ -290,7 +290,7 @@ inline T reduce(const Group& group, T value, Op&& op, int line = __builtin_LINE(
   return group.shfl(value, 0, line);
 }
 
-// Member i gets `op` over the values of members 0 … i.
+// Member i gets the reduction of the values of members 0 … i.
 template <class Group, class T, class Op = plus<T>>
 inline T inclusive_scan(const Group& group, T value, Op&& op = {}, int line = __builtin_LINE()) {
   const unsigned rank = group.thread_rank();
@@ -301,7 +301,7 @@ inline T inclusive_scan(const Group& group, T value, Op&& op = {}, int line = __
   return value;
 }
 
-// Member i gets `op` over the values of members 0 … i-1; member 0 gets T().
+// Member i gets the reduction of the values of members 0 … i-1; member 0 gets T().
 template <class Group, class T, class Op = plus<T>>
 inline T exclusive_scan(const Group& group, T value, Op&& op = {}, int line = __builtin_LINE()) {
   const T through = inclusive_scan(group, value, std::forward<Op>(op), line);

@@ -1,4 +1,4 @@
-// The constants that CUDA calls CUDART_*, under HIP's names.
+// Mathematical constants, which CUDA calls CUDART_*, under HIP's names.
 #pragma once
 
 #include <hip/hip_runtime.h>

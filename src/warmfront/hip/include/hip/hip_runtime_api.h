@@ -1,5 +1,5 @@
-// The host's side of HIP: memory, copies, streams, events, errors. Work is done before a call returns,
-// which is a legal order of any program of streams and events.
+// The host API of HIP: memory, copies, streams, events, errors. On the CPU runtime all work completes before a call
+// returns, which is a valid order for any use of streams and events.
 #pragma once
 
 #include <cstddef>
@@ -152,7 +152,7 @@ hipError_t hipEventQuery(hipEvent_t event);
 hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop);
 }
 
-// What C++ may write: typed pointers, arguments left out, symbols by name.
+// C++ overloads: typed pointers, default arguments, symbols by name.
 
 template <class T>
 inline hipError_t hipMalloc(T** pointer, size_t bytes) {

@@ -1,11 +1,11 @@
-// What a program may ask about the device: an MI300X, as far as a CPU can stand in for one.
+// Device properties and attributes: those of an MI300X, as far as a CPU can provide them.
 #pragma once
 
 #include <cstddef>
 
 #include <hipshared/errors.h>
 
-// Attribute, and its value on gfx942.
+// The attributes and their values on gfx942.
 #define HIPSHARED_ATTRIBUTES(X) \
   X(hipDeviceAttributeWarpSize, 64) \
   X(hipDeviceAttributeMultiprocessorCount, 304) \
@@ -165,7 +165,7 @@ hipError_t hipFuncSetSharedMemConfig(const void* kernel, hipSharedMemConfig conf
 hipError_t hipcpu_occupancy(int* blocks, int block_size, size_t shared_bytes);
 }
 
-// Kernels come as functions or as const void*; which kernel it is makes no difference here.
+// Kernels are passed as functions or as const void*; the result does not depend on the kernel.
 
 template <class... Args>
 inline hipError_t hipFuncSetAttribute(void (*kernel)(Args...), hipFuncAttribute attribute, int value) {

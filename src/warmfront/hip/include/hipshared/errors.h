@@ -1,4 +1,4 @@
-// HIP's error codes: name, number and what hipGetErrorString says.
+// HIP's error codes: name, number and the text of hipGetErrorString.
 #pragma once
 
 #define HIPSHARED_ERRORS(X) \

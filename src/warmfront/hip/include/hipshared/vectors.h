@@ -1,5 +1,4 @@
-// HIP's short vectors: char1 … double4, make_*, and arithmetic component by component.
-// It knows nothing of launches and threads.
+// HIP's short vectors: char1 … double4, make_*, and componentwise arithmetic.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +13,7 @@ struct HIP_vector_type;
 
 namespace hipshared {
 
-// Vectors of three are packed. The GPU asks no more than 16 bytes of any, so neither do we.
+// Vectors of three are packed. No vector is aligned to more than 16 bytes, as on the GPU.
 template <class T, unsigned N>
 inline constexpr std::size_t vector_alignment =
     N == 3 ? alignof(T) : (sizeof(T) * N < 16 ? sizeof(T) * N : 16);
@@ -76,7 +75,7 @@ struct HIP_vector_type : hipshared::Components<T, N> {
     if constexpr (N > 3) this->w = all;
   }
 
-  // threadIdx and its like, and dim3, are taken for a uint3 and the other way round.
+  // The built-in variables and dim3 convert to uint3 and back.
   template <class Place>
     requires(N == 3 && (std::is_same_v<Place, hipshared::Coordinates> || std::is_same_v<Place, dim3>))
   constexpr HIP_vector_type(const Place& place) : HIP_vector_type(place.x, place.y, place.z) {}
@@ -90,7 +89,7 @@ struct HIP_vector_type : hipshared::Components<T, N> {
   const T& operator[](std::size_t i) const { return (&this->x)[i]; }
 };
 
-// Operators are free templates, so that an author's own `operator+(float4, float4)` wins over them.
+// Operators are function templates, so that an author's own `operator+(float4, float4)` is preferred.
 
 #define HIPSHARED_ARITHMETIC(op) \
   template <class T, unsigned N> \
@@ -159,7 +158,7 @@ constexpr HIP_vector_type<T, N> operator--(HIP_vector_type<T, N>& a, int) {
   return before;
 }
 
-// Vectors are equal where every component is; C++20 makes `!=` of it.
+// Vectors are equal if all components are; C++20 derives `!=` from it.
 template <class T, unsigned N>
 constexpr bool operator==(const HIP_vector_type<T, N>& a, const HIP_vector_type<T, N>& b) {
   bool equal = a.x == b.x;
@@ -175,8 +174,8 @@ constexpr bool operator==(const HIP_vector_type<T, N>& a, S s) {
   else return a == HIP_vector_type<T, N>(s);
 }
 
-// What an inline function calls is otherwise instantiated at the end of every file that includes this; the
-// assertions have it done once, in the precompiled header.
+// The assertions instantiate what inline functions call once, in the precompiled header; otherwise it would be
+// instantiated at the end of every file that includes this.
 #define HIPSHARED_VECTORS(T, name) \
   using name##1 = HIP_vector_type<T, 1>; \
   using name##2 = HIP_vector_type<T, 2>; \

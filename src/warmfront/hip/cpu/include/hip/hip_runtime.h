@@ -1,9 +1,9 @@
-// HIP on the CPU: what a kernel author includes. It only gathers the parts; each says its own purpose.
+// The main header of HIP for the CPU runtime: it includes the parts.
 #pragma once
 
 #include <cstddef>
-// The standard library's elliptic integrals and their like would be instantiated anew for every submission,
-// which takes a quarter of its compile time.
+// The special functions of the standard library, such as elliptic integrals, would be instantiated again for every
+// submission, which takes a quarter of its compile time.
 #ifdef _GLIBCXX_USE_STD_SPEC_FUNCS
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
 #define _GLIBCXX_USE_STD_SPEC_FUNCS 0

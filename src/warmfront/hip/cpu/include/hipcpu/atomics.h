@@ -1,5 +1,4 @@
-// HIP's atomic operations, on memory of the whole device and of a block alike, relaxed as on the GPU.
-// It makes no thread wait for another.
+// HIP's atomic operations on global and on shared memory, relaxed as on a GPU.
 #pragma once
 
 #include <type_traits>
@@ -24,7 +23,7 @@ template <class T>
 struct Same {
   using type = T;
 };
-// A parameter of this type takes what converts to T, and leaves T to the pointer beside it.
+// A parameter of this type accepts what converts to T; T is deduced from the pointer alone.
 template <class T>
 using Value = typename Same<T>::type;
 
@@ -51,12 +50,12 @@ inline auto atomic_compare_exchange(T* p, T* expected, Value<T> desired, int suc
   return __atomic_compare_exchange(p, expected, &desired, false, success, failure);
 }
 
-// Replaces *p by f(*p) and returns what was there.
+// Replaces *p by f(*p) and returns the old value.
 template <class T, class F>
 HIPCPU_UNCHECKED inline auto atomic_update(T* p, F f, int order = __ATOMIC_RELAXED) {
 #ifdef HIPCPU_CHECKED
   hipcpu_checked_update(p, sizeof(T));
-  const T old = *p;  // nothing comes between: a checked run has one worker
+  const T old = *p;  // needs no atomic: a checked build has one worker
   *p = f(old);
 #else
   T old = atomic_load(p);
@@ -68,17 +67,17 @@ HIPCPU_UNCHECKED inline auto atomic_update(T* p, F f, int order = __ATOMIC_RELAX
 
 template <class T>
 inline T atomic_add(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
-  static_assert(is_atomic_number<T>, "atomicAdd takes 32-bit and 64-bit numbers");
+  static_assert(is_atomic_number<T>, "atomicAdd needs 32-bit or 64-bit numbers");
   if constexpr (std::is_integral_v<T>) return __atomic_fetch_add(p, v, order);
   else return atomic_update(p, [v](T old) { return old + v; }, order);
 }
 template <class T>
 inline T atomic_sub(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
-  static_assert(is_atomic_number<T>, "atomicSub takes 32-bit and 64-bit numbers");
+  static_assert(is_atomic_number<T>, "atomicSub needs 32-bit or 64-bit numbers");
   if constexpr (std::is_integral_v<T>) return __atomic_fetch_sub(p, v, order);
   else return atomic_update(p, [v](T old) { return old - v; }, order);
 }
-// Most attempts do not change the minimum: those only read.
+// Most calls do not change the extremum: those only read.
 template <class T, class Better>
 HIPCPU_UNCHECKED inline T atomic_improve(T* p, T v, Better better, int order) {
 #ifdef HIPCPU_CHECKED
@@ -94,31 +93,31 @@ HIPCPU_UNCHECKED inline T atomic_improve(T* p, T v, Better better, int order) {
 }
 template <class T>
 inline T atomic_min(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
-  static_assert(is_atomic_number<T>, "atomicMin takes 32-bit and 64-bit numbers");
+  static_assert(is_atomic_number<T>, "atomicMin needs 32-bit or 64-bit numbers");
   return atomic_improve(p, v, [](T a, T b) { return a < b || b != b; }, order);
 }
 template <class T>
 inline T atomic_max(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
-  static_assert(is_atomic_number<T>, "atomicMax takes 32-bit and 64-bit numbers");
+  static_assert(is_atomic_number<T>, "atomicMax needs 32-bit or 64-bit numbers");
   return atomic_improve(p, v, [](T a, T b) { return a > b || b != b; }, order);
 }
 template <class T>
 inline T atomic_and(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
-  static_assert(is_atomic_integer<T>, "atomicAnd takes 32-bit and 64-bit integers");
+  static_assert(is_atomic_integer<T>, "atomicAnd needs 32-bit or 64-bit integers");
   return __atomic_fetch_and(p, v, order);
 }
 template <class T>
 inline T atomic_or(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
-  static_assert(is_atomic_integer<T>, "atomicOr takes 32-bit and 64-bit integers");
+  static_assert(is_atomic_integer<T>, "atomicOr needs 32-bit or 64-bit integers");
   return __atomic_fetch_or(p, v, order);
 }
 template <class T>
 inline T atomic_xor(T* p, Value<T> v, int order = __ATOMIC_RELAXED, int = 0) {
-  static_assert(is_atomic_integer<T>, "atomicXor takes 32-bit and 64-bit integers");
+  static_assert(is_atomic_integer<T>, "atomicXor needs 32-bit or 64-bit integers");
   return __atomic_fetch_xor(p, v, order);
 }
 
-// The fast form of an addition to a pair of 16-bit numbers; here there is one form.
+// The fast form of an addition to a pair of 16-bit numbers, which is the ordinary one here.
 template <class P>
 inline P unsafe_pair_add(P* pointer, P value) {
   return atomic_update(pointer, [value](P old) { return old + value; });
@@ -126,7 +125,7 @@ inline P unsafe_pair_add(P* pointer, P value) {
 
 }  // namespace hipcpu
 
-// Each operation has the scope of a block, of the device and of the system; here they are one.
+// Each operation exists with the scope of a block, of the device and of the system, which are the same here.
 #define HIPCPU_ATOMIC(name, operation)                                                                     \
   template <class T>                                                                                       \
   inline T name(T* p, hipcpu::Value<T> v) {                                                                \
@@ -171,7 +170,7 @@ inline unsigned atomicDec(unsigned* p, unsigned limit) {
   return hipcpu::atomic_update(p, [limit](unsigned old) { return old == 0 || old > limit ? limit : old - 1; });
 }
 
-// The fast forms: on this machine there is one form.
+// The fast forms, which are the same as the others here.
 template <class T>
 inline T unsafeAtomicAdd(T* p, hipcpu::Value<T> v) {
   return atomicAdd(p, v);

@@ -1,7 +1,7 @@
-// The words of the language that g++ and clang++ do not know: qualifiers, and where a thread stands.
+// The parts of the HIP language that g++ and clang++ do not have: qualifiers, and the built-in variables.
 //
-// threadIdx and its like have internal linkage and their address is never taken here, so that a compiler
-// sees that nothing but the loop over a block's threads changes them, and treats them as its variables.
+// threadIdx and the other built-in variables have internal linkage and their addresses are never taken here, so
+// that the compiler sees that only the loop over a block's threads changes them, and treats them as its counters.
 #pragma once
 
 #define __HIP__ 1
@@ -10,7 +10,7 @@
 #define HIPCPU 1
 
 #ifdef HIPCPU_CHECKED
-// Functions stay functions, so that an access is found where its author wrote it.
+// Functions are not inlined, so that an access keeps its line.
 #define __global__
 #define __forceinline__ __attribute__((unused))
 #else
@@ -22,15 +22,15 @@
 #define __constant__
 #define __managed__
 #define __grid_constant__
-// A worker runs one block at a time, so what a block shares is what the worker owns.
+// A worker runs one block at a time, so the shared memory of a block is thread-local to the worker.
 #define __shared__ static __thread
 #define __launch_bounds__(...)
-// Empty, because the standard library says __attribute__((__noinline__)).
+// Empty, because the standard library uses __attribute__((__noinline__)).
 #define __noinline__
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define HIP_DYNAMIC_SHARED(type, name) auto* const name = ::hipcpu::dynamic_shared<type>();
 
-// Code in the shared headers runs on the host and on the device, which are one here.
+// Code in the shared headers runs on the host and on the device, which are the same here.
 #define HIPTARGET_HOST_DEVICE_BEGIN
 #define HIPTARGET_HOST_DEVICE_END
 
@@ -46,12 +46,12 @@ constexpr unsigned kSharedBytes = 64 * 1024;
 
 }  // namespace hipcpu
 
-// What the shared headers call the target's own functions.
+// The name by which the shared headers call the target's functions.
 namespace hiptarget = hipcpu;
 
 static constexpr int warpSize = hipcpu::kWaveSize;
 
-// Not zero at first, which puts them out of the way of shared arrays that a kernel steps beyond.
+// Not zero-initialized: this places them apart from the shared arrays, whose bounds a kernel may exceed.
 [[maybe_unused]] static __thread hipcpu::Coordinates threadIdx = {1, 1, 1};
 [[maybe_unused]] static __thread hipcpu::Coordinates blockIdx = {1, 1, 1};
 [[maybe_unused]] static __thread hipcpu::Coordinates blockDim = {1, 1, 1};

@@ -1,5 +1,5 @@
-// What a CPU cannot stand in for. Each name is known, so that its use is an error that says so, by name and
-// line, and never a wrong answer.
+// Functions that need a GPU. They are declared so that using one is an error with its name and line, never a wrong
+// result.
 #pragma once
 
 #include <hipshared/errors.h>
@@ -15,7 +15,7 @@
     __attribute__((error(#name " runs on a GPU only"))) operator T() const; \
   };
 
-// Handles may be declared; nothing can be done with them.
+// Handles can be declared, but not used.
 typedef struct hipcpu_no_graph* hipGraph_t;
 typedef struct hipcpu_no_graph_exec* hipGraphExec_t;
 typedef struct hipcpu_no_graph_node* hipGraphNode_t;

@@ -1,9 +1,9 @@
-// Launching a kernel: what the rewriter's output and hipLaunchKernelGGL call.
+// Launching kernels: the functions that the rewriter's output and hipLaunchKernelGGL call.
 //
-// The rewriter emits, and needs nothing else from here:
+// The rewriter emits only these:
 //   K<<<cfg...>>>(args...)         ::hipcpu::launch("K", __LINE__, ::hipcpu::config(cfg...),
 //                                      [&](auto&... hipcpu_args) { K(hipcpu_args...); }, args...)
-//   the same with launch_plain     where no token of the file can make a thread wait for another
+//   the same with launch_plain     if no token of the file can make a thread wait for another
 //   extern __shared__ T s[];       in a function: auto* const s = ::hipcpu::dynamic_shared<T>();
 //                                  at file scope: static ::hipcpu::DynamicShared<T> s;
 #pragma once
@@ -25,15 +25,15 @@ struct Config {
   hipStream_t stream;
 };
 
-// The block that a worker runs, as its threads see it.
+// The block that a worker runs.
 struct Block {
   Coordinates grid;
   Coordinates size;
   Coordinates index;
-  bool waiting;  // its threads have stacks of their own: run one and stop
+  bool waiting;  // its threads have their own stacks: run one and stop
 };
 
-// Runs the threads of a box of the block, up to the first that waits.
+// Runs the threads of a box of the block, up to the first one that waits.
 using Threads = void (*)(const void* call, const Block& block, Coordinates from, Coordinates to);
 
 }  // namespace hipcpu
@@ -50,18 +50,17 @@ inline Config config(dim3 grid, dim3 block, size_t shared_bytes = 0, hipStream_t
   return {{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared_bytes, stream};
 }
 
-// The place of the block, number by number, as it was written a moment ago: a wider load would have to wait
-// until all stores of the block before have gone to memory.
+// Reads the coordinates of the block one by one, as they were just written: a wider load cannot be forwarded from
+// the store buffer and would wait for all stores of the previous block.
 inline __attribute__((always_inline)) Coordinates index_of(const Block& block) {
   const volatile Coordinates& index = block.index;
   return {index.x, index.y, index.z};
 }
 
-// Calls `visit` for each thread of the box, with threadIdx and its like as that thread sees them; stops when
-// it says so.
+// Calls `visit` for each thread of the box, with the built-in variables of that thread, until it returns false.
 //
-// The inner loop counts threads through the whole grid, in a signed number: so `blockIdx.x * blockDim.x +
-// threadIdx.x` is the loop's own counter to the compiler, which can then run many threads at once.
+// The inner loop counts threads over the whole grid with a signed counter, so that the compiler recognizes
+// `blockIdx.x * blockDim.x + threadIdx.x` as the counter of the loop, and can vectorize it.
 template <class Visit>
 inline __attribute__((always_inline)) void for_threads(const Block& block, Coordinates from, Coordinates to,
                                                        Visit visit) {
@@ -75,13 +74,13 @@ inline __attribute__((always_inline)) void for_threads(const Block& block, Coord
   for (unsigned z = from.z; z < to.z; ++z)
     for (unsigned y = from.y; y < to.y; ++y)
       for (int thread = first; thread < last; ++thread) {
-        if (thread < 0) __builtin_unreachable();  // hipcpu_launch has seen to it
+        if (thread < 0) __builtin_unreachable();  // hipcpu_launch has checked it
         threadIdx = {static_cast<unsigned>(thread) - before, y, z};
 #ifdef HIPCPU_CHECKED
         hipcpu_checked_begin(thread_in_block(), &threadIdx);
-        const bool go_on = visit();
+        const bool more = visit();
         hipcpu_checked_end();
-        if (!go_on) return;
+        if (!more) return;
 #else
         if (!visit()) return;
 #endif
@@ -90,7 +89,7 @@ inline __attribute__((always_inline)) void for_threads(const Block& block, Coord
 
 template <class Call>
 void run_threads(const void* stored, const Block& block, Coordinates from, Coordinates to) {
-  const Call call = *static_cast<const Call*>(stored);  // in registers, where no store of the kernel reaches it
+  const Call call = *static_cast<const Call*>(stored);  // a copy in registers, which no store of the kernel can change
   for_threads(block, from, to, [&]() __attribute__((always_inline)) {
     call();
     return !left_loop;
@@ -123,7 +122,7 @@ inline T* dynamic_shared() {
   return reinterpret_cast<T*>(hipcpu_dynamic_shared);
 }
 
-// `extern __shared__ T s[];` at file scope: stands for the pointer, whoever asks.
+// Replaces `extern __shared__ T s[];` at file scope: converts to the pointer.
 template <class T>
 struct DynamicShared {
   constexpr DynamicShared() = default;
@@ -140,7 +139,7 @@ struct DynamicShared {
                    [&](auto&... hipcpu_args) { kernel(hipcpu_args...); } __VA_OPT__(, ) __VA_ARGS__)
 #define hipLaunchKernelGGL(kernel, ...) HIPCPU_LAUNCH((kernel), #kernel, __VA_ARGS__)
 
-// A kernel by its address, its arguments by theirs.
+// Launches by address: that of the kernel, and those of its arguments.
 template <class... Parameters>
 inline hipError_t hipLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** args,
                                   size_t shared_bytes = 0, hipStream_t stream = nullptr) {
@@ -153,7 +152,7 @@ inline hipError_t hipLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3
   return hipPeekAtLastError();
 }
 
-// All blocks of a cooperative grid would be on the device at once; here only waiting for all of them is missing.
+// Blocks of a cooperative grid run one after another here, so the grid has no barrier.
 template <class... Parameters>
 inline hipError_t hipLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** args,
                                              unsigned shared_bytes, hipStream_t stream) {
@@ -162,5 +161,5 @@ inline hipError_t hipLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3
 
 __attribute__((error("hipLaunchKernel of an untyped pointer runs on a GPU only: write kernel<<<...>>>(...)")))
 hipError_t hipLaunchKernel(const void*, dim3, dim3, void**, size_t, hipStream_t);
-__attribute__((error("hipLaunchCooperativeKernel of an untyped pointer runs on a GPU only: leave out the cast")))
+__attribute__((error("hipLaunchCooperativeKernel of an untyped pointer runs on a GPU only: remove the cast")))
 hipError_t hipLaunchCooperativeKernel(const void*, dim3, dim3, void**, unsigned, hipStream_t);

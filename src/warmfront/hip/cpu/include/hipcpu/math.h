@@ -1,13 +1,13 @@
-// Device mathematics: what the C library lacks, the fast forms, and the intrinsics, in float and double.
+// Mathematical functions of the device: those that the C library lacks, the fast forms, and the intrinsics.
 //
-// The last bits are the C library's, not the GPU's. The fast forms (__expf) are as exact as the others.
+// Results can differ from a GPU in the last bits. The fast forms (__expf) are as accurate as the others.
 #pragma once
 
 #include <math.h>  // not only cmath: kernels call exp, abs and isnan without std::
 #include <stdlib.h>
 #include <time.h>
 
-#include <algorithm>  // authors count on std::max and std::sort
+#include <algorithm>  // authors rely on std::max and std::sort
 #include <limits>
 #include <type_traits>
 
@@ -52,8 +52,8 @@ using Half = _Float16;
 #include <hipshared/conversions.h>
 #include <hipshared/rounded_arithmetic.h>
 
-// The C library declares these names too. A gnu_inline body never becomes a symbol, it only takes the place
-// of the call: so the fast forms exist, and fminf and fmaxf are one instruction instead of a call.
+// The C library declares these names too. A gnu_inline body never becomes a symbol and only replaces the call. This
+// provides the fast forms, and makes fminf and fmaxf one instruction instead of a call.
 #define HIPCPU_INSTEAD extern "C" inline __attribute__((always_inline, gnu_inline))
 HIPCPU_INSTEAD float __expf(float x) noexcept { return ::expf(x); }
 HIPCPU_INSTEAD float __exp10f(float x) noexcept { return ::exp10f(x); }
@@ -73,7 +73,7 @@ HIPCPU_INSTEAD double fmin(double x, double y) noexcept { return x < y || y != y
 
 // Minimum and maximum
 
-// Numbers of two types are compared in their common type; of a number and NaN, the number wins.
+// Numbers of two types are compared in their common type; NaN is ignored if the other argument is a number.
 template <class A, class B>
   requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)
 constexpr std::common_type_t<A, B> max(A a, B b) {
@@ -95,7 +95,7 @@ inline constexpr double kPi = 3.14159265358979323846;
 inline constexpr double kTwoOverSqrtPi = 1.12837916709551257390;
 inline constexpr double kSqrtHalf = 0.70710678118654752440;
 
-// The argument is brought to [-1, 1] first, where the product with pi is exact enough.
+// The argument is reduced to [-1, 1] first, where the product with pi is accurate enough.
 inline double sin_pi(double x) {
   const double r = ::remainder(x, 2.0);
   if (r == ::trunc(r)) return ::copysign(0.0, x);
@@ -106,7 +106,7 @@ inline double cos_pi(double x) {
   return r == 0.5 ? 0.0 : ::cos(kPi * r);
 }
 
-// Winitzki's approximation, made exact by Newton's method.
+// Winitzki's approximation, refined by Newton's method.
 inline double erf_inverse(double y) {
   constexpr double kA = 0.147;
   if (!(::fabs(y) < 1)) return ::fabs(y) == 1 ? y * HUGE_VAL : NAN;
@@ -120,7 +120,7 @@ inline double erf_inverse(double y) {
   }
   return x;
 }
-// Newton's method on the logarithm, as erfc falls faster than any power.
+// Newton's method on the logarithm, because erfc falls faster than any power.
 inline double erfc_inverse(double y) {
   if (y >= 0.5) return erf_inverse(1 - y);
   if (!(y > 0)) return y == 0 ? HUGE_VAL : NAN;
@@ -139,7 +139,7 @@ inline double erfc_scaled(double x) {
 
 extern "C" double hipcpu_cyl_bessel_i(double order, double x);
 
-// A name for double, the same with f for float, computed in double and rounded once.
+// A function for double, and one with the suffix f for float, computed in double and rounded once.
 #define HIPCPU_FUNCTION_AS(kind, name, expression)                                                         \
   kind double name(double x) noexcept { return expression; }                                               \
   kind float name##f(float single) noexcept {                                                              \
@@ -156,13 +156,13 @@ HIPCPU_FUNCTION(normcdf, 0.5 * ::erfc(-x * hipcpu::kSqrtHalf))
 HIPCPU_FUNCTION(normcdfinv, -::sqrt(2.0) * hipcpu::erfc_inverse(2 * x))
 HIPCPU_FUNCTION(cyl_bessel_i0, hipcpu_cyl_bessel_i(0.0, ::fabs(x)))
 HIPCPU_FUNCTION(cyl_bessel_i1, ::copysign(hipcpu_cyl_bessel_i(1.0, ::fabs(x)), x))
-// glibc has these from 2.41 on.
+// glibc 2.41 and later have these.
 HIPCPU_FUNCTION_AS(HIPCPU_INSTEAD, sinpi, hipcpu::sin_pi(x))
 HIPCPU_FUNCTION_AS(HIPCPU_INSTEAD, cospi, hipcpu::cos_pi(x))
 #undef HIPCPU_FUNCTION
 #undef HIPCPU_FUNCTION_AS
 
-// Not through double: these are in inner loops. glibc has them from 2.42 on.
+// Not computed in double, because these are used in inner loops. glibc 2.42 and later have them.
 HIPCPU_INSTEAD double rsqrt(double x) noexcept { return 1 / ::sqrt(x); }
 HIPCPU_INSTEAD float rsqrtf(float x) noexcept { return 1 / ::sqrtf(x); }
 static inline float rsqrt(float x) { return rsqrtf(x); }
@@ -179,7 +179,7 @@ static inline void sincospif(float x, float* sine, float* cosine) {
 static inline void sincos(float x, float* sine, float* cosine) { ::sincosf(x, sine, cosine); }
 static inline float exp10(float x) { return ::exp10f(x); }
 
-// Lengths of vectors; in double no float overflows.
+// Lengths of vectors; computed in double, a float does not overflow.
 static inline double norm3d(double x, double y, double z) { return std::hypot(x, y, z); }
 static inline double norm4d(double x, double y, double z, double w) { return ::hypot(norm3d(x, y, z), w); }
 static inline double rhypot(double x, double y) { return 1 / ::hypot(x, y); }
@@ -194,7 +194,7 @@ static inline float rnorm4df(float x, float y, float z, float w) { return static
 static inline float __frsqrt_rn(float x) { return rsqrtf(x); }
 static inline float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
 
-// Clocks. A kernel cannot measure a GPU here: these only go forward.
+// Clocks. They are monotonic, but do not have the rate of a GPU.
 
 static inline long long clock64() {
 #if defined(__x86_64__)
@@ -205,7 +205,7 @@ static inline long long clock64() {
   return ticks;
 #endif
 }
-// 100 MHz, as on the GPU.
+// 100 MHz, as on a GPU.
 static inline long long wall_clock64() {
   timespec now;
   ::clock_gettime(CLOCK_MONOTONIC, &now);

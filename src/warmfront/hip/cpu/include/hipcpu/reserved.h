@@ -1,7 +1,7 @@
-// Names that a submission may not define, though it could: the worker looks for them and says so.
+// Names that a submission must not define; the guest checks for them.
 //
-// g++ is told that a submission is a whole program, and would drop a function that nobody in it calls. Names
-// of headers that are not included here are left to it: one that is dropped can do no harm.
+// With -fwhole-program, g++ drops functions that are not called, so these are declared here to be kept. Names from
+// headers that are not included here need no declaration: a dropped function does no harm.
 #pragma once
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define HIPCPU_RESERVED(name) decltype(name) name __attribute__((externally_visible))
 
 extern "C" {
-// The first has overloads and the second a default argument, which decltype brings along.
+// The first has overloads and the second a default argument, which decltype preserves.
 hipError_t hipMalloc(void** pointer, size_t bytes) __attribute__((externally_visible));
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) __attribute__((externally_visible));
 HIPCPU_RESERVED(hipFree);

@@ -1,13 +1,12 @@
-// Going from one thread of a block to another: the only lines that know the machine.
+// Switching from one thread of a block to another: the only code that depends on the processor.
 //
-// It is inlined where a thread waits, and declares every register as overwritten, so the compiler keeps
-// just what is still needed in the thread's own frame. The stack pointer itself does not move: a thread's
-// red zone stays intact.
+// It is inlined where a thread waits, and declares every register as clobbered, so that the compiler saves only
+// what is still needed, in the thread's frame. Nothing is pushed on the stack: the red zone stays intact.
 #pragma once
 
 namespace hipcpu {
 
-// Where a waiting thread goes on.
+// Where a waiting thread continues.
 struct Slot {
   void* stack;
   void* frame;
@@ -97,7 +96,7 @@ inline __attribute__((always_inline)) void switch_thread(Slot* from, const Slot*
 }
 
 #else
-#error "The CPU runtime for HIP knows x86-64 and aarch64."
+#error "The CPU runtime for HIP supports x86-64 and aarch64."
 #endif
 
 }  // namespace hipcpu

@@ -1,7 +1,4 @@
-// Barriers of a block, and what the 64 lanes of a wave do together: shuffles, votes, masks.
-//
-// Each takes its source line as a hidden default argument: lanes meet when they wait at the same line for
-// the same kind of operation, which is how lanes on two sides of a branch stay apart.
+// Barriers of a block and operations of a wave on the CPU; hipshared/wave.h has the functions that authors call.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +19,7 @@ constexpr uint32_t site_of(int line, Meeting meeting) {
 inline __attribute__((always_inline)) void wait_for_block(int line) {
   Team& team = *hipcpu_team;
   const Coordinates me = threadIdx;
-  if (__builtin_expect(team.busy == 0, 1)) {  // never so in a checked build
+  if (__builtin_expect(team.busy == 0, 1)) {  // never in a checked build
     step_block(team);
   } else {
     left_loop = true;
@@ -44,13 +41,13 @@ inline __attribute__((always_inline)) void wait_for_wave(uint32_t site, uint64_t
   threadIdx = me;
 }
 
-// What the lanes wrote before they last met.
+// What the lanes wrote at the last wave operation.
 inline const Mailbox& received() {
   const Team& team = *hipcpu_team;
   return team.mail[team.filling ^ 1];
 }
 
-// Barriers that also count: the tally of the round that has just ended.
+// A barrier that returns how many threads passed `true`.
 inline uint32_t count_in_block(bool predicate, int line) {
   Team* team = hipcpu_team;
   team->tally[team->round & 1] += predicate;
@@ -67,10 +64,10 @@ inline uint64_t vote(bool predicate, int line) {
   return received().votes;
 }
 
-// The value that `source` has; 0 from a lane that does not take part, as ds_bpermute_b32 gives.
+// The value that lane `source` passed; 0 if that lane does not participate, as with ds_bpermute_b32.
 template <class T>
 inline T shuffle(T value, uint32_t source, int line) {
-  static_assert(std::is_trivially_copyable_v<T>, "only plain values can be shuffled");
+  static_assert(std::is_trivially_copyable_v<T>, "only trivially copyable values can be shuffled");
   constexpr size_t kWords = (sizeof(T) + 7) / 8;
   uint64_t words[kWords] = {};
   std::memcpy(words, &value, sizeof(T));
@@ -94,7 +91,7 @@ inline constexpr bool can_sync_grid = false;
 
 template <class Nothing>
 inline void sync_grid() {
-  static_assert(sizeof(Nothing*) == 0, "grid_group::sync runs on a GPU only: blocks here wait for no other block");
+  static_assert(sizeof(Nothing*) == 0, "grid_group::sync runs on a GPU only: blocks on the CPU runtime cannot wait for each other");
 }
 
 }  // namespace hipcpu
@@ -111,7 +108,7 @@ static inline unsigned __lane_id() { return hipcpu::thread_in_block() % hipcpu::
 
 #include <hipshared/wave.h>
 
-// Votes with a mask. Only the lanes that take part are here, so the mask adds nothing.
+// Votes with a mask. Only the participating lanes call these, so the mask is redundant.
 
 static inline unsigned long long __ballot_sync(unsigned long long, int predicate, int line = __builtin_LINE()) {
   return __ballot(predicate, line);
@@ -128,7 +125,7 @@ static inline int __all_sync(unsigned long long, int predicate, int line = __bui
 // The lanes whose value is this lane's.
 template <class T>
 static inline unsigned long long __match_any(T value, int line = __builtin_LINE()) {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8, "only plain values of 8 bytes can be matched");
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8, "only trivially copyable values of up to 8 bytes can be matched");
   const unsigned long long here = hipcpu::vote(true, line);
   uint64_t mine = 0;
   std::memcpy(&mine, &value, sizeof value);
@@ -139,7 +136,7 @@ static inline unsigned long long __match_any(T value, int line = __builtin_LINE(
     same |= static_cast<unsigned long long>(mail.value[lane] == mine) << lane;
   return same & here;
 }
-// All lanes that take part if they have the same value, none otherwise.
+// All participating lanes if they have the same value, none otherwise.
 template <class T>
 static inline unsigned long long __match_all(T value, int* holds, int line = __builtin_LINE()) {
   const unsigned long long here = hipcpu::vote(true, line);

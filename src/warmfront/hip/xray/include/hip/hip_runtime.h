@@ -1,5 +1,4 @@
-// HIP for a real GPU, as far as a compiler needs to know it: what a kernel author includes. It only gathers the
-// parts; each says its own purpose.
+// The main header of HIP for a GPU, as far as the X-ray's compiler needs it: it includes the parts.
 #pragma once
 
 #include <cassert>

@@ -1,4 +1,4 @@
-// A GPU, as the X-ray compiles for it, as the target of the shared headers.
+// The GPU that the X-ray compiles for, as the target of the shared headers.
 #pragma once
 
 #include <xray/core.h>

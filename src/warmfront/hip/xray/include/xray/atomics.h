@@ -1,4 +1,4 @@
-// HIP's atomic operations over clang's: relaxed, with the scope of a block, of the device or of the system.
+// HIP's atomic operations as clang's builtins: relaxed, with the scope of a block, the device or the system.
 #pragma once
 
 #include <type_traits>
@@ -11,7 +11,7 @@ inline constexpr bool is_atomic_number =
 template <class T>
 inline constexpr bool is_atomic_integer = is_atomic_number<T> && std::is_integral_v<T>;
 
-// A parameter of this type takes what converts to T, and leaves T to the pointer beside it.
+// A parameter of this type accepts what converts to T; T is deduced from the pointer alone.
 template <class T>
 using Value = std::type_identity_t<T>;
 
@@ -44,7 +44,7 @@ __device__ inline P unsafe_pair_add(P* pointer, P value) {
 #define XRAY_ATOMIC_SCOPE(name, builtin, scope, kind)                                                \
   template <class T>                                                                                 \
   __device__ inline T name(T* pointer, xray::Value<T> value) {                                       \
-    static_assert(xray::is_atomic_##kind<T>, #name " takes 32-bit and 64-bit " #kind "s");           \
+    static_assert(xray::is_atomic_##kind<T>, #name " needs 32-bit or 64-bit " #kind "s");           \
     return builtin(pointer, value, __ATOMIC_RELAXED, scope);                                         \
   }
 #define XRAY_ATOMIC(name, builtin, kind)                                                  \
@@ -81,7 +81,7 @@ __device__ inline unsigned atomicDec(unsigned* pointer, unsigned limit) {
   return __builtin_amdgcn_atomic_dec32(pointer, limit, __ATOMIC_RELAXED, "agent");
 }
 
-// The fast forms: the author promises ordinary memory of this device, so that one instruction does it.
+// The fast forms: the author guarantees ordinary memory of this device, so that one instruction suffices.
 #define XRAY_UNSAFE(name, builtin)                                                                    \
   template <class T>                                                                                  \
   __device__ inline T name(T* pointer, xray::Value<T> value) {                                        \

@@ -1,4 +1,4 @@
-// What clang's HIP mode leaves to a header: qualifiers, where a thread stands, and what a launch calls.
+// What clang's HIP mode expects from a header: qualifiers and the built-in variables.
 #pragma once
 
 #include <stddef.h>
@@ -20,14 +20,14 @@
 #endif
 #define __AMDGCN_WAVEFRONT_SIZE 64
 
-// Threads in a block at most, and, if given, waves that each SIMD shall hold at least.
+// The maximum number of threads per block, and optionally the minimum number of waves per SIMD.
 #define XRAY_BOUNDS_1(threads) __attribute__((amdgpu_flat_work_group_size(1, threads)))
 #define XRAY_BOUNDS_2(threads, waves) \
   __attribute__((amdgpu_flat_work_group_size(1, threads), amdgpu_waves_per_eu(waves)))
 #define XRAY_SECOND(first, second, name, ...) name
 #define __launch_bounds__(...) XRAY_SECOND(__VA_ARGS__, XRAY_BOUNDS_2, XRAY_BOUNDS_1)(__VA_ARGS__)
 
-// Code in the shared headers runs on both sides.
+// Code in the shared headers runs on the host and on the device.
 #define HIPTARGET_HOST_DEVICE_BEGIN _Pragma("clang force_cuda_host_device begin")
 #define HIPTARGET_HOST_DEVICE_END _Pragma("clang force_cuda_host_device end")
 
@@ -37,18 +37,18 @@ static constexpr int warpSize = 64;
 
 namespace xray {
 
-// What the runtime puts behind a kernel's own arguments begins with the number of blocks, in x, y and z.
+// The runtime's hidden arguments follow those of the kernel and begin with the number of blocks in x, y and z.
 __device__ inline unsigned blocks(int axis) {
   return ((const unsigned*)__builtin_amdgcn_implicitarg_ptr())[axis];
 }
 
 }  // namespace xray
 
-// What the shared headers call the target's own functions.
+// The name by which the shared headers call the target's functions.
 namespace hiptarget = xray;
 
-// Each is a value that is read from a register when it is asked for, not a variable.
-#define XRAY_PLACE(name, in_x, in_y, in_z)                                                                  \
+// Each is a property that is read from a register, not a variable.
+#define XRAY_BUILTIN_VARIABLE(name, in_x, in_y, in_z)                                                                  \
   struct xray_##name {                                                                                      \
     __declspec(property(get = get_x)) unsigned x;                                                           \
     __declspec(property(get = get_y)) unsigned y;                                                           \
@@ -60,11 +60,11 @@ namespace hiptarget = xray;
     __device__ operator hipshared::Coordinates() const { return {get_x(), get_y(), get_z()}; }                 \
   };                                                                                                        \
   extern const __device__ __attribute__((weak)) xray_##name name;
-XRAY_PLACE(threadIdx, __builtin_amdgcn_workitem_id_x(), __builtin_amdgcn_workitem_id_y(),
+XRAY_BUILTIN_VARIABLE(threadIdx, __builtin_amdgcn_workitem_id_x(), __builtin_amdgcn_workitem_id_y(),
            __builtin_amdgcn_workitem_id_z())
-XRAY_PLACE(blockIdx, __builtin_amdgcn_workgroup_id_x(), __builtin_amdgcn_workgroup_id_y(),
+XRAY_BUILTIN_VARIABLE(blockIdx, __builtin_amdgcn_workgroup_id_x(), __builtin_amdgcn_workgroup_id_y(),
            __builtin_amdgcn_workgroup_id_z())
-XRAY_PLACE(blockDim, __builtin_amdgcn_workgroup_size_x(), __builtin_amdgcn_workgroup_size_y(),
+XRAY_BUILTIN_VARIABLE(blockDim, __builtin_amdgcn_workgroup_size_x(), __builtin_amdgcn_workgroup_size_y(),
            __builtin_amdgcn_workgroup_size_z())
-XRAY_PLACE(gridDim, xray::blocks(0), xray::blocks(1), xray::blocks(2))
-#undef XRAY_PLACE
+XRAY_BUILTIN_VARIABLE(gridDim, xray::blocks(0), xray::blocks(1), xray::blocks(2))
+#undef XRAY_BUILTIN_VARIABLE

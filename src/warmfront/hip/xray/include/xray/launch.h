@@ -1,4 +1,4 @@
-// Launching a kernel: what clang looks up for <<<>>>, and the ways to say it by name.
+// Launching kernels: the functions that clang calls for <<<>>>, and those that launch by name.
 #pragma once
 
 #include <hip/hip_runtime_api.h>

@@ -1,5 +1,5 @@
-// The functions of ROCm's device library (ocml) that the mathematics here is made of: declared where the library
-// is linked, and approximated where it is not.
+// The functions of ROCm's device library (ocml) that math.h uses: declared if the library is linked, and
+// approximated if it is not.
 #pragma once
 
 #define XRAY_LIBRARY_1(X)                                                                                     \

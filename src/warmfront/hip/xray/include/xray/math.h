@@ -1,8 +1,8 @@
-// Device mathematics in float and double, under the names of C, of std:: and of HIP.
+// Mathematical functions of the device in float and double, under the names of C, of std:: and of HIP.
 //
-// What the target or the compiler does itself is a builtin; the rest is ROCm's device library. The C library
-// declares most of these names for the host: a __device__ function of the same name stands beside it, and
-// the compiler takes the one that can be called.
+// Functions that the target or the compiler provides are builtins; the rest are from ROCm's device library. The C
+// library declares most of these names for the host: a __device__ function of the same name overloads them, and
+// the compiler chooses the one that can be called.
 #pragma once
 
 #include <math.h>  // not only cmath: kernels call exp, abs and isnan without std::
@@ -22,7 +22,7 @@ template <class To, class From>
 __host__ __device__ inline auto to_integer(From x) {
   return static_cast<To>(x);
 }
-// What is fused here is fused on the GPU as well.
+// Nothing to do: hipcc may fuse these operations as well.
 template <class T>
 __device__ inline T rounded(T x) {
   return x;
@@ -36,7 +36,7 @@ __device__ inline T rounded(T x) {
 
 #define XRAY_DEVICE __device__ static inline
 
-// A function of one number: double under its name, float with an f and by overload, integers as double.
+// A function of one argument: for double, for float with the suffix f and as an overload, for integers as double.
 #define XRAY_MATH_1(name, in_float, in_double)                                                      \
   XRAY_DEVICE float name##f(float x) { return in_float; }                                           \
   XRAY_DEVICE double name(double x) { return in_double; }                                           \
@@ -105,7 +105,7 @@ XRAY_LIBRARY_MATH(y1, y1)
 #undef XRAY_LIBRARY_MATH
 #undef XRAY_MATH_1
 
-// A function of two numbers; of two types, it is computed in double.
+// A function of two arguments; if their types differ, it is computed in double.
 #define XRAY_MATH_2(name, in_float, in_double)                                                      \
   XRAY_DEVICE float name##f(float x, float y) { return in_float(x, y); }                            \
   XRAY_DEVICE double name(double x, double y) { return in_double(x, y); }                           \
@@ -147,7 +147,7 @@ XRAY_DEVICE double rnorm3d(double x, double y, double z) { return 1 / norm3d(x, 
 XRAY_DEVICE float rnorm4df(float x, float y, float z, float w) { return 1 / norm4df(x, y, z, w); }
 XRAY_DEVICE double rnorm4d(double x, double y, double z, double w) { return 1 / norm4d(x, y, z, w); }
 
-// Absolute values, kinds of numbers, and parts of them
+// Absolute values, classification, and parts of numbers
 
 XRAY_DEVICE int abs(int x) { return __builtin_abs(x); }
 XRAY_DEVICE long abs(long x) { return __builtin_labs(x); }
@@ -205,7 +205,7 @@ XRAY_DEVICE void sincos(float x, float* sine, float* cosine) { sincosf(x, sine, 
 XRAY_DEVICE float nanf(const char*) { return __builtin_nanf(""); }
 XRAY_DEVICE double nan(const char*) { return __builtin_nan(""); }
 
-// Numbers of two types are compared in their common type; of a number and NaN, the number wins.
+// Numbers of two types are compared in their common type; NaN is ignored if the other argument is a number.
 #define XRAY_CHOICE(name, op)                                                                        \
   template <class A, class B>                                                                        \
     requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)                                     \

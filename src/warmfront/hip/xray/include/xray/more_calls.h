@@ -1,5 +1,5 @@
-// The host's side of what the CPU runtime lacks: graphs, modules, IPC. They are calls that leave no trace in
-// a kernel, so they are known by name only, and their arguments are not checked.
+// Host functions that the CPU runtime lacks: graphs, modules, IPC. They do not affect the code of a kernel, so they
+// are declared by name only, and their arguments are not checked.
 #pragma once
 
 #include <hipshared/errors.h>

@@ -1,4 +1,4 @@
-// What a kernel may ask of the C library: to print, to stop, to copy memory, and to allocate it.
+// Functions of the C library for kernels: printing, assertions, copying and allocating memory.
 #pragma once
 
 #include <stddef.h>
@@ -11,7 +11,7 @@ __device__ void* __ockl_dm_alloc(size_t bytes);
 __device__ void __ockl_dm_dealloc(void* pointer);
 }
 
-#else  // what a message costs is not known: it is left out
+#else  // printing is left out, because its cost is unknown
 
 template <class... Args>
 __device__ inline int printf(const char*, Args...) {
@@ -22,7 +22,7 @@ __device__ inline void __ockl_dm_dealloc(void*) {}
 
 #endif
 
-// Not inlined: a failed assertion must not take registers from the kernel that passes it.
+// Not inlined: an assertion must not increase the register use of a kernel.
 __device__ __attribute__((noinline)) inline void xray_assertion_failed(const char* text, unsigned line) {
   printf("line %u: assertion %s failed\n", line, text);
   __builtin_trap();

@@ -1,4 +1,4 @@
-// The device's mathematics under std:: as well. A part of xray/math.h.
+// The mathematical functions of the device in namespace std. A part of xray/math.h.
 #pragma once
 
 #define XRAY_STD(name) using ::name;

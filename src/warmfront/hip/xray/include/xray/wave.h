@@ -1,4 +1,4 @@
-// Barriers of a block, and what the 64 lanes of a wave do together: shuffles, votes, masks.
+// Barriers of a block and operations of a wave on the GPU; hipshared/wave.h has the functions that authors call.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@ __device__ inline unsigned thread_in_block() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 
-// Orders what came before the barrier before what comes after, for this block.
+// A barrier that also orders the memory accesses of the block before it and after it.
 __device__ inline __attribute__((always_inline)) void wait_for_block(int = 0) {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
   __builtin_amdgcn_s_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
 
-// Any plain value, word by word, from the lane `source`.
+// The value of the lane `source`, word by word.
 template <class T>
 __device__ inline T shuffle(T value, unsigned source, int = 0) {
-  static_assert(std::is_trivially_copyable_v<T>, "only plain values can be shuffled");
+  static_assert(std::is_trivially_copyable_v<T>, "only trivially copyable values can be shuffled");
   int words[(sizeof(T) + 3) / 4] = {};
   __builtin_memcpy(words, &value, sizeof(T));
 #pragma unroll
@@ -30,7 +30,7 @@ __device__ inline T shuffle(T value, unsigned source, int = 0) {
   return value;
 }
 
-// The value of the first of the lanes that are here together.
+// The value of the first active lane.
 template <class T>
 __device__ inline T first_lanes_value(T value) {
   int words[(sizeof(T) + 3) / 4] = {};
@@ -81,21 +81,21 @@ __device__ inline unsigned __lane_id() {
 
 // Lanes that hold the same value
 
-// The lanes whose value is this lane's: one round for each value that there is.
+// The lanes whose value is this lane's: one iteration per distinct value.
 template <class T>
 __device__ inline unsigned long long __match_any(T value) {
   for (;;) {
     if (xray::first_lanes_value(value) == value) return __activemask();
   }
 }
-// All lanes if they hold the same value, or none.
+// All active lanes if they have the same value, none otherwise.
 template <class T>
 __device__ inline unsigned long long __match_all(T value, int* all) {
   *all = __all(xray::first_lanes_value(value) == value);
   return *all ? __activemask() : 0;
 }
 
-// Votes with a mask of the lanes that take part
+// Votes with a mask of the participating lanes
 
 template <class Mask>
 __device__ inline unsigned long long __ballot_sync(Mask mask, int predicate) {

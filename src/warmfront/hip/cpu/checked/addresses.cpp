@@ -1,5 +1,5 @@
-// What an address is to a kernel: device memory, shared memory, a variable of the file; its own stack or the
-// runtime's, which do not concern us; or none of these, which is a bug.
+// Classifies addresses: device memory, shared memory, a variable of the file; the stack or the runtime's own
+// memory, which are ignored; or none of these, which is a bug.
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ namespace hipcpu::checks {
 namespace {
 
 constexpr uintptr_t kNullBytes = 64 * 1024;
-constexpr uintptr_t kThreadLocalBytes = 4 << 20;  // around the thread's own block: other libraries' variables
+constexpr uintptr_t kThreadLocalBytes = 4 << 20;  // around the thread-local block: variables of other libraries
 constexpr uintptr_t kGuardBytes = 4096;
 constexpr uintptr_t kNearBytes = 16 * 1024;
 constexpr size_t kStacksBytes = (kMaxThreads + 1) * (kPrivateBytes + (80 << 10));
@@ -42,22 +42,22 @@ struct Variable {
   Space space;
 };
 
-// What is known of the library that holds the kernels.
+// What is known about the library with the kernels.
 struct Library {
   const void* base = nullptr;
   std::vector<Variable> locals;     // thread-local variables
-  std::vector<Variable> variables;  // others that can be written
-  std::vector<Extent> data;         // where those are
+  std::vector<Variable> variables;  // other writable variables
+  std::vector<Extent> data;         // the sections that contain them
   uintptr_t place_offset = 0;  // of threadIdx in the thread-local block
-  uintptr_t block = 0;         // where that block is
+  uintptr_t block = 0;         // the address of that block
   Extent image{};
 };
 
 struct Places {
   Library library;
-  std::vector<Region> regions;  // by address
+  std::vector<Region> regions;  // sorted by address
   Region* last = nullptr;
-  std::map<uintptr_t, Extent> limits;  // allocations that are larger than what the kernel may touch
+  std::map<uintptr_t, Extent> limits;  // the accessible part of allocations that are larger
 };
 
 Places& places() {
@@ -65,7 +65,7 @@ Places& places() {
   return only;
 }
 
-// "_ZZ6matmulPKfE4tile" is matmul's `tile`; the last name is the variable's own.
+// "_ZZ6matmulPKfE4tile" is `tile` in matmul; the last name is that of the variable.
 std::string plain_name(const char* mangled) {
   const char* at = std::strrchr(mangled, 'E');
   if (std::strncmp(mangled, "_ZL", 3) == 0) at = mangled + 2;
@@ -75,7 +75,7 @@ std::string plain_name(const char* mangled) {
   return length && length <= std::strlen(end) ? std::string(end, length) : mangled;
 }
 
-// The headers' and the runtime's own variables, and what the compiler adds.
+// Variables of the headers and of the runtime, and those that the compiler adds.
 bool is_control(const char* name) {
   for (const char* ours : {"_ZL9threadIdx", "_ZL8blockIdx", "_ZL8blockDim", "_ZL7gridDim"})
     if (std::strcmp(name, ours) == 0) return true;
@@ -93,7 +93,7 @@ void read_symbol(Library& library, const ElfW(Sym)& symbol, const char* name) {
     const Space space = is_control(name) ? Space::kOurs : Space::kShared;
     if (symbol.st_size) library.locals.push_back({symbol.st_value, symbol.st_size, plain_name(name), space});
   } else if (type == STT_OBJECT && std::any_of(library.data.begin(), library.data.end(), is_here)) {
-    // A static variable of a function is the device's where the function is.
+    // A static variable of a device function is on the device.
     const bool is_ours = is_control(name) || std::strncmp(name, "_ZZ", 3) == 0;
     const Space space = is_ours ? Space::kModule : Space::kVariable;
     if (symbol.st_size) library.variables.push_back({symbol.st_value, symbol.st_size, plain_name(name), space});
@@ -152,7 +152,7 @@ void know_library(Library& library, const void* code) {
   dl_iterate_phdr(find_image, &library);
 }
 
-// What is there already goes first: a variable that the host has registered is memory of the device.
+// An existing region takes precedence: a variable that the host has registered is device memory.
 void add(Places& p, const std::vector<Variable>& variables, uintptr_t base) {
   const size_t known = p.regions.size();
   for (const Variable& variable : variables) {
@@ -164,7 +164,7 @@ void add(Places& p, const std::vector<Variable>& variables, uintptr_t base) {
   }
 }
 
-// What can be written is known variable by variable, the rest as a whole.
+// Writable data is known per variable, the rest as a whole.
 void add_module(Places& p) {
   const Library& library = p.library;
   uintptr_t begin = library.image.begin;
@@ -212,7 +212,7 @@ uintptr_t distance_to(const Region& region, uintptr_t address) {
   return address < region.end ? 0 : address - region.end;
 }
 
-// The named region that an address is next to: a step off an array lands among the variables around it.
+// The named region next to an address: an access just outside an array hits the variables around it.
 const Region* nearest(Space space, uintptr_t address) {
   const Region* nearest = nullptr;
   uintptr_t distance = kNearBytes;
@@ -224,7 +224,7 @@ const Region* nearest(Space space, uintptr_t address) {
   return nearest;
 }
 
-// The runtime's own, which the headers read.
+// Variables of the runtime, which the headers read.
 bool is_thread_local_of_runtime(uintptr_t address) {
   const auto is_in = [&](const auto& variable) {
     return address - reinterpret_cast<uintptr_t>(&variable) < sizeof variable;
@@ -236,7 +236,7 @@ void describe_step(Text& detail, uintptr_t address, const Region& region) {
   if (address >= region.end)
     detail << address - region.end << " bytes past the end of ";
   else if (address < region.begin)
-    detail << region.begin - address << " bytes before the beginning of ";
+    detail << region.begin - address << " bytes before the start of ";
   else
     detail << "across the end of ";
 }
@@ -275,7 +275,7 @@ void map_launch(const Worker& worker, const Launch& launch) {
   sort_regions(p);
 }
 
-void learn_place(const void* place) {
+void set_thread_index(const void* place) {
   Places& p = places();
   if (p.library.block) return;
   p.library.block = reinterpret_cast<uintptr_t>(place) - p.library.place_offset;
@@ -294,10 +294,12 @@ Region* find_region(uintptr_t address) {
   return p.last = &region;
 }
 
-void refuse(uintptr_t address, size_t bytes, bool write, uint32_t site) {
+void report_invalid_access(uintptr_t address, size_t bytes, bool write, uint32_t site) {
   Text detail;
   const Place here{thread(), now.serial, site, 0};
-  const auto report = [&](const char* kind) { tell(kind, Certainty::kError, detail.data(), here, nullptr, address); };
+  const auto report = [&](const char* kind) {
+    report_finding(kind, Certainty::kError, detail.data(), here, nullptr, address);
+  };
   detail << (write ? "writes " : "reads ") << uint64_t{bytes} << " bytes ";
   if (address < kNullBytes) {
     detail << "through a null pointer";
@@ -334,7 +336,7 @@ void refuse(uintptr_t address, size_t bytes, bool write, uint32_t site) {
     detail << "a buffer of " << uint64_t{near->end - near->begin} << " bytes";
     return report("out-of-bounds");
   }
-  detail << "of host memory: no hipMalloc returned this pointer";
+  detail << "of host memory: the pointer was not returned by hipMalloc";
   report("host-pointer");
 }
 

@@ -1,4 +1,4 @@
-// What threads do together: barriers that some do not reach, lanes that are not there, waves thought to be 32 wide.
+// Checks of barriers and wave operations: divergent barriers, inactive lanes, and the assumption of 32 lanes per wave.
 #include <hipcpu/checked.h>
 
 #include <unistd.h>
@@ -22,11 +22,11 @@ namespace {
 constexpr uint32_t kHalfWave = kWaveSize / 2;
 constexpr uint64_t kUpperHalf = ~uint64_t{0} << kHalfWave;
 
-uint32_t meetings;                     // of all waves, in this block
-uint32_t meeting_of[kMaxThreads];      // the last that each thread was at
+uint32_t meetings;                     // of all waves in this block
+uint32_t meeting_of[kMaxThreads];      // the last one of each thread
 uint32_t serials;
 
-// How far shuffles of a whole wave reach, by line.
+// How far the shuffles of a whole wave reach, by line.
 struct Reach {
   uint32_t farthest;
   uint32_t thread;
@@ -46,7 +46,7 @@ bool waits(const Worker& worker, uint32_t thread) { return worker.schedule.state
 void look_for_divergence(const Worker& worker, uint32_t first) {
   uint32_t other = worker.count;
   bool in_one_wave = false;
-  uint32_t of_wave = first;  // the first that waits, of the wave that we look at
+  uint32_t of_wave = first;  // the first waiting thread of the current wave
   for (uint32_t thread = first; thread < worker.count && !in_one_wave; ++thread) {
     if (!waits(worker, thread)) continue;
     if (thread / kWaveSize != of_wave / kWaveSize) of_wave = thread;
@@ -61,9 +61,9 @@ void look_for_divergence(const Worker& worker, uint32_t first) {
   if (other == worker.count) return;
   Text detail;
   detail << "threads of one block wait at different barriers";
-  if (!in_one_wave) detail << "; whole waves do, which an AMD GPU lets pass";
+  if (!in_one_wave) detail << "; they are in different waves, which an AMD GPU allows";
   const Place there = place_of(other, line_of(worker, other));
-  tell("barrier-divergence", in_one_wave ? Certainty::kError : Certainty::kWarning, detail.data(),
+  report_finding("barrier-divergence", in_one_wave ? Certainty::kError : Certainty::kWarning, detail.data(),
        place_of(first, line_of(worker, first)), &there);
 }
 
@@ -74,9 +74,9 @@ void look_for_ended(const Worker& worker, uint32_t first) {
   const auto gone = static_cast<uint32_t>(std::find(states, states + worker.count, State::kEnded) - states);
   Text detail;
   detail << ended << " of the block's " << uint64_t{worker.count}
-         << " threads have returned before this barrier; an AMD GPU does not wait for them, others may for ever";
+         << " threads have returned before this barrier; an AMD GPU does not wait for them, but other GPUs may deadlock";
   const Place there = place_of(gone, line_of(worker, first));
-  tell("barrier-after-exit", Certainty::kWarning, detail.data(), place_of(first, line_of(worker, first)), &there);
+  report_finding("barrier-after-exit", Certainty::kWarning, detail.data(), place_of(first, line_of(worker, first)), &there);
 }
 
 void tell_of_half_waves() {
@@ -85,8 +85,8 @@ void tell_of_half_waves() {
   if (farthest != kHalfWave / 2) return;
   for (const auto& [line, reach] : reaches()) {
     if (reach.farthest != farthest) continue;
-    tell("wave-of-32", Certainty::kSuspect,
-         "no shuffle of this kernel reaches farther than 16 lanes, but a wave has 64: its halves never meet",
+    report_finding("wave-of-32", Certainty::kSuspect,
+         "no shuffle of this kernel reaches farther than 16 lanes, but a wave has 64: its halves are never combined",
          {reach.thread, reach.serial, 0, line});
     break;
   }
@@ -95,7 +95,7 @@ void tell_of_half_waves() {
 }  // namespace
 
 void run_out() {
-  tell("ran-out", Certainty::kSuspect, "the bug finder has looked at as much as it may", place_of(thread(), 0));
+  report_finding("ran-out", Certainty::kSuspect, "the bug finder has reached its limit of steps", place_of(thread(), 0));
   _exit(0);
 }
 
@@ -157,7 +157,7 @@ void hipcpu_limit_steps(unsigned long long count) { steps_left = count; }
 
 void hipcpu_checked_begin(uint32_t thread, const void* place) {
   hipcpu_team->current = thread;
-  learn_place(place);
+  set_thread_index(place);
   watching = true;
 }
 
@@ -179,14 +179,14 @@ uint64_t hipcpu_checked_shuffle(uint32_t source, int line) {
   if (mail.lanes >> source & 1) return mail.value[source];
   Text detail;
   detail << "lane " << uint64_t{lane} << " reads lane " << uint64_t{source}
-         << ", which takes no part: what it gets is undefined";
-  tell("inactive-lane", Certainty::kSuspect, detail.data(), place_of(thread(), line));
-  // Large, and of either sign, so that neither a sum nor an extreme hides it.
+         << ", which does not participate: the result is undefined";
+  report_finding("inactive-lane", Certainty::kSuspect, detail.data(), place_of(thread(), line));
+  // Large, and of either sign, so that neither a sum nor a minimum or maximum hides it.
   return lane % 2 ? 0x7f7ffff07f7ffff0 : 0xff7ffff0ff7ffff0;
 }
 
 void hipcpu_checked_vote(uint64_t votes, int line) {
   if (votes & kUpperHalf)
-    tell("wide-vote", Certainty::kSuspect, "a vote has bits of the lanes from 32 on", place_of(thread(), line));
+    report_finding("wide-vote", Certainty::kSuspect, "a vote has bits of lanes 32 and above", place_of(thread(), line));
 }
 }

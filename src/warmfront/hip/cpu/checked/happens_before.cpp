@@ -1,6 +1,6 @@
-// Order that atomics make: what a block wrote before an atomic operation is known to the blocks that come
-// to the same address later (the last block adds up); what a thread did before it gave a lock back is known to the
-// thread that takes it.
+// The happens-before order that atomics create. What a block wrote before an atomic operation happens before what
+// blocks do after a later operation on the same address, as in a sum by the last block. What a thread did before
+// it released a lock happens before what the thread does that acquires it.
 #include <unordered_map>
 #include <vector>
 
@@ -11,21 +11,23 @@ namespace hipcpu::checks {
 namespace {
 
 struct Release {
-  uint32_t who;  // a block's serial, or a thread
+  uint32_t who;  // the serial number of a block, or a thread
   uint32_t time;
 };
 
 struct Meetingplace {
   std::vector<Release> blocks;
-  std::vector<Release> threads;  // of the running block
-  uint32_t acquired_by = 0;      // the block that has taken note of `blocks`
-  uint32_t threads_of = 0;       // the block that `threads` is about
+  std::vector<Release> threads;  // threads of the running block
+  uint32_t acquired_by = 0;      // the block that has acquired `blocks`
+  uint32_t threads_of = 0;       // the block of `threads`
 };
 
 struct Order {
   std::unordered_map<uintptr_t, Meetingplace> addresses;
-  std::unordered_map<uint32_t, uint32_t> known_blocks;   // to the running block: until when
-  std::unordered_map<uint64_t, uint32_t> known_threads;  // (who knows, whom): until when
+  // For each block, the time until which its accesses happen before those of the running block.
+  std::unordered_map<uint32_t, uint32_t> known_blocks;
+  // The same for threads of one block, by (observer, thread).
+  std::unordered_map<uint64_t, uint32_t> known_threads;
 };
 
 Order& order() {
