@@ -226,7 +226,7 @@ def with_options(settings: Settings, options: Mapping[str, tuple[str, str | None
 
 
 def default_cache_dir() -> Path:
-    """Return the cache directory. Root's is outside its home, which the sandbox, as nobody, cannot read."""
+    """Return the cache directory; root's is outside its home, which the unprivileged sandbox cannot read."""
     if os.geteuid() == 0:
         return Path("/var/cache/warmfront")
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "warmfront"

@@ -31,7 +31,7 @@ app.add_typer(fleet_app, name="fleet")
 JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 DtypeOption = Annotated[
     str | None,
-    typer.Option(help="float32 or float16, if the problem supports it. (default: the problem's first)"),
+    typer.Option(help="float32 or float16, if the problem supports it."),
 ]
 
 
@@ -256,8 +256,9 @@ def submit(
 ) -> None:
     """Submit FILE to the server at WARMFRONT_URL and follow it to its verdict.
 
-    Ctrl-C detaches; the submission continues. Exit codes: 0 accepted, 1 rejected, 2 usage error,
-    3 infrastructure error, 130 detached by Ctrl-C.
+    Ctrl-C detaches; the submission continues.
+
+    Exit codes: 0 accepted, 1 rejected, 2 usage error, 3 infrastructure error, 130 detached.
     """
     from warmfront.cli.submit_and_follow import SubmitOptions, submit
 

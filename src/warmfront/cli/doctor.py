@@ -65,7 +65,7 @@ def report(*, as_json: bool) -> int:
 
 
 def can_judge(checks: list[DoctorCheck]) -> bool:
-    """Whether a compiler and a sandbox work."""
+    """Return whether a compiler and a sandbox work."""
     working = {check.name for check in checks if check.works}
     compiler = working & {"compiler in use", "compiler hipcc"}
     return bool(compiler) and any(name.startswith("sandbox") for name in working)

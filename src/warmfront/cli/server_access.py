@@ -63,5 +63,5 @@ async def iterate_submissions(
 
 
 def _has_prefix(submission_id: str, prefix: str) -> bool:
-    """Whether an id starts with a prefix, with or without the `sub_` that all ids share."""
+    """Return whether an id starts with a prefix, with or without the `sub_` that all ids share."""
     return submission_id.startswith(prefix) or submission_id.partition("_")[2].startswith(prefix)

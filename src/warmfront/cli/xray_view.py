@@ -122,7 +122,7 @@ def format_occupancy(kernel: KernelReport, unit: ComputeUnit) -> str:
 
 
 def _size_is_open(kernel: KernelReport) -> bool:
-    """Whether neither a launch nor `__launch_bounds__` tells the block size."""
+    """Return whether neither a launch nor `__launch_bounds__` tells the block size."""
     return kernel.block is None and kernel.launch_bound_threads is None
 
 

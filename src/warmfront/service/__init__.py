@@ -1,1 +1,1 @@
-"""Parts of the running service that wait for time to pass or call other systems."""
+"""The running service: its composition root, its HTTP server, and its background tasks."""

@@ -79,7 +79,7 @@ async def _require_key(store: Store, settings: Settings) -> None:
 
 @asynccontextmanager
 async def _open_context(settings: Settings, store: Store, events: EventLog) -> AsyncIterator[ServiceContext]:
-    """Open everything behind the API and start the orchestrator; stop and close it all on exit."""
+    """Open all parts behind the API and start the orchestrator; on exit, stop and close them."""
     async with AsyncExitStack() as stack:
         xray_service = await asyncio.to_thread(XrayService.open, settings)
         stack.callback(xray_service.close)
@@ -147,7 +147,7 @@ def _start_reconciler(store: Store, provider: Provider, clock: Clock) -> Iterato
 
 
 def _build_toolchain(settings: Settings) -> None:
-    """Build what local VMs compile with, before the first submission has to wait for it."""
+    """Build the toolchain of local VMs, so that the first submission does not wait for it."""
     if settings.provider != "local":
         return
     toolchain = open_toolchain(None, settings)

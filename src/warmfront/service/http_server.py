@@ -64,7 +64,7 @@ class HttpServer(uvicorn.Server):
 
 
 def call_on_stop_signals(stop: Callable[[], object]) -> None:
-    """Call `stop` on SIGTERM and SIGINT, instead of what was called before."""
+    """Call `stop` on SIGTERM and SIGINT; replaces an earlier handler."""
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop)
 
