@@ -59,21 +59,21 @@ class TerminalView:
             self._began_at = self._step_began_at = self._now
         status = event["status"]
         steps: dict[str, Callable[[Mapping[str, Any]], None]] = {
-            "IN_QUEUE": self._queued,
-            "XRAY": self._xray,
-            "PROVISIONING": self._provisioning,
-            "VM_READY": self._ready,
-            "COMPILING": self._compiling,
-            "CHECKING": self._checking,
-            "TEST_RESULT": self._case,
-            "CHECKED": self._checked,
-            "BENCHMARKING": self._timing,
-            "BENCHMARK_RESULT": self._timed,
+            "IN_QUEUE": self._show_queue,
+            "XRAY": self._show_xray,
+            "PROVISIONING": self._show_provisioning,
+            "VM_READY": self._show_vm,
+            "COMPILING": self._show_compiler,
+            "CHECKING": self._begin_checks,
+            "TEST_RESULT": self._show_case,
+            "CHECKED": self._show_check_result,
+            "BENCHMARKING": self._begin_timing,
+            "BENCHMARK_RESULT": self._show_timing,
         }
         if status in steps:
             steps[status](event)
         if is_terminal(status, self._endpoint):
-            self._success(event) if status in SUCCESS.values() else self._failure(event)
+            self._show_success(event) if status in SUCCESS.values() else self._show_failure(event)
 
     def begin(self, step: str) -> None:
         """Show a step that has begun before the first event."""
@@ -96,14 +96,14 @@ class TerminalView:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
 
-    def _queued(self, event: Mapping[str, Any]) -> None:
+    def _show_queue(self, event: Mapping[str, Any]) -> None:
         quote = event.get("quote") or {}
         ahead = f"{event['position']} ahead" if event.get("position") else "next"
         self.close()
         self._print(f"queued, {ahead}{format_quote(quote)}", style="dim")
         self._begin_step(lambda: "waiting")
 
-    def _provisioning(self, event: Mapping[str, Any]) -> None:
+    def _show_provisioning(self, event: Mapping[str, Any]) -> None:
         if not self._is_provisioning:  # later phases only update the live step
             self._is_provisioning = True
             self.close()
@@ -113,22 +113,22 @@ class TerminalView:
         since = time.perf_counter()
         self._begin_step(lambda: format_provisioning(event, time.perf_counter() - since))
 
-    def _ready(self, event: Mapping[str, Any]) -> None:
+    def _show_vm(self, event: Mapping[str, Any]) -> None:
         self._has_vm, self._is_provisioning = True, False
         cold = event["vm_state"] == "COLD_START"
         again = f", attempt {event['attempt']}" if event.get("attempt", 1) > 1 else ""
         gpu = f"{event['gpu']}, simulated" if event.get("simulated") else event["gpu"]
-        self._done(
-            f"{'new' if cold else 'warm'} VM {event['vm_id']} ({gpu}){again}, after {self._lap():.2f} s"
+        self._end_step(
+            f"{'new' if cold else 'warm'} VM {event['vm_id']} ({gpu}){again}, after {self._lap_s():.2f} s"
         )
         self._begin_step(lambda: "compiling")
 
-    def _xray(self, event: Mapping[str, Any]) -> None:
+    def _show_xray(self, event: Mapping[str, Any]) -> None:
         self.close()
         if event["compiles"] is None:
             return
         if not event["compiles"]:
-            self._done(f"does not compile for an {event['gpu']} ({event['arch']})", good=False)
+            self._end_step(f"does not compile for an {event['gpu']} ({event['arch']})", good=False)
             return
         for kernel in event["kernels"]:
             figures = f"{kernel['vgpr_total']} registers, {kernel['waves_per_simd']} of 8 waves per SIMD"
@@ -139,7 +139,7 @@ class TerminalView:
         for finding in event["findings"]:
             self._print(f"  line {finding['line']}: {finding['message']}", style="dim")
 
-    def _compiling(self, event: Mapping[str, Any]) -> None:
+    def _show_compiler(self, event: Mapping[str, Any]) -> None:
         where = f"{event['compiler']}, in {event['sandbox']}"
         if event["toolchain"] == "cpu":
             where += "; on the CPU runtime: times are not GPU times"
@@ -147,28 +147,30 @@ class TerminalView:
         self._print(where, style="dim")
         self._begin_step(lambda: "compiling")
 
-    def _checking(self, event: Mapping[str, Any]) -> None:
+    def _begin_checks(self, event: Mapping[str, Any]) -> None:
         self._passed = 0
-        self._done(f"compiled in {event['compile_s']:.2f} s")
+        self._end_step(f"compiled in {event['compile_s']:.2f} s")
         self._begin_step(lambda: f"checking 0/{event['total_tests']}")
-        self._lap()
+        self._lap_s()
 
-    def _case(self, event: Mapping[str, Any]) -> None:
+    def _show_case(self, event: Mapping[str, Any]) -> None:
         result, total = event["result"], event["total_tests"]
         if result["status"] == "PASSED":
             self._passed += 1
             self._begin_step(lambda: f"checking {self._passed}/{total}: {result['name']}")
         else:
-            self._done(f"{self._passed}/{total} cases passed, then one failed", good=False)
+            self._end_step(f"{self._passed}/{total} cases passed, then one failed", good=False)
 
-    def _checked(self, event: Mapping[str, Any]) -> None:
-        self._done(f"{event['passed_tests']}/{event['total_tests']} cases passed in {self._lap():.2f} s")
+    def _show_check_result(self, event: Mapping[str, Any]) -> None:
+        self._end_step(
+            f"{event['passed_tests']}/{event['total_tests']} cases passed in {self._lap_s():.2f} s"
+        )
 
-    def _timing(self, event: Mapping[str, Any]) -> None:
+    def _begin_timing(self, event: Mapping[str, Any]) -> None:
         self._timings = []
         self._begin_step(lambda: f"timing 0/{event['total_tests']}")
 
-    def _timed(self, event: Mapping[str, Any]) -> None:
+    def _show_timing(self, event: Mapping[str, Any]) -> None:
         self._timings.append(event["result"])
         self._begin_step(lambda: f"timing {len(self._timings)}/{event['total_tests']}")
 
@@ -177,20 +179,20 @@ class TerminalView:
         self._step = step
         self.tick()
 
-    def _done(self, text: str, *, good: bool = True) -> None:
+    def _end_step(self, text: str, *, good: bool = True) -> None:
         self.close()
         mark = self._styled("✓", "green") if good else self._styled("✗", "red")
         self._print(f"{mark} {text}")
 
-    def _lap(self) -> float:
+    def _lap_s(self) -> float:
         """Return the seconds since the last lap, from the events' times, so that a replay shows the same."""
         seconds = self._now - (self._step_began_at or self._now)
         self._step_began_at = self._now
         return seconds
 
-    def _success(self, event: Mapping[str, Any]) -> None:
+    def _show_success(self, event: Mapping[str, Any]) -> None:
         if self._timings:
-            self._done(f"timed in {self._lap():.2f} s")
+            self._end_step(f"timed in {self._lap_s():.2f} s")
             self._print_table(timing_table(self._timings, simulated=event["simulated"]))
             self._print("\n".join(case_notes(self._timings)), style="dim")
         self._print_output(event.get("output", ""))
@@ -206,7 +208,7 @@ class TerminalView:
         verdict = self._styled(event["status"], "bold green")
         self._print(f"{verdict}{figure}, after {seconds:.2f} s{self._cost(event)}")
 
-    def _failure(self, event: Mapping[str, Any]) -> None:
+    def _show_failure(self, event: Mapping[str, Any]) -> None:
         self.close()
         details = event.get("details") or {}
         self._print_output(str(event.get("output", "")))
