@@ -45,13 +45,23 @@ class Event:
 
 
 @dataclass(frozen=True, kw_only=True)
+class QueueQuote:
+    """The quote of a submission at the moment it is queued."""
+
+    vm_state: VMStart
+    wait_s: float
+    cost_usd: float
+    warm_chance: float  #: the probability that a VM is ready when the submission arrives
+
+
+@dataclass(frozen=True, kw_only=True)
 class InQueue(Event):
     """The submission is stored and will get a verdict."""
 
     status = "IN_QUEUE"
     submission_id: str
     position: int  #: how many submissions are ahead in the queue
-    quote: dict[str, Any]  #: vm_state, wait_s, cost_usd and warm_chance, as expected at this moment
+    quote: QueueQuote
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +69,36 @@ class Provisioning(Event):
     """A VM is being provisioned for the submission."""
 
     status = "PROVISIONING"
-    vm_state: str  #: a `VMStart`; COLD_START
+    vm_state: VMStart  #: COLD_START
     vm_id: str
     phase: str
     elapsed_s: float
     eta_s: float | None  #: expected seconds until the VM is ready, from earlier provisioning times
+
+
+@dataclass(frozen=True, kw_only=True)
+class VMUsage:
+    """What a VM has done before an attempt begins."""
+
+    tasks_done: int
+    age_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolUsage:
+    """The VM pool and the queue when an attempt begins."""
+
+    active_vms: int
+    busy_vms: int
+    queued: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class VMReadyMetrics:
+    """Figures of the VM and of the pool when an attempt begins."""
+
+    vm: VMUsage
+    pool: PoolUsage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,11 +107,11 @@ class VMReady(Event):
 
     status = "VM_READY"
     vm_id: str
-    vm_state: str  #: a `VMStart`
+    vm_state: VMStart
     gpu: str
     simulated: bool
     attempt: int  #: 1, or more after lost attempts
-    metrics: dict[str, Any]  #: figures of the VM and of the pool
+    metrics: VMReadyMetrics
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,6 +250,22 @@ class Benchmarked(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Receipt:
+    """What was judged, with what and where."""
+
+    warmfront: str  #: the release of Warmfront
+    problem: str
+    dtype: str
+    source_sha256: str
+    toolchain: str
+    compiler: str
+    sandbox: str
+    device: str
+    compile_s: float
+    total_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Accepted(Event):
     """The submission is correct and timed, and counts for the leaderboard."""
 
@@ -227,7 +278,7 @@ class Accepted(Event):
     avg_gflops: float | None
     simulated: bool
     cost_usd: float
-    receipt: dict[str, Any]  #: what was judged, with what and where
+    receipt: Receipt
     output: str = ""
     warnings: tuple[Finding, ...] = ()
     bug_finder: str = ""
@@ -238,7 +289,7 @@ class Accepted(Event):
 class Failed(Event):
     """A verdict that is not a success; `verdict` is its status."""
 
-    verdict: Verdict = field(metadata={"wire": False})
+    verdict: Verdict
     code: str  #: a finer reason than the verdict; stable
     message: str
     details: dict[str, Any] = field(default_factory=dict)
@@ -297,5 +348,5 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON has values of any type
     if isinstance(value, (list, tuple)):  # a tuple for the same reason
         return [_plain(item) for item in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {name: _plain(item) for name, item in vars(value).items()}
     return value

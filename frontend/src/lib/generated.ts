@@ -588,7 +588,7 @@ export interface PolicyCost {
   cost_usd: number;
 }
 
-/** The VM pool and the queue when an attempt began. */
+/** The VM pool and the queue when an attempt begins. */
 export interface PoolUsage {
   active_vms: number;
   busy_vms: number;
@@ -685,7 +685,7 @@ export interface QueueEntry {
   endpoint: Endpoint | null;
 }
 
-/** The quote of a submission when it was queued. */
+/** The quote of a submission at the moment it is queued. */
 export interface QueueQuote {
   vm_state: VMStart;
   wait_s: number;
@@ -740,7 +740,6 @@ export interface ReadinessResponse {
 
 /** What was judged, with what and where. */
 export interface Receipt {
-  /** The release of Warmfront. */
   warmfront: string;
   problem: string;
   dtype: string;
@@ -968,7 +967,7 @@ export interface VMReadyEvent {
   metrics: VMReadyMetrics;
 }
 
-/** Figures of the VM and of the pool. */
+/** Figures of the VM and of the pool when an attempt begins. */
 export interface VMReadyMetrics {
   vm: VMUsage;
   pool: PoolUsage;
@@ -978,7 +977,7 @@ export type VMStart = "COLD_START" | "WARM_REUSE";
 
 export type VMState = "PROVISIONING" | "WARM" | "BUSY" | "IDLE" | "SHUTTING_DOWN" | "TERMINATED" | "FAILED";
 
-/** What a VM has done so far. */
+/** What a VM has done before an attempt begins. */
 export interface VMUsage {
   tasks_done: number;
   age_s: number;

@@ -25,6 +25,7 @@ from warmfront.events import (
     Compiling,
     Event,
     Failed,
+    Receipt,
     TestResult,
     Timing,
 )
@@ -351,20 +352,20 @@ class JudgeRun:
                 result=timings[-1], total_tests=len(timed), simulated=self._toolchain.simulated
             )
 
-    def _receipt(self, compiled: compilation.CompiledLibrary) -> dict[str, str | float]:
+    def _receipt(self, compiled: compilation.CompiledLibrary) -> Receipt:
         request = self._request
-        return {
-            "warmfront": __version__,
-            "problem": request.problem.slug,
-            "dtype": request.dtype.value,
-            "source_sha256": hashlib.sha256(request.source.encode()).hexdigest(),
-            "toolchain": self._toolchain.name,
-            "compiler": self._toolchain.compiler,
-            "sandbox": self._sandbox.name,
-            "device": self._device(),
-            "compile_s": round(compiled.seconds, 4),
-            "total_s": round(time.perf_counter() - self._started, 4),
-        }
+        return Receipt(
+            warmfront=__version__,
+            problem=request.problem.slug,
+            dtype=request.dtype.value,
+            source_sha256=hashlib.sha256(request.source.encode()).hexdigest(),
+            toolchain=self._toolchain.name,
+            compiler=self._toolchain.compiler,
+            sandbox=self._sandbox.name,
+            device=self._device(),
+            compile_s=round(compiled.seconds, 4),
+            total_s=round(time.perf_counter() - self._started, 4),
+        )
 
     def _device(self) -> str:
         gpu = self._toolchain.gpu

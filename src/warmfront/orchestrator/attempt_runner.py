@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import UnknownAttempt, UsageError, VMUnreachable
-from warmfront.events import VMReady
+from warmfront.events import VMReady, VMReadyMetrics, VMStart, VMUsage
 from warmfront.listener.protocol import ExecuteRequest
 from warmfront.money import meter
 from warmfront.orchestrator.control_plane_verdicts import cancelled, rejected
-from warmfront.orchestrator.vm_pool import COLD_START, WARM_REUSE
 from warmfront.store.records import AttemptRecord, LedgerEntry
 from warmfront.verdicts import Endpoint, Verdict, is_terminal
 from warmfront.vm import VMInstance, VMState
@@ -163,14 +162,16 @@ class AttemptRunner:
         return True
 
     def _ready_event(self, vm: VMInstance, attempt: AttemptRecord, *, cold: bool) -> VMReady:
-        own = {"tasks_done": vm.tasks_done, "age_s": round(self._budget.age_s(vm), 3)}
         return VMReady(
             vm_id=vm.id,
-            vm_state=COLD_START if cold else WARM_REUSE,
+            vm_state=VMStart.COLD_START if cold else VMStart.WARM_REUSE,
             gpu=vm.gpu,
             simulated=vm.simulated,
             attempt=attempt.number,
-            metrics={"vm": own, "pool": self._pool.metrics(self._submissions.queue_length())},
+            metrics=VMReadyMetrics(
+                vm=VMUsage(tasks_done=vm.tasks_done, age_s=round(self._budget.age_s(vm), 3)),
+                pool=self._pool.usage(self._submissions.queue_length()),
+            ),
         )
 
     async def _store_events(self, assignment: _Assignment, *, is_new: bool) -> None:

@@ -198,7 +198,7 @@ class VMOrchestrator:
     ) -> Submission:
         quote = self.quote(new.gpu, new.owner)
         position = self._xrays.position(new.owner) + quote.position
-        first = InQueue(submission_id=new.id, position=position, quote=quote.fields())
+        first = InQueue(submission_id=new.id, position=position, quote=quote.for_event())
         submission, event = await self._store.create_submission(new, first.fields(), quotas=quotas, caps=caps)
         if event is not None:  # otherwise the same request was stored before
             active = ActiveSubmission(submission=submission)

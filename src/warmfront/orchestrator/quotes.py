@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from warmfront.orchestrator.vm_pool import COLD_START, WARM_REUSE
+from warmfront.events import QueueQuote, VMStart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +27,7 @@ _MEAN_DECISION_S = 60.0
 class Quote:
     """What a submission can expect if it is sent now."""
 
-    vm_state: str  #: COLD_START or WARM_REUSE
+    vm_state: VMStart
     position: int  #: how many submissions are served first
     wait_s: float
     cost_usd: Decimal
@@ -35,14 +35,14 @@ class Quote:
     warm_chance: float = 0.0  #: the probability that a VM is ready if it is sent within the next minutes
     shortage: BudgetExceeded | None = None  #: why the credits would not cover it
 
-    def fields(self) -> dict[str, Any]:
+    def for_event(self) -> QueueQuote:
         """Return the quote as it is shown in events."""
-        return {
-            "vm_state": self.vm_state,
-            "wait_s": round(self.wait_s, 1),
-            "cost_usd": float(round(self.cost_usd, 4)),
-            "warm_chance": round(self.warm_chance, 2),
-        }
+        return QueueQuote(
+            vm_state=self.vm_state,
+            wait_s=round(self.wait_s, 1),
+            cost_usd=float(round(self.cost_usd, 4)),
+            warm_chance=round(self.warm_chance, 2),
+        )
 
 
 class QuoteCalculator:
@@ -68,7 +68,7 @@ class QuoteCalculator:
         at_once = position == 0 and any(pooled.accepts_attempts for pooled in ready)
         wait_s = task_s * (position + 1) / max(1, len(vms)) + (0.0 if ready else boot_s)
         return Quote(
-            vm_state=WARM_REUSE if ready else COLD_START,
+            vm_state=VMStart.WARM_REUSE if ready else VMStart.COLD_START,
             position=position,
             wait_s=0.0 if at_once else wait_s,
             cost_usd=rate_usd_per_h * Decimal(round(billed_s * 1000)) / 3_600_000,

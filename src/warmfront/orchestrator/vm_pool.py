@@ -9,10 +9,10 @@ import asyncio
 import contextlib
 import logging
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from warmfront.errors import BudgetExceeded, ProviderError, VMUnreachable, WarmfrontError
-from warmfront.events import Provisioning
+from warmfront.events import PoolUsage, Provisioning, VMStart
 from warmfront.money import meter
 from warmfront.orchestrator.adaptive import make_policy
 from warmfront.orchestrator.estimates import DurationEstimates
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from warmfront.vm import VMInstance
 
 log = logging.getLogger(__name__)
-
-COLD_START = "COLD_START"
-WARM_REUSE = "WARM_REUSE"
 
 #: Exponential backoff between requests to end a VM, and the time that one request may take.
 _FIRST_BACKOFF_S = 1.0
@@ -135,13 +132,13 @@ class VMPool:
         """Return every VM of the pool as a value."""
         return [pooled.vm for pooled in self._vms.values()]
 
-    def metrics(self, queued: int) -> dict[str, Any]:
+    def usage(self, queued: int) -> PoolUsage:
         """Return the pool in three figures, for VM_READY events."""
-        return {
-            "active_vms": len(self._vms),
-            "busy_vms": sum(bool(pooled.running) for pooled in self._vms.values()),
-            "queued": queued,
-        }
+        return PoolUsage(
+            active_vms=len(self._vms),
+            busy_vms=sum(bool(pooled.running) for pooled in self._vms.values()),
+            queued=queued,
+        )
 
     def free(self, gpu: str) -> FreeVMIndex:
         """Return the index of the VMs with this GPU type that can take an attempt."""
@@ -293,7 +290,7 @@ class VMPool:
             return
         elapsed_s = self._clock.now() - vm.created_at
         event = Provisioning(
-            vm_state=COLD_START,
+            vm_state=VMStart.COLD_START,
             vm_id=vm.id,
             phase=lease.phase.value,
             elapsed_s=round(elapsed_s, 3),

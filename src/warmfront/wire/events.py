@@ -16,7 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel, create_model
 from pydantic_core import core_schema
 
 from warmfront import events
-from warmfront.events import VMStart
 from warmfront.verdicts import SUCCESS, Verdict
 from warmfront.wire.base import Dollars, ResponseModel, Timestamp
 from warmfront.wire.operations import OperationsChangedEvent
@@ -125,63 +124,10 @@ class _FailedEventFields(EventEnvelope):
     details: FailureDetails
 
 
-class QueueQuote(ResponseModel):
-    """The quote of a submission when it was queued."""
-
-    vm_state: VMStart
-    wait_s: float
-    cost_usd: float
-    warm_chance: float
-
-
-class VMUsage(ResponseModel):
-    """What a VM has done so far."""
-
-    tasks_done: int
-    age_s: float
-
-
-class PoolUsage(ResponseModel):
-    """The VM pool and the queue when an attempt began."""
-
-    active_vms: int
-    busy_vms: int
-    queued: int
-
-
-class VMReadyMetrics(ResponseModel):
-    """Figures of the VM and of the pool."""
-
-    vm: VMUsage
-    pool: PoolUsage
-
-
-class Receipt(BaseModel):
-    """What was judged, with what and where."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    warmfront: str = Field(description="The release of Warmfront.")
-    problem: str
-    dtype: str
-    source_sha256: str
-    toolchain: str
-    compiler: str
-    sandbox: str
-    device: str
-    compile_s: float
-    total_s: float
-
-
-#: Types of the fields that the dataclasses keep as plain JSON, because other processes write them.
+#: Types of the fields that the dataclasses keep as plain JSON.
 _FIELD_TYPES: dict[tuple[type[events.Event], str], Any] = {
-    (events.InQueue, "quote"): QueueQuote,
-    (events.Provisioning, "vm_state"): VMStart,
-    (events.VMReady, "vm_state"): VMStart,
-    (events.VMReady, "metrics"): VMReadyMetrics,
     (events.Xray, "kernels"): list[XrayKernelResponse],
     (events.Xray, "findings"): list[XrayFindingResponse],
-    (events.Accepted, "receipt"): Receipt,
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from warmfront import events
-from warmfront.events import SCHEMA_VERSION, Event, Stamp
+from warmfront.events import SCHEMA_VERSION, Event, Stamp, VMStart
 from warmfront.verdicts import SUCCESS, Verdict
 from warmfront.wire.costs import MetricsResponse
 from warmfront.wire.events import EVENT_MODELS, SubmissionEvent
@@ -28,28 +28,37 @@ FINDING = events.Finding(
     thread=(1, 0, 0),
     case="small",
 )
-RECEIPT = {
-    **dict.fromkeys(("warmfront", "problem", "dtype", "source_sha256"), "x"),
-    **dict.fromkeys(("toolchain", "compiler", "sandbox", "device"), "x"),
-    **dict.fromkeys(("compile_s", "total_s"), 0.5),
-}
+RECEIPT = events.Receipt(
+    warmfront="1.0",
+    problem="relu",
+    dtype="float32",
+    source_sha256="0" * 64,
+    toolchain="cpu",
+    compiler="g++",
+    sandbox="docker",
+    device="CPU",
+    compile_s=0.5,
+    total_s=1.5,
+)
 SAMPLES: list[Event] = [
     events.InQueue(
         submission_id="sub_1",
         position=0,
-        quote={"vm_state": "WARM_REUSE", "wait_s": 0.0, "cost_usd": 0.1, "warm_chance": 0.5},
+        quote=events.QueueQuote(vm_state=VMStart.WARM_REUSE, wait_s=0.0, cost_usd=0.1, warm_chance=0.5),
     ),
-    events.Provisioning(vm_state="COLD_START", vm_id="vm_1", phase="booting", elapsed_s=1.0, eta_s=None),
+    events.Provisioning(
+        vm_state=VMStart.COLD_START, vm_id="vm_1", phase="booting", elapsed_s=1.0, eta_s=None
+    ),
     events.VMReady(
         vm_id="vm_1",
-        vm_state="WARM_REUSE",
+        vm_state=VMStart.WARM_REUSE,
         gpu="MI300X",
         simulated=False,
         attempt=1,
-        metrics={
-            "vm": {"tasks_done": 0, "age_s": 1.0},
-            "pool": {"active_vms": 1, "busy_vms": 0, "queued": 0},
-        },
+        metrics=events.VMReadyMetrics(
+            vm=events.VMUsage(tasks_done=0, age_s=1.0),
+            pool=events.PoolUsage(active_vms=1, busy_vms=0, queued=0),
+        ),
     ),
     events.Xray(arch="gfx942", gpu="MI300X", compiler="zig", compiles=True, kernels=[], findings=[]),
     events.Compiling(compiler="g++", toolchain="cpu", sandbox="docker"),

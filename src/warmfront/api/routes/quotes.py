@@ -45,7 +45,7 @@ async def get_quote(
         problem=slug,
         gpu_type=gpu,
         endpoint=endpoint,
-        vm_state=VMStart(quote.vm_state) if quote.vm_state else None,
+        vm_state=None if endpoint is Endpoint.XRAY else quote.vm_state,
         position=quote.position,
         wait_s=round(quote.wait_s, 1),
         total_s=round(quote.wait_s + quote.task_s, 1),
@@ -56,7 +56,7 @@ async def get_quote(
     )
 
 
-_NO_VM = Quote(vm_state="", position=0, wait_s=0.0, cost_usd=Decimal(0))
+_NO_VM = Quote(vm_state=VMStart.WARM_REUSE, position=0, wait_s=0.0, cost_usd=Decimal(0))
 
 
 def _refusal(error: WarmfrontError) -> QuoteRefusal:
