@@ -114,8 +114,7 @@ class Nodding:
 
     async def health(self, vm: VMInstance) -> ListenerHealth:
         """Well."""
-        del vm
-        return ListenerHealth(version="", toolchain="", gpu="", simulated=True, running=(), uptime_s=0.0)
+        return ListenerHealth(version="", toolchain="", gpu=vm.gpu, simulated=True, running=(), uptime_s=0.0)
 
     heartbeat = health
 

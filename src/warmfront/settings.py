@@ -148,9 +148,9 @@ class Settings:
     fleet_idle_s: int = 600
     #: AMD_FLEET_DRY_RUN: `warmfront fleet create` stops after the plan.
     fleet_dry_run: bool = False
-    #: AMD_GPU_TYPE: the GPU of the fleet's VMs.
+    #: AMD_GPU_TYPE: the GPU types of the fleet's VMs, separated by commas.
     gpu_type: str = "MI300X"
-    #: AMD_GPU_MEMORY: its memory.
+    #: AMD_GPU_MEMORY: the GPU's memory, for a fleet with one GPU type.
     gpu_memory: str = "192GB"
     #: AMD_SPOT_POLICY: whether VMs may be spot instances, which the cloud can preempt.
     spot_policy: str = "auto"

@@ -299,9 +299,10 @@ class VMPool:
         await self._store.append_event_if_queued(vm.provisioned_for, event.fields(), self._clock.now())
 
     async def _wait_for_listener(self, pooled: PooledVM) -> None:
+        """Wait until the listener answers, and check that it reports the requested GPU type."""
         while True:
             try:
-                await self._listeners.heartbeat(pooled.vm)
+                health = await self._listeners.heartbeat(pooled.vm)
             except VMUnreachable:
                 lease = await self._provider.describe(pooled.vm.id)
                 if lease is None or lease.phase is Phase.ENDED:
@@ -309,6 +310,8 @@ class VMPool:
                 await self.update_address(pooled, lease)
                 await asyncio.sleep(_POLL_LISTENER_S)
             else:
+                if health.gpu != pooled.vm.gpu:
+                    raise ProviderError(f"The VM has GPU type {health.gpu}; requested: {pooled.vm.gpu}.")
                 return
 
     # Heartbeats.

@@ -154,7 +154,7 @@ class FakeListeners:
         return ListenerHealth(
             version="simulated",
             toolchain="simulated",
-            gpu=vm.gpu,
+            gpu=machine.vm.gpu,
             simulated=False,
             running=tuple(run.attempt.id for run in machine.running()),
             uptime_s=self._clock.now() - machine.ready_at,
