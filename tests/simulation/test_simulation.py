@@ -78,8 +78,8 @@ def _replayed(seed: int, hash_seed: str) -> str:
     ("broken", "family", "word"),
     [
         (LockedWhileProvisioning, "calm", "waited|a VM is free"),
-        (ForgetsEscrowOnRetry, "poor", "are committed of|pass|reserved"),
-        (RequeuesWithoutLease, "stormy", "runs twice at once|was tried again"),
+        (ForgetsEscrowOnRetry, "poor", "are committed of|exceed|reserved"),
+        (RequeuesWithoutLease, "stormy", "runs twice at once|was retried"),
     ],
 )
 def test_a_classic_mistake_is_found(broken: type[VMOrchestrator], family: str, word: str) -> None:

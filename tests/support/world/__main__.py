@@ -16,7 +16,9 @@ def main(seed: int, size: int = 1) -> int:
         print(violation)
         return 1
     print("\n".join(outcome.trace))
-    print(f"seed {seed} ({outcome.scenario}): {outcome.steps} steps, {outcome.crashes} crashes, all is well")
+    print(
+        f"seed {seed} ({outcome.scenario}): {outcome.steps} steps, {outcome.crashes} crashes, all is healthy"
+    )
     return 0
 
 

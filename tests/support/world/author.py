@@ -1,6 +1,6 @@
-"""Those who submit: they ask again when nobody answers, follow their events through every cut, and cancel.
+"""Simulated authors: they retry requests, follow their events across disconnects, and cancel.
 
-An author sees no more than a client of the API does, and notes what a client would complain of.
+An author sees only what a client of the API sees, and reports what a client would complain about.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _PAUSE_S = 1.0
 
 
 class Orchestrates(Protocol):
-    """As much of an orchestrator as an author can reach."""
+    """The part of an orchestrator that an author uses."""
 
     async def submit(self, new: NewSubmission) -> Submission:
-        """Take a submission."""
+        """Accept a submission."""
 
     async def cancel(self, submission_id: str) -> Submission:
-        """Stop one."""
+        """Cancel a submission."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """The service, while it is up."""
+    """The service while it runs."""
 
     life: Incarnation
     orchestrator: Orchestrates
@@ -48,22 +48,22 @@ class Service:
 
 @dataclass(kw_only=True, eq=False)
 class Author:
-    """One who makes one submission and sees it through."""
+    """An author that makes one submission and follows it to its verdict."""
 
     order: Order
     clock: Clock
-    up: Callable[[], Coroutine[Any, Any, Service]]  #: waits until the service is up
+    up: Callable[[], Coroutine[Any, Any, Service]]  #: waits until the service runs
     new_id: Callable[[str], str]
     complain: Callable[[str], None]
-    still_running: Callable[[str], bool]  #: whether any machine works on this key; only the world knows
+    still_running: Callable[[str], bool]  #: whether any VM works on this key; only the world knows
     chance: random.Random
-    submission_id: str | None = None  #: from the first answer on
-    answered_s: float = 0.0  #: how long the answer took
+    submission_id: str | None = None  #: set by the first response
+    answered_s: float = 0.0  #: how long the response took
     seen: list[StoredEvent] = field(default_factory=list)
-    cancelled: bool = False  #: asked for it
+    cancelled: bool = False  #: whether the author cancelled it
 
     async def live(self) -> None:
-        """Submit, follow, perhaps cancel."""
+        """Submit, follow the events, and perhaps cancel."""
         await asyncio.sleep(self.order.at_s)
         self.submission_id = await self._submit()
         if self.submission_id is None:
@@ -83,7 +83,7 @@ class Author:
                     record = await service.life.call(service.orchestrator.submit(self._new()))
             except (ConnectionError, StoreUnavailable, TimeoutError):
                 if not self.order.repeats:
-                    return None  # it may be stored or not: nobody will ask
+                    return None  # it may be stored or not; this author does not retry
                 patience_s = None
                 await asyncio.sleep(_PAUSE_S)
             else:
@@ -106,7 +106,7 @@ class Author:
         )
 
     async def _follow(self, submission_id: str) -> None:
-        """Read every event once, whatever happens to the connection."""
+        """Read every event once, across disconnects."""
         while not self._has_verdict():
             service = await self.up()
             reading = service.life.spawn(self._read(service.log, submission_id))
@@ -125,13 +125,13 @@ class Author:
     async def _read(self, log: EventLog, submission_id: str) -> None:
         async for event in log.follow(submission_id, after=len(self.seen)):
             if event.id != len(self.seen) + 1:
-                self.complain(f"{submission_id}: event {event.id} came after {len(self.seen)}")
+                self.complain(f"{submission_id}: event {event.id} follows event {len(self.seen)}")
             if self._has_verdict():
-                self.complain(f"{submission_id}: {event.status} came after the verdict")
+                self.complain(f"{submission_id}: {event.status} follows the verdict")
             self.seen.append(event)
 
     def _judge(self, reading: asyncio.Task[None]) -> None:
-        """A stream that ended must have brought the verdict, or a reason."""
+        """Check that a stream which ended has delivered the verdict, or failed for a known reason."""
         error = reading.exception() if not reading.cancelled() else None
         if isinstance(error, StoreUnavailable):
             return
@@ -155,10 +155,10 @@ class Author:
                 continue
             except (Conflict, NotFound) as refusal:
                 if isinstance(refusal, NotFound):
-                    self.complain(f"{submission_id} is not found by its owner")
+                    self.complain(f"{submission_id} was not found for its owner")
                 return
             if record.verdict is None:
-                self.complain(f"{submission_id}: cancel came back before the verdict")
+                self.complain(f"{submission_id}: cancel returned before the verdict")
             if self.still_running(self.order.kernel.key):
-                self.complain(f"{submission_id}: cancel came back while a machine still works on it")
+                self.complain(f"{submission_id}: cancel returned while a VM still works on it")
             return

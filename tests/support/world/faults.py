@@ -1,6 +1,6 @@
-"""Faults by seed: what goes wrong at which call, and a trace of every step so that a failure can be read.
+"""Seeded faults: which call fails and how, and a trace of every step to explain a failure.
 
-The same seed and the same calls give the same faults. Nothing here knows what the calls do.
+The same seed and the same calls give the same faults. This module does not know what the calls do.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class When(Enum):
-    """On which side of a call's effect something goes wrong."""
+    """Whether a call fails before or after its effect."""
 
     NEVER = 0
     BEFORE = 1
@@ -33,22 +33,22 @@ class When(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Rates:
-    """How often a kind of call goes wrong; each from 0 to 1."""
+    """The probabilities of faults for one kind of call, each from 0 to 1."""
 
-    delay: float = 0.0  #: it takes a moment
+    delay: float = 0.0  #: a short delay
     delay_s: float = 1.0  #: at most this long
-    hang: float = 0.0  #: it takes long
+    hang: float = 0.0  #: a long delay
     hang_s: float = 40.0  #: at most this long
-    error_before: float = 0.0  #: it fails, and nothing happened
-    error_after: float = 0.0  #: it fails, and it did happen
-    crash: float = 0.0  #: the control plane dies, before or after the effect
-    cut: float = 0.0  #: a stream breaks off at a line
-    double: float = 0.0  #: a line comes twice
+    error_before: float = 0.0  #: it fails without effect
+    error_after: float = 0.0  #: it fails after its effect
+    crash: float = 0.0  #: the control plane crashes before or after the effect
+    cut: float = 0.0  #: a stream breaks at an event
+    double: float = 0.0  #: an event is delivered twice
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """What is to go wrong with one call."""
+    """The fault of one call."""
 
     delay_before_s: float = 0.0
     delay_after_s: float = 0.0
@@ -61,7 +61,7 @@ _CALM = Rates()
 
 
 class Faults:
-    """Decides, by its seed, what goes wrong. Quiet from `until_s` on, so that all can come to an end."""
+    """Decides by its seed which calls fail. There are none after `until_s`, so that every world can end."""
 
     def __init__(
         self,
@@ -72,8 +72,8 @@ class Faults:
         until_s: float = 0.0,
         crashes: int = 0,
     ) -> None:
-        """`rates` by kind of call, the part of its name before the dot; at most `crashes` crashes."""
-        self._random = random.Random(f"faults {seed}")  # noqa: S311 - chance that can be had again
+        """Use `rates` per kind of call (its name up to the dot), with at most `crashes` crashes."""
+        self._random = random.Random(f"faults {seed}")  # noqa: S311 - must be reproducible
         self._rates = rates
         self._clock = clock
         self._quiet_at = clock.now() + until_s
@@ -83,19 +83,19 @@ class Faults:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing goes wrong any more."""
+        """Whether faults have stopped."""
         return self._clock.now() >= self._quiet_at
 
     def stop(self) -> None:
-        """From now on nothing goes wrong."""
+        """Inject no faults from now on."""
         self._quiet_at = min(self._quiet_at, self._clock.now())
 
     def note(self, what: str) -> None:
-        """Write a step into the trace."""
+        """Add a step to the trace."""
         self.trace.append(f"{self._clock.now() - self._start:10.3f} {what}")
 
     def ask(self, call: str) -> Fault:
-        """What is to go wrong with this call."""
+        """Decide the fault of this call."""
         rates = self._of(call)
         if rates is _CALM:
             return _NONE
@@ -118,17 +118,17 @@ class Faults:
         return Fault(delay_before_s=delays[0], delay_after_s=delays[1], error=error, crash=crash)
 
     def cuts(self, call: str) -> bool:
-        """Whether a stream breaks off here."""
+        """Decide whether a stream breaks here."""
         rates = self._of(call)
         return bool(rates.cut) and self._random.random() < rates.cut
 
     def doubles(self, call: str) -> bool:
-        """Whether a line comes twice."""
+        """Decide whether an event is delivered twice."""
         rates = self._of(call)
         return bool(rates.double) and self._random.random() < rates.double
 
     def late_s(self) -> float:
-        """By how much a timer fires late."""
+        """Decide by how much a timer fires late."""
         rates = self._of("timer")
         if rates.delay and self._random.random() < rates.delay:
             return self._random.random() * rates.delay_s
@@ -141,7 +141,7 @@ class Faults:
 
 
 class Incarnation:
-    """One life of the control plane. When it is over, nothing of it takes another step."""
+    """One process lifetime of the control plane. After its crash none of its tasks takes another step."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -151,20 +151,20 @@ class Incarnation:
         self._context.run(LIFE.set, self)
 
     def crash(self) -> None:
-        """As `kill -9`."""
+        """Crash, as with `kill -9`."""
         if self.alive:
             self.alive = False
             self.died.set_result(None)
 
     def spawn(self, coro: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """A task that dies with it."""
+        """Start a task that ends with this incarnation."""
         return asyncio.get_running_loop().create_task(coro, context=self._context.copy())
 
     async def call(self, coro: Coroutine[Any, Any, T]) -> T:
-        """What an outsider gets who asks it for something: an answer, or `ConnectionError` when it dies."""
+        """Call the control plane from outside; raises `ConnectionError` if it crashes meanwhile."""
         if not self.alive:
             coro.close()
-            raise ConnectionError("nobody answers")
+            raise ConnectionError("the control plane is down")
         task = self.spawn(coro)
         try:
             either: list[asyncio.Future[Any]] = [task, self.died]
@@ -173,12 +173,12 @@ class Incarnation:
             task.cancel()
             raise
         if not task.done():
-            raise ConnectionError("it died")
+            raise ConnectionError("the control plane crashed")
         return task.result()
 
 
 class FaultInjector:
-    """Stands before every port of one incarnation: asks for faults, kills, and tells of every step."""
+    """Injects faults and crashes into every port of one incarnation, and traces every step."""
 
     def __init__(self, life: Incarnation, faults: Faults, after_step: Callable[[], None]) -> None:
         self.life = life
@@ -186,9 +186,9 @@ class FaultInjector:
         self._after_step = after_step
 
     async def before(self, call: str, detail: str, error: Callable[[str], WarmfrontError]) -> Fault:
-        """The way in; the effect comes next, unless this raises or never returns."""
+        """Inject faults before the effect: raise, delay, or crash and never return."""
         if not self.life.alive:
-            await _for_ever()
+            await _forever()
         fault = self.faults.ask(call)
         self.faults.note(f"#{self.life.number} {call} {detail}")
         if fault.delay_before_s:
@@ -196,30 +196,30 @@ class FaultInjector:
         if fault.crash is When.BEFORE:
             await self.crash(f"before {call} {detail}")
         if fault.error is When.BEFORE:
-            self.faults.note(f"#{self.life.number} {call} {detail} fails, and nothing happened")
+            self.faults.note(f"#{self.life.number} {call} {detail} fails before its effect")
             raise error(f"{call} failed")
         return fault
 
     async def after(
         self, fault: Fault, call: str, detail: str, error: Callable[[str], WarmfrontError]
     ) -> None:
-        """The way out."""
+        """Inject faults after the effect."""
         self._after_step()
         if fault.crash is When.AFTER:
             await self.crash(f"after {call} {detail}")
         if fault.delay_after_s:
             await asyncio.sleep(fault.delay_after_s)
         if fault.error is When.AFTER:
-            self.faults.note(f"#{self.life.number} {call} {detail} fails, but it happened")
+            self.faults.note(f"#{self.life.number} {call} {detail} fails after its effect")
             raise error(f"{call} failed")
 
     async def crash(self, why: str) -> NoReturn:
-        """The end of this incarnation, at this very point."""
+        """Crash this incarnation at this point."""
         self.faults.note(f"#{self.life.number} CRASH {why}")
         self.life.crash()
-        await _for_ever()
+        await _forever()
 
 
-async def _for_ever() -> NoReturn:
+async def _forever() -> NoReturn:
     await asyncio.get_running_loop().create_future()
-    raise AssertionError("a future that nobody completes was completed")
+    raise AssertionError("a future that is never set was set")

@@ -62,7 +62,7 @@ def _description(query: Callable[..., object], args: tuple[object, ...]) -> str:
 
 
 class FaultyProvider:
-    """A `Provider` behind a injector."""
+    """A `Provider` with injected faults."""
 
     def __init__(self, provider: Provider, injector: FaultInjector) -> None:
         self._provider = provider
@@ -84,7 +84,7 @@ class FaultyProvider:
         return self._provider.slots(gpu)
 
     async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
-        """As the provider, with faults before the first lease and at each."""
+        """Provision a VM, with faults before the first lease and at each lease."""
         fault, call = (
             await self._injector.before("provider.provision", vm_id, ProviderError),
             "provider.provision",
@@ -96,39 +96,39 @@ class FaultyProvider:
             fault = await self._injector.before(call, vm_id, ProviderError)
 
     async def release(self, vm_id: str) -> Lease:
-        """As the provider."""
+        """Release a VM, with faults."""
         fault = await self._injector.before("provider.release", vm_id, ProviderError)
         lease = await self._provider.release(vm_id)
         await self._injector.after(fault, "provider.release", vm_id, ProviderError)
         return lease
 
     async def describe(self, vm_id: str) -> Lease | None:
-        """As the provider."""
+        """Describe a VM, with faults."""
         fault = await self._injector.before("provider.describe", vm_id, ProviderError)
         lease = await self._provider.describe(vm_id)
         await self._injector.after(fault, "provider.describe", vm_id, ProviderError)
         return lease
 
     async def leases(self) -> list[Lease]:
-        """As the provider."""
+        """List the leases, with faults."""
         fault = await self._injector.before("provider.leases", "", ProviderError)
         leases = await self._provider.leases()
         await self._injector.after(fault, "provider.leases", "", ProviderError)
         return leases
 
     async def close(self) -> None:
-        """The cloud stays."""
+        """Do nothing: the cloud outlives the incarnation."""
 
 
 class FaultyListeners:
-    """A `ListenerClient` behind a injector; its streams break off, and repeat themselves."""
+    """A `ListenerClient` with injected faults; its streams break and repeat events."""
 
     def __init__(self, listeners: ListenerClient, injector: FaultInjector) -> None:
         self._listeners = listeners
         self._injector = injector
 
     async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
-        """As the listener."""
+        """Start an attempt, with faults."""
         call, detail = "listener.execute", f"{vm.id} {attempt.id}"
         fault = await self._injector.before(call, detail, VMUnreachable)
         begun = False
@@ -139,7 +139,7 @@ class FaultyListeners:
             yield line
 
     async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:
-        """As the listener."""
+        """Re-attach to an attempt, with faults."""
         call, detail = "listener.events", f"{vm.id} {attempt_id} after {after}"
         fault = await self._injector.before(call, detail, VMUnreachable)
         async for line in self._faulty(self._listeners.events(vm, attempt_id, after), call, detail):
@@ -147,33 +147,33 @@ class FaultyListeners:
         await self._injector.after(fault, call, detail, VMUnreachable)
 
     async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
-        """As the listener."""
+        """Cancel an attempt, with faults."""
         call, detail = "listener.cancel", f"{vm.id} {attempt_id}"
         fault = await self._injector.before(call, detail, VMUnreachable)
         await self._listeners.cancel(vm, attempt_id)
         await self._injector.after(fault, call, detail, VMUnreachable)
 
     async def health(self, vm: VMInstance) -> ListenerHealth:
-        """As the listener."""
+        """Ask for the health of a VM, with faults."""
         fault = await self._injector.before("listener.health", vm.id, VMUnreachable)
         health = await self._listeners.health(vm)
         await self._injector.after(fault, "listener.health", vm.id, VMUnreachable)
         return health
 
     async def heartbeat(self, vm: VMInstance) -> ListenerHealth:
-        """As the listener."""
+        """Send a heartbeat, with faults."""
         fault = await self._injector.before("listener.heartbeat", vm.id, VMUnreachable)
         health = await self._listeners.heartbeat(vm)
         await self._injector.after(fault, "listener.heartbeat", vm.id, VMUnreachable)
         return health
 
     async def close(self) -> None:
-        """The machines stay."""
+        """Do nothing: the VMs outlive the incarnation."""
 
     async def _faulty(
         self, lines: AsyncIterator[AttemptEvent], call: str, detail: str
     ) -> AsyncIterator[AttemptEvent]:
-        """The lines, some twice, until the stream breaks off, with a word or without."""
+        """Yield the events, some of them twice, until the stream breaks with or without an error."""
         faults = self._injector.faults
         async for line in lines:
             fault = await self._injector.before("line", f"{detail} line {line.seq}", VMUnreachable)

@@ -1,6 +1,6 @@
-"""What must hold in a world after every step, and what must hold when it has come to rest.
+"""What must hold in a world after every step, and when it has become quiescent.
 
-They look at what the cloud, the machines and the store say, and believe the orchestrator nothing.
+The checks compare cloud, VMs and store, and do not trust the orchestrator.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ if TYPE_CHECKING:
     from warmfront.testing.fake_provider import FakeProvider, FakeVM
     from warmfront.vm import VMInstance
 
-#: An attempt, and two more if infrastructure lost it.
+#: One attempt, and two retries if infrastructure loses it.
 _MOST_ATTEMPTS = 3
 
 
 class Watched(Protocol):
-    """As much of an orchestrator as is looked at."""
+    """The part of an orchestrator that is checked."""
 
     def pool(self) -> list[VMInstance]:
-        """Its VMs."""
+        """Return its VMs."""
 
     def budget_status(self) -> BudgetStatus:
-        """Return how the orchestrator thinks that the credits stand."""
+        """Return the orchestrator's own account of the credits."""
 
 
 class Invariants:
-    """The promises of the control plane, each as a check."""
+    """The invariants of the control plane."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Invariants:
         clock: Clock,
         broken: Callable[[str], None],
     ) -> None:
-        """`broken` is told of everything that does not hold."""
+        """Call `broken` for every violation."""
         self._scenario = scenario
         self._settings = scenario.settings
         self._provider = provider
@@ -83,7 +83,7 @@ class Invariants:
     # After every step.
 
     def after_step(self, orchestrator: Watched | None) -> None:
-        """What holds at any time; `orchestrator` is None while it starts."""
+        """Check what holds at any time; `orchestrator` is None while it starts."""
         self.steps += 1
         for overlap in self._listeners.overlaps:
             self._broken(overlap)
@@ -94,28 +94,28 @@ class Invariants:
         if spent_usd > self._settings.credits_usd:
             self._broken(f"the cloud's bill is {spent_usd}, the credits are {self._settings.credits_usd}")
         if self.alerts > 1:
-            self._broken("the budget's alert came twice")
+            self._broken("the budget alert was sent twice")
         if orchestrator is None:
-            self._wasted_since = None  # while it starts, nothing is decided
+            self._wasted_since = None  # no decisions are made during the start
             return
-        self._look_at_the_book(orchestrator)
-        self._look_for_waste(orchestrator)
+        self._check_escrow(orchestrator)
+        self._check_idle_vms(orchestrator)
 
-    def _look_at_the_book(self, orchestrator: Watched) -> None:
+    def _check_escrow(self, orchestrator: Watched) -> None:
         money = orchestrator.budget_status()
         if money.spent_usd + money.reserved_usd > money.credits_usd:
             self._broken(
-                f"spent {money.spent_usd} and reserved {money.reserved_usd} pass {money.credits_usd}"
+                f"spent {money.spent_usd} and reserved {money.reserved_usd} exceed {money.credits_usd}"
             )
         for vm in orchestrator.pool():
             if vm.id not in self._provider.vms:
                 continue
             bill_usd = self._provider.bill_usd(vm.id)
             if bill_usd > vm.escrow_usd:
-                self._broken(f"{vm.id} has come to {bill_usd}, and {vm.escrow_usd} was reserved for it")
+                self._broken(f"{vm.id} costs {bill_usd}, but {vm.escrow_usd} was reserved for it")
 
-    def _look_for_waste(self, orchestrator: Watched) -> None:
-        """A VM that is free while a submission waits for one."""
+    def _check_idle_vms(self, orchestrator: Watched) -> None:
+        """Check that no VM stays free while a submission waits for one."""
         free = any(vm.state.is_free for vm in orchestrator.pool())
         if not free or not self._database.count("SELECT count(*) FROM submissions WHERE state = 'QUEUED'"):
             self._wasted_since = None
@@ -127,7 +127,7 @@ class Invariants:
             self._broken(f"for {now - self._wasted_since:.1f} s a VM is free and a submission waits")
 
     def _on_create(self, vm: FakeVM) -> None:
-        """A VM is leased only after it is stored, with an escrow that fits into the credits."""
+        """Check that a VM is stored before it is leased, and that all reservations fit into the credits."""
         known = self._database.run(vm_queries.get, vm.id)
         if known is None or known.state.is_over:
             self._broken(f"{vm.id} was leased before it was stored")
@@ -138,9 +138,9 @@ class Invariants:
     # At the end.
 
     def at_rest(self, authors: list[Author], alive_in_pool: int) -> None:
-        """What holds when all is quiet."""
+        """Check what holds when the world is quiescent."""
         for vm in self._provider.alive():
-            self._broken(f"{vm.id} is alive and nobody needs it")
+            self._broken(f"{vm.id} is alive but not needed")
         if alive_in_pool:
             self._broken(f"the orchestrator still has {alive_in_pool} VMs, and the cloud none")
         self._compare_bills()
@@ -148,33 +148,35 @@ class Invariants:
         for record, key in self._database.run(_everything):
             author = by_key.get(key)
             if author is None:
-                self._broken(f"{record.id} was made by nobody")
+                self._broken(f"{record.id} has no author")
                 continue
             for problem in self._of_submission(record, author):
                 self._broken(f"{record.id} ({key}): {problem}")
         if self._scenario.name == "calm":
-            self._look_at_fairness(authors)
+            self._check_fairness(authors)
 
     def _compare_bills(self) -> None:
         for vm_id, vm in self._provider.vms.items():
             if vm_id.startswith("zombie") and vm.detail == UNHEARD:
-                continue  # it ended itself before anyone could see it
+                continue  # it ended itself before we could see it
             bill_usd = self._provider.bill_usd(vm_id)
             written_usd = self._database.run(ledger_queries.total_of_vm, vm_id)
             if abs(bill_usd - written_usd) >= CENT / 2:
-                self._broken(f"{vm_id} cost {bill_usd} by its provider, {written_usd} by the ledger")
+                self._broken(
+                    f"{vm_id} costs {bill_usd} in the provider's bill and {written_usd} in the ledger"
+                )
         if strangers := self._database.run(_billed) - set(self._provider.vms):
-            self._broken(f"the ledger has {strangers}, of which the cloud knows nothing")
+            self._broken(f"the ledger has {strangers}, which the cloud does not know")
 
     def _of_submission(self, record: Submission, author: Author) -> Iterator[str]:
         if record.state is not SubmissionState.DONE:
-            yield f"it is {record.state} and will stay so"
+            yield f"it remains {record.state}"
             return
         yield from self._of_events(record, author)
         yield from self._of_attempts(record, author)
         yield from self._of_verdict(record, author)
         if author.answered_s > self._scenario.patience_s:
-            yield f"its author waited {author.answered_s:.1f} s to be told that it is taken"
+            yield f"its author waited {author.answered_s:.1f} s for the response"
 
     def _of_events(self, record: Submission, author: Author) -> Iterator[str]:
         events = self._database.run(event_queries.after, record.id, 0, 10_000)
@@ -186,24 +188,24 @@ class Invariants:
         if record.id == author.submission_id and [e.fields for e in author.seen] != [
             e.fields for e in events
         ]:
-            yield "its author saw other events than are stored"
+            yield "its author received other events than are stored"
 
     def _of_attempts(self, record: Submission, author: Author) -> Iterator[str]:
         tries = self._database.run(attempt_queries.of_submission, record.id)
         if len(tries) > _MOST_ATTEMPTS:
-            yield f"it was tried {len(tries)} times"
+            yield f"it had {len(tries)} attempts"
         if [attempt.number for attempt in tries] != list(range(1, len(tries) + 1)):
             yield f"its attempts are numbered {[attempt.number for attempt in tries]}"
         for attempt in tries[:-1]:
             if attempt.outcome != AttemptOutcome.LOST:
-                yield f"it was tried again after {attempt.outcome}"
+                yield f"it was retried after {attempt.outcome}"
         if tries:
             yield from self._of_last_attempt(record, tries[-1])
         runs = [run for run in self._listeners.runs if run.kernel.key == author.order.kernel.key]
         if self._scenario.is_sound and len(runs) > 1:
             yield f"it was executed {len(runs)} times, and no VM was lost"
         if {run.attempt.id for run in runs} - {attempt.id for attempt in tries}:
-            yield "a machine ran an attempt that is not stored"
+            yield "a VM executed an attempt that is not stored"
 
     @staticmethod
     def _of_last_attempt(record: Submission, last: AttemptRecord) -> Iterator[str]:
@@ -226,14 +228,14 @@ class Invariants:
 
     def _of_cancelled(self, record: Submission, author: Author) -> Iterator[str]:
         if not author.cancelled:
-            yield "nobody cancelled it"
+            yield "no one cancelled it"
         for run in self._listeners.runs:
             late = (run.ended_at or 0.0) > (record.finished_at or 0.0)
             if run.kernel.key == author.order.kernel.key and late:
-                yield f"attempt {run.attempt.id} went on after it was cancelled"
+                yield f"attempt {run.attempt.id} continued after it was cancelled"
 
-    def _look_at_fairness(self, authors: list[Author]) -> None:
-        """One who floods does not delay one who submits a single kernel by more than a round."""
+    def _check_fairness(self, authors: list[Author]) -> None:
+        """Check that an author who floods the queue delays a single submission by at most one round."""
         bound = self._settings.max_vms * self._scenario.slots + 2
         begun = {run.kernel.key: run.started_at for run in self._listeners.runs}
         for author in authors:
@@ -247,24 +249,24 @@ class Invariants:
                 if other.startswith("flood") and admitted_at < at < begun[key]
             ]
             if len(before) > bound:
-                self._broken(f"{key} had to let {len(before)} of the flood go first")
+                self._broken(f"{len(before)} submissions of the flood were started before {key}")
 
 
 def _committed_usd(c: Connection) -> Decimal:
-    """By what is stored: what VMs came to that are over, and the most that the others may come to."""
+    """Return the stored commitments: the cost of ended VMs and the reservations of the others."""
     alive = vm_queries.live(c)
     metered = sum((ledger_queries.total_of_vm(c, vm.id) for vm in alive), Decimal(0))
     return ledger_queries.total_usd(c) - metered + sum((vm.escrow_usd for vm in alive), Decimal(0))
 
 
 def _billed(c: Connection) -> set[str]:
-    """Every VM that the ledger has money for."""
+    """Return the VMs that have ledger entries."""
     rows = schema.ledger.c
     return {vm_id for (vm_id,) in c.execute(select(rows.vm_id).where(rows.amount_usd != Decimal(0)))}
 
 
 def _everything(c: Connection) -> list[tuple[Submission, str]]:
-    """Every submission, with the key of its kernel."""
+    """Return every submission with the key of its kernel."""
     found = []
     for (submission_id,) in c.execute(select(schema.submissions.c.id)).all():
         record = submission_queries.get(c, submission_id)

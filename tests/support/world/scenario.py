@@ -1,6 +1,6 @@
-"""What a simulated world is like: its authors, its settings, and how much goes wrong in it.
+"""Scenarios of simulated worlds: authors, settings and fault rates.
 
-A scenario is drawn from a seed, in one of a few families; nothing here runs.
+A scenario is drawn from a seed and belongs to one of five families.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from warmfront.verdicts import Endpoint, Verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: The kinds of world, in the order in which seeds take turns.
+#: The families; seed modulo their number selects one.
 FAMILIES = ("calm", "crashing", "stormy", "worst", "poor")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """One submission that an author is going to make."""
+    """A submission that an author will make."""
 
     owner: str
     at_s: float
     kernel: Kernel
     endpoint: Endpoint
     cancel_after_s: float | None = None
-    repeats: bool = True  #: with an idempotency key: asked again until an answer comes
-    gives_up_s: float | None = None  #: at first it waits no longer than this for the answer
-    reads_s: float | None = None  #: the follower reconnects about this often; None: never by itself
+    repeats: bool = True  #: with an idempotency key: retried until there is a response
+    gives_up_s: float | None = None  #: timeout of the first request
+    reads_s: float | None = None  #: how often the author reconnects; None: only after an error
 
     @property
     def verdict(self) -> Verdict:
-        """What it must get where nothing goes wrong."""
+        """The verdict that it must get without faults."""
         if self.endpoint is Endpoint.XRAY:
             return Verdict.XRAY
         return (
@@ -53,7 +53,7 @@ class Order:
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """All that a world needs but its seed."""
+    """Everything that defines a world except its seed."""
 
     name: str
     orders: tuple[Order, ...]
@@ -62,27 +62,27 @@ class Scenario:
     weather: Weather = CLEAR
     reach: Reach = field(default_factory=Reach)
     rates: Mapping[str, Rates] = field(default_factory=dict)
-    faulty_s: float = 0.0  #: from then on nothing goes wrong any more
+    faulty_s: float = 0.0  #: the time when faults stop
     crashes: int = 0
-    kills_at_s: tuple[float, ...] = ()  #: the control plane is killed, whatever it does
-    restarts_at_s: tuple[float, ...] = ()  #: it is stopped in good order, and started again
-    zombies: int = 0  #: VMs of ours that the cloud has at the start, and nobody remembers
-    skew_s: float = 0.0  #: by how much the cloud's clock is ahead of ours
-    #: Nothing but the control plane fails: every verdict is known, and nothing may run twice.
+    kills_at_s: tuple[float, ...] = ()  #: when the control plane is killed
+    restarts_at_s: tuple[float, ...] = ()  #: when it is stopped in order and restarted
+    zombies: int = 0  #: VMs that exist at the start without a record in our store
+    skew_s: float = 0.0  #: offset of the cloud's clock
+    #: Only the control plane fails: every verdict is known, and nothing may run twice.
     is_sound: bool = True
-    #: Seconds that a free VM and one who waits for it may be there at the same time.
+    #: Seconds for which a VM may be free while a submission waits.
     patience_s: float = 2.0
 
     @classmethod
     def of(cls, seed: int, *, size: int = 1) -> Scenario:
-        """The scenario of a seed: small worlds, a fifth of them without any fault; `size` times as large."""
-        chance = random.Random(f"scenario {seed}")  # noqa: S311 - chance that can be had again
+        """Draw the scenario of a seed; a fifth have no faults. `size` multiplies the submissions."""
+        chance = random.Random(f"scenario {seed}")  # noqa: S311 - must be reproducible
         make = (_calm, _crashing, _stormy, _worst, _poor)[seed % len(FAMILIES)]
         return make(chance, size)
 
 
 def _calm(chance: random.Random, size: int) -> Scenario:
-    """Nothing goes wrong; one author floods."""
+    """Draw a world without faults, in which one author floods the queue."""
     flood = tuple(
         _order(chance, "flood", number, at_s=chance.random()) for number in range(size * chance.randint(4, 7))
     )
@@ -99,7 +99,7 @@ def _calm(chance: random.Random, size: int) -> Scenario:
 
 
 def _crashing(chance: random.Random, size: int) -> Scenario:
-    """The control plane dies, again and again; all else is well."""
+    """Draw a world in which only the control plane crashes, repeatedly."""
     return replace(
         _calm(chance, size),
         name="crashing",
@@ -123,7 +123,7 @@ def _crashing(chance: random.Random, size: int) -> Scenario:
 
 
 def _stormy(chance: random.Random, size: int) -> Scenario:
-    """Cloud, machines and store fail; the control plane lives."""
+    """Draw a world in which cloud, VMs and store fail, but not the control plane."""
     return replace(
         _calm(chance, size),
         name="stormy",
@@ -157,7 +157,7 @@ def _stormy(chance: random.Random, size: int) -> Scenario:
 
 
 def _worst(chance: random.Random, size: int) -> Scenario:
-    """Everything fails."""
+    """Draw a world in which everything fails."""
     stormy = _stormy(chance, size)
     rates = {kind: replace(rates, crash=0.01) for kind, rates in stormy.rates.items() if kind != "timer"}
     return replace(
@@ -171,10 +171,10 @@ def _worst(chance: random.Random, size: int) -> Scenario:
 
 
 def _poor(chance: random.Random, size: int) -> Scenario:
-    """As bad, and with credits for a VM or two; none is there already, for which nothing was reserved."""
+    """Draw a world in which everything fails, with credits for one or two VMs and no unknown VMs."""
     worst = _worst(chance, size)
     credits_usd = Decimal(chance.randint(30, 110)) / 100
-    # Far more is reserved than spent: a low threshold is one that is reached.
+    # Far more is reserved than spent, so that only a low threshold is reached.
     settings = replace(worst.settings, credits_usd=credits_usd, alert_threshold=Decimal("0.1"))
     return replace(worst, name="poor", settings=settings, zombies=0)
 

@@ -1,7 +1,7 @@
-"""A whole control plane in virtual time: authors, orchestrator, cloud, machines and store, run by a seed.
+"""A whole control plane in virtual time: authors, orchestrator, cloud, VMs and store, driven by a seed.
 
-It crashes and restarts the orchestrator, checks the invariants at every step and at the end, and says of a
-failure all that is needed to see it again. It decides nothing that an orchestrator should.
+It crashes and restarts the orchestrator, checks the invariants at every step and at the end, and reports how
+to reproduce a failure.
 """
 
 from __future__ import annotations
@@ -39,29 +39,29 @@ if TYPE_CHECKING:
     from warmfront.settings import Settings
     from warmfront.submission import Submission
 
-#: A world that is not at rest so long after its last fault never will be.
+#: A world must become quiescent within this time after its last fault.
 _REST_WITHIN_S = 3000.0
-#: How many steps of the trace a failure shows.
+#: The number of trace steps in a failure message.
 _SHOWN = 60
 
 
 class Violation(AssertionError):
-    """An invariant does not hold."""
+    """An invariant is violated."""
 
 
 class Orchestrator(Orchestrates, Watched, Protocol):
-    """What a world is built around."""
+    """The orchestrator as a world uses it."""
 
     async def start(self) -> None:
-        """Go on from what the store has."""
+        """Continue from the state in the store."""
 
     async def stop(self) -> None:
-        """Let go."""
+        """Stop."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ports:
-    """All that an orchestrator is given; the names are those of its parameters."""
+    """The arguments of an orchestrator, by the names of its parameters."""
 
     store: Store
     provider: Provider
@@ -76,7 +76,7 @@ class Ports:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """How a world went."""
+    """The result of a world."""
 
     seed: int
     scenario: str
@@ -94,7 +94,7 @@ def simulate(
     *,
     shown: int = _SHOWN,
 ) -> Outcome:
-    """Run the world of a seed to its end; `Violation` with the last steps if an invariant breaks."""
+    """Run the world of a seed; raises `Violation` with the last steps if an invariant is violated."""
     loop = VirtualLoop()
     world = World(seed, scenario or Scenario.of(seed), build=build or _real, loop=loop)
     loop.late_s = world.faults.late_s
@@ -104,7 +104,7 @@ def simulate(
     except BaseException as error:
         steps = "\n".join(world.faults.trace[-shown:])
         message = f"seed {seed} ({world.scenario.name}), step {world.invariants.steps}: {error}"
-        message += f"\nSee all of it: python -m tests.support.world {seed}"
+        message += f"\nReplay it: python -m tests.support.world {seed}"
         if isinstance(error, Exception):
             raise Violation(f"{message}\n{steps}") from error
         raise
@@ -114,7 +114,7 @@ def simulate(
 
 
 class World:
-    """Everything that there is in one simulation."""
+    """All parts of one simulation."""
 
     def __init__(
         self, seed: int, scenario: Scenario, *, build: Callable[[Ports], Orchestrator], loop: VirtualLoop
@@ -148,7 +148,7 @@ class World:
         self.authors = [self._author(order) for order in scenario.orders]
         self._build = build
         self._loop = loop
-        self._chance = random.Random(f"world {seed}")  # noqa: S311 - chance that can be had again
+        self._chance = random.Random(f"world {seed}")  # noqa: S311 - must be reproducible
         self._ids = itertools.count(1)
         self._failure: asyncio.Future[None] | None = None
         self._lives = 0
@@ -158,7 +158,7 @@ class World:
         self._is_up = asyncio.Event()
 
     async def run(self) -> None:
-        """From the first start to the last VM's end."""
+        """Run from the first start to the end of the last VM."""
         self._failure = asyncio.get_running_loop().create_future()
         everything = asyncio.ensure_future(self._everything())
         await asyncio.wait(
@@ -167,15 +167,15 @@ class World:
             return_when=asyncio.FIRST_COMPLETED,
         )
         if not everything.done() and not self._failure.done():
-            self._look_around()
-            self.broken("it does not come to rest")
+            self._check_quiescence()
+            self.broken("it does not become quiescent")
         everything.cancel()
         if self._failure.done():
             self._failure.result()
         everything.result()
 
     def outcome(self) -> Outcome:
-        """How it went."""
+        """Return the result."""
         return Outcome(
             seed=self.seed,
             scenario=self.scenario.name,
@@ -197,17 +197,17 @@ class World:
         self.faults.stop()
         service = await self._up()
         keeper.cancel()
-        self._look_around()
+        self._check_quiescence()
         await service.life.call(self._stop())
 
-    def _look_around(self) -> None:
+    def _check_quiescence(self) -> None:
         self.invariants.at_rest(self.authors, len(self._orchestrator.pool()) if self._orchestrator else 0)
 
     async def _until_rest(self) -> None:
-        """Until every submission has its verdict and every VM is gone."""
+        """Wait until every submission has its verdict and every VM has ended."""
         waits = "SELECT count(*) FROM submissions WHERE state != 'DONE'"
         lives = "SELECT count(*) FROM vms WHERE state NOT IN ('TERMINATED', 'FAILED')"
-        while (  # noqa: ASYNC110 - nobody is to know that the world waits for this
+        while (  # noqa: ASYNC110 - the orchestrator must not signal to the world
             self.provider.alive()
             or self.database.count(waits)
             or self.database.count(lives)
@@ -215,10 +215,10 @@ class World:
         ):
             await asyncio.sleep(5.0)
 
-    # The control plane, life after life.
+    # The incarnations of the control plane.
 
     async def _keep_up(self) -> None:
-        """Start it, and start it again when it died."""
+        """Start the control plane, and restart it after a crash."""
         while True:
             self._life = Incarnation(self._lives)
             self._lives += 1
@@ -228,7 +228,7 @@ class World:
             except (ConnectionError, InfrastructureError) as error:
                 self.faults.note(f"#{self._life.number} did not start: {error}")
                 self._life.crash()
-            await asyncio.wait([self._life.died])  # awaited itself, it would be cancelled with us
+            await asyncio.wait([self._life.died])  # awaited directly, it would be cancelled with us
             self._is_up.clear()
             self._orchestrator = self._service = None
             await asyncio.sleep(0.5 + 10 * self._chance.random() ** 2)
@@ -261,7 +261,7 @@ class World:
             await self._orchestrator.stop()
 
     async def _kill(self) -> None:
-        """Kill or restart it at set times, whatever it does just then."""
+        """Kill or restart the control plane at set times."""
         times = [(at, True) for at in self.scenario.kills_at_s]
         times += [(at, False) for at in self.scenario.restarts_at_s]
         for at_s, hard in sorted(times):
@@ -282,7 +282,7 @@ class World:
             await self._is_up.wait()
         return self._service
 
-    # What the parts are given.
+    # Arguments of the parts.
 
     def _author(self, order: Order) -> Author:
         return Author(
@@ -292,7 +292,7 @@ class World:
             new_id=self._new_id,
             complain=self.broken,
             still_running=lambda key: any(run.kernel.key == key for run in self.listeners.running()),
-            chance=random.Random(f"author {self.seed} {order.kernel.key}"),  # noqa: S311 - as above
+            chance=random.Random(f"author {self.seed} {order.kernel.key}"),  # noqa: S311 - must be reproducible
         )
 
     def _new_id(self, kind: str) -> str:
@@ -303,14 +303,14 @@ class World:
         self.invariants.alerts += 1
 
     def broken(self, what: str) -> None:
-        """Stop everything: from here on the world is of no more use."""
+        """End the world with a violation."""
         if self._failure is not None and not self._failure.done():
             self.faults.note(f"BROKEN {what}")
             self._failure.set_exception(Violation(what))
 
 
 async def _xray(injector: FaultInjector, record: Submission, code: str) -> Xray:
-    """An X-ray that finds the compile errors of kernels whose key ends in an even digit."""
+    """Simulate an X-ray that detects compile errors of kernels whose key ends in an even digit."""
     fault = await injector.before("xray", record.id, ToolchainFailed)
     await asyncio.sleep(0.2)
     await injector.after(fault, "xray", record.id, ToolchainFailed)
@@ -324,19 +324,19 @@ async def _xray(injector: FaultInjector, record: Submission, code: str) -> Xray:
         compiles=None if fails and not seen else not fails,
         kernels=[],
         findings=[],
-        message="as its source says" if fails else "",
+        message="a simulated compile error" if fails else "",
     )
 
 
 def _real(ports: Ports) -> Orchestrator:
-    from warmfront.orchestrator.orchestrator import VMOrchestrator  # noqa: PLC0415 - a test may bring its own
+    from warmfront.orchestrator.orchestrator import VMOrchestrator  # noqa: PLC0415 - a test may replace it
 
     return VMOrchestrator(**vars(ports))
 
 
 @contextlib.contextmanager
 def _logged(world: World) -> Iterator[None]:
-    """What Warmfront logs goes into the trace."""
+    """Add log records to the trace."""
     logger = logging.getLogger("warmfront")
     handler = _TraceHandler(world)
     propagates, logger.propagate = logger.propagate, False
@@ -349,7 +349,7 @@ def _logged(world: World) -> Iterator[None]:
 
 
 class _TraceHandler(logging.Handler):
-    """Writes warnings into the trace. An error that nobody expected breaks the world."""
+    """Adds warnings to the trace. An unexpected error is a violation."""
 
     def __init__(self, world: World) -> None:
         super().__init__(logging.WARNING)
