@@ -40,7 +40,11 @@ class Need(NamedTuple):
 
 
 def _no_root() -> str | None:
-    return None if os.geteuid() == 0 else "these tests mount file systems, and this user is not root"
+    return (
+        None
+        if os.geteuid() == 0
+        else "these tests mount file systems or change users, and this user is not root"
+    )
 
 
 def _no_program(name: str, package: str) -> str | None:

@@ -149,6 +149,7 @@ class TestView:
             assert int(status[name][0], 16) == 0, name
         assert (status["NoNewPrivs"], status["Seccomp"]) == (["1"], ["2"])
 
+    @pytest.mark.root
     def test_the_program_is_unprivileged_on_the_host(self, harness: SandboxHarness) -> None:
         """On the host, no process of the box belongs to root."""
         with harness.sandbox.take(harness.probe("hold")) as box:
@@ -171,6 +172,7 @@ class TestLimits:
         """A program that exceeds the memory limit is killed with that reason."""
         assert harness.run(harness.probe("hog")).reason is ExitReason.MEMORY
 
+    @pytest.mark.cgroup
     def test_memory_of_a_child(self, harness: SandboxHarness) -> None:
         """The memory of all processes counts, even if the first process exits with code 0."""
         if harness.kind == "bubblewrap-rlimits":
