@@ -14,9 +14,9 @@ from pathlib import Path
 
 from warmfront.money.billing import Billing
 from warmfront.settings import Settings
-from warmfront.simulate import draw
-from warmfront.simulate.compare import Case, Policy, compare
-from warmfront.simulate.outlook import PACES, Account, forecasts
+from warmfront.simulate import charts
+from warmfront.simulate.account_forecast import PACES, Account, forecasts
+from warmfront.simulate.comparison import Conditions, Policy, compare
 from warmfront.simulate.traces import DAY_S, workday
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -79,14 +79,14 @@ def pictures() -> tuple[str, str]:
         arrivals_s,
         settings=Settings(),
         policies=_POLICIES,
-        cases=[Case(max_vms=1, boot_s=ACCOUNT.boot_s, task_s=ACCOUNT.task_s, billing=billing)],
+        all_conditions=[Conditions(max_vms=1, boot_s=ACCOUNT.boot_s, task_s=ACCOUNT.task_s, billing=billing)],
         wait_usd_per_h=_WAIT_USD_PER_H,
         shown_s=_SHOWN_S,
     )
     note = f"{arrivals_s.size:,} tasks in four weeks of working days; waiting at ${_WAIT_USD_PER_H:g} an hour"
     return (
-        draw.bars(rows, "What fifty tasks a day cost", note),
-        draw.lanes(rows, arrivals_s.tolist(), _SHOWN_S, "What the VM does on one of these days"),
+        charts.cost_chart(rows, "What fifty tasks a day cost", note),
+        charts.timeline_chart(rows, arrivals_s.tolist(), _SHOWN_S, "What the VM does on one of these days"),
     )
 
 

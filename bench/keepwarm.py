@@ -18,10 +18,10 @@ import numpy as np
 
 from warmfront.money.billing import Billing
 from warmfront.orchestrator import adaptive
-from warmfront.orchestrator.arrival_model import ArrivalModel, learn
+from warmfront.orchestrator.arrival_model import ArrivalModel, fit
 from warmfront.settings import Settings
-from warmfront.simulate.optimum import Terms, best
-from warmfront.simulate.replay import EPOCH_S, Plan, replay
+from warmfront.simulate.offline_optimum import ServingCosts, find_optimum
+from warmfront.simulate.replay import EPOCH_S, ReplayConfig, replay
 from warmfront.simulate.traces import TRACES
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _YEARS_ARRIVALS, _YEARS_SEED = 60_000, 99
 
 
 @dataclass(frozen=True)
-class Row:
+class TraceRow:
     """One policy on one trace."""
 
     trace: str
@@ -62,10 +62,10 @@ class Row:
                 with mock.patch.object(adaptive.AdaptivePolicy, "_model", self._arrival_model()):
                     went = replay(arrivals_s, self._plan(wait))
             cost_usd = float(went.usd) + float(went.waited_s.sum()) * wait / 3600
-            found.append(cost_usd / best(arrivals_s, Terms(wait_usd_per_h=wait)).cost_usd)
+            found.append(cost_usd / find_optimum(arrivals_s, ServingCosts(wait_usd_per_h=wait)).cost_usd)
         return found
 
-    def _plan(self, wait: float) -> Plan:
+    def _plan(self, wait: float) -> ReplayConfig:
         settings = Settings(
             keep_warm="fixed" if self.policy in FIXED else "adaptive",
             idle_timeout_s=FIXED.get(self.policy, 600.0),
@@ -73,7 +73,7 @@ class Row:
             wait_value_usd_per_h=wait,
             max_vms=1,
         )
-        return Plan(settings=settings, billing=Billing(rate_usd_per_h=_RATE))
+        return ReplayConfig(settings=settings, billing=Billing(rate_usd_per_h=_RATE))
 
     def _arrival_model(self) -> object:
         if self.policy != KNOWS:
@@ -86,7 +86,7 @@ def _rates(trace: str, per_day: int) -> ArrivalModel:
     days = 7 * math.ceil(_YEARS_ARRIVALS / per_day / 7)
     arrivals = EPOCH_S - days * 86_400 + TRACES[trace](per_day, days, _YEARS_SEED)
     with mock.patch("warmfront.orchestrator.arrival_model._HALF_LIFE_DAYS", 1e9):
-        return learn(np.asarray(arrivals), EPOCH_S)
+        return fit(np.asarray(arrivals), EPOCH_S)
 
 
 def traces() -> list[tuple[str, int, int]]:
@@ -106,8 +106,8 @@ def main() -> None:
     print(f"{'':23} {'Poisson':^17} {'working day':^17} {'bursts':^17} {'held back':^17}   mean  most")
     with ProcessPoolExecutor() as pool:
         for policy in asked.policy or POLICIES:
-            rows = [Row(*trace, policy, waits, asked.longest) for trace in traces()]
-            table = list(pool.map(Row.ratios, rows))
+            rows = [TraceRow(*trace, policy, waits, asked.longest) for trace in traces()]
+            table = list(pool.map(TraceRow.ratios, rows))
             for wait, ratios in zip(waits, zip(*table, strict=True), strict=True):
                 shown = " ".join(f"{ratio:5.2f}" for ratio in ratios)
                 print(

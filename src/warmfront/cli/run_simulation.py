@@ -21,9 +21,8 @@ from warmfront.cli.error_report import report
 from warmfront.cli.formatting import duration, print_json
 from warmfront.errors import BadRequest, WarmfrontError
 from warmfront.money.billing import Billing
-from warmfront.simulate import arrivals as arrival_log
-from warmfront.simulate import draw
-from warmfront.simulate.compare import BEST, Case, Policy, Row, compare
+from warmfront.simulate import charts, recorded_arrivals
+from warmfront.simulate.comparison import BEST, ComparisonRow, Conditions, Policy, compare
 from warmfront.simulate.traces import DAY_S, TRACES
 from warmfront.store.sql_database import open_store
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from warmfront.settings import Settings
-    from warmfront.simulate.arrivals import Arrivals
+    from warmfront.simulate.recorded_arrivals import Arrivals
     from warmfront.store.records import Arrival
 
 T = TypeVar("T")
@@ -72,10 +71,11 @@ def simulate(options: SimulationOptions, *, as_json: bool) -> int:
         arrivals, description = _load_arrivals(options)
         settings = settings_module.load()
         wait_value = _wait_value(options, settings)
-        cases, policies = _cases(options, settings), _policies(options, settings)
-        if len(cases) * len(policies) > _MAX_ROWS:
+        conditions, policies = _conditions(options, settings), _policies(options, settings)
+        if len(conditions) * len(policies) > _MAX_ROWS:
             raise BadRequest(
-                f"These options give {len(cases) * len(policies)} combinations; the maximum is {_MAX_ROWS}.",
+                f"These options give {len(conditions) * len(policies)} combinations; "
+                f"the maximum is {_MAX_ROWS}.",
                 hint="Give fewer values of --policy, --max-vms, --boot, --price or --billing.",
             )
         shown_s = _shown_interval(options, arrivals)
@@ -83,7 +83,7 @@ def simulate(options: SimulationOptions, *, as_json: bool) -> int:
             arrivals.at_s,
             settings=settings,
             policies=policies,
-            cases=cases,
+            all_conditions=conditions,
             wait_usd_per_h=wait_value,
             shown_s=shown_s,
         )
@@ -109,7 +109,7 @@ def _load_arrivals(options: SimulationOptions) -> tuple[Arrivals, str]:
             hint=f"Give a CSV file, --from-history, or --trace {'|'.join(TRACES)} --per-day 50 --days 60.",
         )
     if options.csv is not None:
-        return arrival_log.read_csv(options.csv), options.csv.name
+        return recorded_arrivals.read_csv(options.csv), options.csv.name
     if options.from_history:
         return history(), "submissions in the database"
     return _trace(options), (
@@ -123,10 +123,12 @@ def _trace(options: SimulationOptions) -> Arrivals:
         raise BadRequest(f"There is no trace {name!r}.", hint=f"Use one of: {', '.join(TRACES)}.")
     if not 0 < options.per_day <= _MAX_PER_DAY:
         raise BadRequest(f"--per-day is {options.per_day:g}; allowed: above 0, at most {_MAX_PER_DAY:,}.")
-    if not 0 < options.days <= arrival_log.MOST_DAYS:
-        raise BadRequest(f"--days is {options.days:g}; allowed: above 0, at most {arrival_log.MOST_DAYS:,}.")
-    arrival_log.check_count(options.per_day * options.days)
-    return arrival_log.Arrivals(at_s=TRACES[name](options.per_day, options.days, options.seed))
+    if not 0 < options.days <= recorded_arrivals.MAX_DAYS:
+        raise BadRequest(
+            f"--days is {options.days:g}; allowed: above 0, at most {recorded_arrivals.MAX_DAYS:,}."
+        )
+    recorded_arrivals.check_arrival_count(options.per_day * options.days)
+    return recorded_arrivals.Arrivals(at_s=TRACES[name](options.per_day, options.days, options.seed))
 
 
 def history() -> Arrivals:
@@ -135,7 +137,7 @@ def history() -> Arrivals:
     async def read() -> list[Arrival]:
         store = await open_store(settings_module.load(), exclusive=False)
         try:
-            return await store.arrivals(arrival_log.MOST_ARRIVALS)
+            return await store.arrivals(recorded_arrivals.MAX_ARRIVALS)
         finally:
             await store.close()
 
@@ -145,7 +147,7 @@ def history() -> Arrivals:
             "The database has no submission that needed a VM.",
             hint="Replay generated arrivals: warmfront simulate --trace workday --per-day 50",
         )
-    return arrival_log.on_a_traces_clock([arrival.created_at for arrival in stored])
+    return recorded_arrivals.to_trace_time([arrival.created_at for arrival in stored])
 
 
 def _policies(options: SimulationOptions, settings: Settings) -> list[Policy]:
@@ -160,7 +162,7 @@ def _policy(text: str, settings: Settings) -> Policy:
     if text == "at-once":
         return Policy(name="release at once", keep_warm="fixed", idle_s=0.0)
     if text == "always":
-        return Policy(name="always on", keep_warm="fixed", idle_s=arrival_log.MOST_DAYS * DAY_S)
+        return Policy(name="always on", keep_warm="fixed", idle_s=recorded_arrivals.MAX_DAYS * DAY_S)
     idle_s = _parse_option(
         "--policy",
         text.removeprefix("fixed:") if text.startswith("fixed:") else "",
@@ -171,7 +173,7 @@ def _policy(text: str, settings: Settings) -> Policy:
     return Policy(name=f"fixed {duration(idle_s)}", keep_warm="fixed", idle_s=float(idle_s))
 
 
-def _cases(options: SimulationOptions, settings: Settings) -> list[Case]:
+def _conditions(options: SimulationOptions, settings: Settings) -> list[Conditions]:
     vms = [_parse_option("--max-vms", text, values.nodes, "1 to 32") for text in options.max_vms or ["1"]]
     boots = [
         _parse_option("--boot", text, values.seconds, "a time such as 450s or 7m")
@@ -184,7 +186,7 @@ def _cases(options: SimulationOptions, settings: Settings) -> list[Case]:
     billings = [billing_model(text) for text in options.billings or ["second"]]
     task_s = _parse_option("--task", options.task or "30s", values.seconds, "a time such as 30s")
     return [
-        Case(
+        Conditions(
             max_vms=count,
             boot_s=float(boot_s),
             task_s=float(task_s),
@@ -241,7 +243,7 @@ def _shown_interval(options: SimulationOptions, arrivals: Arrivals) -> tuple[flo
 
 def _write(
     options: SimulationOptions,
-    rows: list[Row],
+    rows: list[ComparisonRow],
     arrivals: Arrivals,
     *,
     description: str,
@@ -250,10 +252,10 @@ def _write(
 ) -> None:
     if options.plot is not None:
         note = f"{arrivals.at_s.size:,} submissions; waiting valued at ${wait_value:g} per hour"
-        _save(options.plot, draw.bars(rows, f"Cost of VMs and waiting: {description}", note))
+        _save(options.plot, charts.cost_chart(rows, f"Cost of VMs and waiting: {description}", note))
     if options.lanes is not None:
         title = f"VM activity on day {options.day}: {description}"
-        _save(options.lanes, draw.lanes(rows, arrivals.at_s.tolist(), shown_s, title))
+        _save(options.lanes, charts.timeline_chart(rows, arrivals.at_s.tolist(), shown_s, title))
 
 
 def _save(path: Path, text: str) -> None:
@@ -268,7 +270,7 @@ def _save(path: Path, text: str) -> None:
 # Results.
 
 
-def show(rows: list[Row], arrivals: Arrivals, description: str, wait_value: float) -> None:
+def show(rows: list[ComparisonRow], arrivals: Arrivals, description: str, wait_value: float) -> None:
     """Print the comparison as a table and a bar chart."""
     console = Console()
     for note in arrivals.notes:
@@ -279,7 +281,7 @@ def show(rows: list[Row], arrivals: Arrivals, description: str, wait_value: floa
     table.add_column("policy", no_wrap=True)
     for heading in ("dollars", "each", "wait p50", "p95", "mean", "cold", "used", "total", "of best"):
         table.add_column(heading, justify="right")
-    names = draw.labels(rows)
+    names = charts.labels(rows)
     for row, name in zip(rows, names, strict=True):
         table.add_row(*_cells(row, name), style="dim" if row.policy == BEST else None)
     console.print(table)
@@ -292,7 +294,7 @@ def show(rows: list[Row], arrivals: Arrivals, description: str, wait_value: floa
     console.print(Text(legend, style="dim"))
 
 
-def _cells(row: Row, name: str) -> tuple[str, ...]:
+def _cells(row: ComparisonRow, name: str) -> tuple[str, ...]:
     return (
         name,
         f"${row.usd:,.2f}",
@@ -307,7 +309,7 @@ def _cells(row: Row, name: str) -> tuple[str, ...]:
     )
 
 
-def _bars(rows: list[Row], names: list[str]) -> Iterator[Text]:
+def _bars(rows: list[ComparisonRow], names: list[str]) -> Iterator[Text]:
     top = max((row.cost_usd for row in rows), default=0.0) or 1.0
     width = max(map(len, names), default=0)
     for row, name in zip(rows, names, strict=True):
@@ -321,7 +323,9 @@ def _bars(rows: list[Row], names: list[str]) -> Iterator[Text]:
         )
 
 
-def _json(rows: list[Row], arrivals: Arrivals, description: str, wait_value: float) -> dict[str, Any]:
+def _json(
+    rows: list[ComparisonRow], arrivals: Arrivals, description: str, wait_value: float
+) -> dict[str, Any]:
     return {
         "arrivals": {
             "source": description,
@@ -334,15 +338,15 @@ def _json(rows: list[Row], arrivals: Arrivals, description: str, wait_value: flo
     }
 
 
-def _fields(row: Row) -> dict[str, Any]:
+def _fields(row: ComparisonRow) -> dict[str, Any]:
     return {
         "policy": row.policy,
-        "computed": row.outcome is None,
-        "max_vms": row.case.max_vms,
-        "boot_s": row.case.boot_s,
-        "task_s": row.case.task_s,
-        "rate_usd_per_h": float(row.case.billing.rate_usd_per_h),
-        "billing": row.case.billing_name,
+        "computed": row.result is None,
+        "max_vms": row.conditions.max_vms,
+        "boot_s": row.conditions.boot_s,
+        "task_s": row.conditions.task_s,
+        "rate_usd_per_h": float(row.conditions.billing.rate_usd_per_h),
+        "billing": row.conditions.billing_name,
         "tasks": row.tasks,
         "usd": float(row.usd),
         "usd_per_task": row.usd_per_task,

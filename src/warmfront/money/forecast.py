@@ -1,7 +1,7 @@
-"""How much the coming days will cost, and how long the credits last, from what days have cost so far.
+"""Forecast the cost of the next days, and when the credits run out, from the cost of past days.
 
-Pure statistics on dollars a day. What then happens lies in an interval nine times of ten, if the days to come
-are like those that were; whether they are is for the reader to judge.
+Pure statistics on dollars per day. The actual value lies in the prediction interval in nine of ten cases,
+provided that the coming days resemble the past ones.
 """
 
 from __future__ import annotations
@@ -15,68 +15,71 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Fewer full days than this say nothing.
-LEAST_DAYS = 3
-#: From two weeks on, Mondays are compared with Mondays.
+#: With fewer full days than this there is no forecast.
+MIN_DAYS = 3
+#: From two weeks on, each weekday has its own mean.
 _BY_WEEKDAY_DAYS = 14
 _WEEK = 7
-#: The normal distribution's 97th percentile: 3% lie above, 3% below the interval. That is a little more than
-#: nine of ten, since what days cost is not quite normal, and a promise should hold on an unlucky account too.
+#: The 97th percentile of the normal distribution: 3% lie above and 3% below the interval. This is slightly
+#: wider than a 90% interval, because daily costs are not quite normally distributed.
 _Z = 1.8807936
-#: Credits that last longer than ten years last for ever.
-_LONGEST_DAYS = 3650
+#: A forecast of when the credits run out is capped at ten years.
+_MAX_FORECAST_DAYS = 3650
 
 
 @dataclass(frozen=True, kw_only=True)
 class Range:
-    """The best guess, and where it lies nine times of ten."""
+    """An estimate with its 90% prediction interval."""
 
     low: float
     mid: float
     high: float
 
     def scaled(self, factor: float) -> Range:
-        """The same in another unit."""
+        """Return the range multiplied by a factor, such as for another unit."""
         return Range(low=self.low * factor, mid=self.mid * factor, high=self.high * factor)
 
 
-def coming(daily_usd: Sequence[float], days: int) -> Range | None:
-    """Dollars of the coming `days` together; None if too few days were seen."""
-    seen = np.asarray(daily_usd, dtype=np.float64)
-    if seen.size < LEAST_DAYS or days < 1:
+def cost_of_next_days(daily_usd: Sequence[float], days: int) -> Range | None:
+    """Forecast the total cost of the next `days` days; None if there are too few past days."""
+    past = np.asarray(daily_usd, dtype=np.float64)
+    if past.size < MIN_DAYS or days < 1:
         return None
-    kinds = _WEEK if seen.size >= _BY_WEEKDAY_DAYS else 1
-    kind = np.arange(seen.size) % kinds
-    counts = np.bincount(kind, minlength=kinds)
-    means = np.bincount(kind, weights=seen, minlength=kinds) / counts
-    ahead = np.bincount(np.arange(seen.size, seen.size + days) % kinds, minlength=kinds)
-    freedom = seen.size - kinds
-    variance = float(np.sum((seen - means[kind]) ** 2)) / freedom
-    # Two things are not known: how the coming days vary, and how well the past ones show the mean.
+    groups = _WEEK if past.size >= _BY_WEEKDAY_DAYS else 1
+    group = np.arange(past.size) % groups
+    counts = np.bincount(group, minlength=groups)
+    means = np.bincount(group, weights=past, minlength=groups) / counts
+    ahead = np.bincount(np.arange(past.size, past.size + days) % groups, minlength=groups)
+    freedom = past.size - groups
+    variance = float(np.sum((past - means[group]) ** 2)) / freedom
+    # The variance of the coming days, plus that of the estimated means.
     spread = math.sqrt(variance * (days + float(np.sum(ahead**2 / counts))))
-    mid, half = float(ahead @ means), _student(freedom) * spread
+    mid, half = float(ahead @ means), _student_quantile(freedom) * spread
     return Range(low=max(0.0, mid - half), mid=mid, high=mid + half)
 
 
-def lasts_days(daily_usd: Sequence[float], credits_usd: float) -> Range | None:
-    """For how many days the credits are enough; None if too few were seen. Ten years stand for ever."""
-    if len(daily_usd) < LEAST_DAYS:
+def days_until_exhausted(daily_usd: Sequence[float], credits_usd: float) -> Range | None:
+    """Forecast for how many days the credits last, at most ten years; None if there are too few past days."""
+    if len(daily_usd) < MIN_DAYS:
         return None
-    a_day = float(np.mean(daily_usd))
-    ahead = _LONGEST_DAYS if a_day * _LONGEST_DAYS <= credits_usd else max(1, round(credits_usd / a_day))
-    spent = coming(daily_usd, ahead)
+    mean_usd = float(np.mean(daily_usd))
+    lasts_for_years = mean_usd * _MAX_FORECAST_DAYS <= credits_usd
+    ahead = _MAX_FORECAST_DAYS if lasts_for_years else max(1, round(credits_usd / mean_usd))
+    spent = cost_of_next_days(daily_usd, ahead)
     if spent is None:
         return None
     low, mid, high = (_days(credits_usd, usd / ahead) for usd in (spent.high, spent.mid, spent.low))
     return Range(low=low, mid=mid, high=high)
 
 
-def _days(credits_usd: float, a_day_usd: float) -> float:
-    return min(float(_LONGEST_DAYS), credits_usd / a_day_usd) if a_day_usd > 0 else float(_LONGEST_DAYS)
+def _days(credits_usd: float, usd_per_day: float) -> float:
+    if usd_per_day <= 0:
+        return float(_MAX_FORECAST_DAYS)
+    return min(float(_MAX_FORECAST_DAYS), credits_usd / usd_per_day)
 
 
-def _student(freedom: int) -> float:
-    """The 97th percentile of Student's distribution: the normal one's, and three terms for few days."""
+def _student_quantile(freedom: int) -> float:
+    """Return the 97th percentile of Student's t-distribution, by its Cornish-Fisher expansion."""
     z, v = _Z, float(freedom)
     terms = (
         (z**3 + z) / (4 * v),

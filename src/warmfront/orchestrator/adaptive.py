@@ -1,7 +1,9 @@
-"""Keeps a VM for as long as that costs less than the cold start that it may save, by what it has learned.
+"""The adaptive keep-warm policy: keep a VM while that is expected to cost less than a cold start.
 
-It weighs one gap, from the moment a VM has nothing to do to the next arrival, at a time. Told the same
-arrivals again it decides the same: it remembers nothing else of weight, and reads no clock.
+For each idle gap the policy minimizes the expected cost of VMs and waiting, by backward induction over a grid
+of future times, with the rates of an `ArrivalModel`. Without enough history it uses the ski-rental rule: keep
+the VM until the idle cost equals the cost of a cold start, which is at most twice the optimum. The decisions
+depend only on the arrivals: the policy reads no clock and is deterministic.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warmfront.orchestrator.arrival_model import ArrivalModel, learn
+from warmfront.orchestrator.arrival_model import ArrivalModel, fit
 from warmfront.orchestrator.keep_warm import FixedPolicy, KeepDecision, clock_time
 
 if TYPE_CHECKING:
@@ -26,13 +28,14 @@ if TYPE_CHECKING:
     from warmfront.vm import VMInstance
 
 _HOUR_S = 3600.0
-#: A VM that costs nothing is kept as one that costs next to nothing.
-_LEAST_RATE_USD_PER_H = 0.01
-#: With fewer arrivals than this, or over a shorter time, there is nothing to learn from.
-_ENOUGH, _ENOUGH_S = 12, 24 * _HOUR_S
-#: It learns anew so often, and from so many arrivals at most; while there are few, with each of them.
-_LEARN_EVERY_S, _LEARN_FROM, _FEW = 12 * _HOUR_S, 5000, 300
-#: The moments ahead that are looked at, in seconds: finely at first, and for a day and a bit.
+#: The lowest rate assumed, so that a free VM is not kept indefinitely.
+_MIN_RATE_USD_PER_H = 0.01
+#: The model is not fitted to fewer arrivals than this, or to a shorter period.
+_MIN_ARRIVALS, _MIN_PERIOD_S = 12, 24 * _HOUR_S
+#: The model is fitted this often, to at most this many arrivals; with fewer than `_FIT_ALWAYS` arrivals it is
+#: fitted at each one.
+_FIT_INTERVAL_S, _MAX_FITTED, _FIT_ALWAYS = 12 * _HOUR_S, 5000, 300
+#: The grid of future times, in seconds from now: 30 hours, with steps of 1, 5 and 15 minutes.
 _AHEAD_S = np.concatenate(
     [np.arange(0, 1800, 60.0), np.arange(1800, 14_400, 300.0), np.arange(14_400, 108_001, 900.0)]
 )
@@ -51,35 +54,39 @@ def make_policy(settings: Settings, rate_usd_per_h: float, boot_s: Callable[[], 
         return FixedPolicy(settings.idle_timeout_s)
     return AdaptivePolicy(
         CostModel(
-            rate_usd_per_h=max(rate_usd_per_h, _LEAST_RATE_USD_PER_H),
+            rate_usd_per_h=max(rate_usd_per_h, _MIN_RATE_USD_PER_H),
             wait_usd_per_h=settings.wait_value_usd_per_h,
             boot_s=boot_s,
-            longest_s=settings.idle_timeout_max_s,
+            max_idle_s=settings.idle_timeout_max_s,
         )
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class CostModel:
-    """What is weighed."""
+    """The prices and times that a decision depends on."""
 
     rate_usd_per_h: float
     wait_usd_per_h: float
-    boot_s: Callable[[], float]  #: as it is known at present
-    longest_s: float  #: no decision keeps a VM longer
+    boot_s: Callable[[], float]  #: returns the present estimate
+    max_idle_s: float  #: no decision keeps a VM for longer
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Plan:
-    """What is best from now on, if nothing comes."""
+class _GapPlan:
+    """The optimal actions from now on, as long as nothing arrives."""
 
     keep_s: float
-    chance: float  #: that a task comes while the VM is kept
-    boot_in_s: float | None  #: when to boot one that nobody asked for
+    arrival_probability: float  #: that a submission arrives while the VM is kept
+    prewarm_in_s: float | None  #: when to prewarm a VM after the release
 
 
 class AdaptivePolicy:
-    """Learns from the gaps between arrivals."""
+    """A keep-warm policy that learns from the times of arrivals.
+
+    Args:
+        costs: the prices and times to weigh.
+    """
 
     memory = 6000
 
@@ -87,152 +94,170 @@ class AdaptivePolicy:
         self._costs = costs
         self._arrivals: list[float] = []
         self._forgotten = 0
-        self._seen = 0
-        self._learned: tuple[object, ArrivalModel | None] = (None, None)
-        self._boot_at: tuple[object, float | None] = (None, None)
-        self._booted_ahead = -1  # `_seen` when a VM was last booted ahead
+        self._arrival_count = 0
+        self._fitted: tuple[object, ArrivalModel | None] = (None, None)
+        self._prewarm_at: tuple[object, float | None] = (None, None)
+        self._prewarmed_at_count = -1  # `_arrival_count` when a VM was last prewarmed
 
     def arrived(self, at: float, owner: str) -> None:
-        """It learns from when, not from whom."""
+        """Record an arrival; the model does not distinguish owners."""
         del owner
         insort(self._arrivals, at)
         if len(self._arrivals) > self.memory:
             del self._arrivals[0]
             self._forgotten += 1
-        self._seen += 1
+        self._arrival_count += 1
 
     def decide(self, now: float, vm: VMInstance, *, spare: bool = False) -> KeepDecision:
-        """For as long as it pays."""
+        """Return until when to keep the VM: by the model, or by the ski-rental rule without one."""
         if vm.tasks_done == 0 and vm.provisioned_for is None:
-            self._booted_ahead = self._seen
+            self._prewarmed_at_count = self._arrival_count
         model = None if spare else self._model(now)
         if model is None:
-            until = now + min(self._break_even_s(), self._costs.longest_s)
-            why = "another is free too" if spare else "few tasks were seen yet"
+            until = now + min(self._break_even_s(), self._costs.max_idle_s)
+            why = "another VM is free" if spare else "too few submissions so far for a forecast"
             return KeepDecision(
-                until=until, reason=f"kept until {clock_time(until)}, as long as a boot costs: {why}"
+                until=until,
+                reason=f"kept until {clock_time(until)}, when idling has cost as much as a cold start: {why}",
             )
         plan = self._plan(now, model)
-        self._boot_at = ((self._seen, model), None if plan.boot_in_s is None else now + plan.boot_in_s)
+        self._prewarm_at = (
+            (self._arrival_count, model),
+            None if plan.prewarm_in_s is None else now + plan.prewarm_in_s,
+        )
         until = now + plan.keep_s
+        chance = f"{plan.arrival_probability:.0%} chance of a submission"
         if plan.keep_s:
-            reason = f"kept until {clock_time(until)}: {plan.chance:.0%} chance of a task before then"
+            reason = f"kept until {clock_time(until)}: {chance} before then"
         else:
-            reason = f"let go at once: {plan.chance:.0%} chance of a task while keeping it pays"
+            reason = f"released at once: {chance} before idling costs more than a cold start"
         return KeepDecision(until=until, reason=reason)
 
     def prewarm_at(self, now: float) -> float | None:
-        """Once in a gap, where it is likely enough that a task comes soon after."""
+        """Return when to prewarm a VM, at most once per gap; None if that is not expected to pay."""
         model = self._model(now)
-        if model is None or self._booted_ahead == self._seen:
+        if model is None or self._prewarmed_at_count == self._arrival_count:
             return None
-        known = (self._seen, model)
-        if self._boot_at[0] != known:
-            plan = self._plan(now, model, there=False)
-            self._boot_at = (known, None if plan.boot_in_s is None else now + plan.boot_in_s)
-        return self._boot_at[1]
+        key = (self._arrival_count, model)
+        if self._prewarm_at[0] != key:
+            plan = self._plan(now, model, has_vm=False)
+            self._prewarm_at = (key, None if plan.prewarm_in_s is None else now + plan.prewarm_in_s)
+        return self._prewarm_at[1]
 
     def _model(self, now: float) -> ArrivalModel | None:
-        """What was learned up to the last time that it was due; None: there was too little."""
-        due = now // _LEARN_EVERY_S * _LEARN_EVERY_S
+        """Return the model fitted to the arrivals up to the last refit; None if there are too few."""
+        due = now // _FIT_INTERVAL_S * _FIT_INTERVAL_S
         count = bisect_right(self._arrivals, due)
-        if count < _FEW:
+        if count < _FIT_ALWAYS:
             count = bisect_right(self._arrivals, now)
             due = self._arrivals[count - 1] if count else 0.0
-        if count < _ENOUGH or due - self._arrivals[0] < _ENOUGH_S:
+        if count < _MIN_ARRIVALS or due - self._arrivals[0] < _MIN_PERIOD_S:
             return None
         key = (due, self._forgotten + count)
-        if self._learned[0] != key:
-            known = np.array(self._arrivals[max(0, count - _LEARN_FROM) : count])
-            self._learned = (key, learn(known, due))
-        return self._learned[1]
+        if self._fitted[0] != key:
+            arrivals = np.array(self._arrivals[max(0, count - _MAX_FITTED) : count])
+            self._fitted = (key, fit(arrivals, due))
+        return self._fitted[1]
 
     def _break_even_s(self) -> float:
-        """A VM kept for so long costs as much as a cold start: never twice the best, whatever comes."""
+        """Return the ski-rental break-even: the idle time that costs as much as a cold start.
+
+        Keeping a VM for this long never costs more than twice the offline optimum.
+        """
         costs = self._costs
         return costs.boot_s() * (1 + costs.wait_usd_per_h / costs.rate_usd_per_h)
 
-    def _plan(self, now: float, model: ArrivalModel, *, there: bool = True) -> _Plan:
-        """Work back from the far end: at each moment, is it cheaper to have a VM or not?"""
+    def _plan(self, now: float, model: ArrivalModel, *, has_vm: bool = True) -> _GapPlan:
+        """Return the optimal plan for this gap, with or without a VM at its beginning."""
         count = bisect_right(self._arrivals, now)
         since_s = now - self._arrivals[count - 1] if count else 0.0
-        begin = model.begin_rates(now + _MIDDLES_S)
-        expected = (begin + model.going_on(since_s + _MIDDLES_S)) * _STEPS_S
-        cold_usd = self._cold_usd(begin, model)
-        may_boot = self._booted_ahead != self._seen
-        release, boot = _weigh(expected, cold_usd, self._costs, there=there, may_boot=may_boot)
+        start_rates = model.start_rates(now + _MIDDLES_S)
+        expected = (start_rates + model.followup_rates(since_s + _MIDDLES_S)) * _STEPS_S
+        cold_usd = self._cold_usd(start_rates, model)
+        may_prewarm = self._prewarmed_at_count != self._arrival_count
+        release, prewarm = _backward_induction(
+            expected, cold_usd, self._costs, has_vm=has_vm, may_prewarm=may_prewarm
+        )
         shown = release or int(np.searchsorted(_AHEAD_S, self._break_even_s()))
-        return _Plan(
-            keep_s=min(float(_AHEAD_S[release]), self._costs.longest_s),
-            chance=-math.expm1(-expected[:shown].sum()),
-            boot_in_s=None if boot is None else float(_AHEAD_S[boot]),
+        return _GapPlan(
+            keep_s=min(float(_AHEAD_S[release]), self._costs.max_idle_s),
+            arrival_probability=-math.expm1(-expected[:shown].sum()),
+            prewarm_in_s=None if prewarm is None else float(_AHEAD_S[prewarm]),
         )
 
-    def _cold_usd(self, begin: NDArray[np.float64], model: ArrivalModel) -> NDArray[np.float64]:
-        """What it costs more to meet an arrival without a VM than with one, as people begin to work.
+    def _cold_usd(self, start_rates: NDArray[np.float64], model: ArrivalModel) -> NDArray[np.float64]:
+        """Return the extra cost of an arrival that finds no VM, for each step of the grid.
 
-        Whoever comes while the VM boots waits too, and needs no boot of their own.
+        Submissions that arrive during the boot wait too, but need no boot of their own.
         """
         boot_s = self._costs.boot_s()
-        more = begin * boot_s + model.following(boot_s)
+        more = start_rates * boot_s + model.expected_followups(boot_s)
         waiting_usd = self._costs.wait_usd_per_h / _HOUR_S * boot_s * (1 + more / 2)
         boot_usd = self._costs.rate_usd_per_h / _HOUR_S * boot_s
         return np.asarray(np.maximum(waiting_usd, (boot_usd + waiting_usd) / (1 + more)))
 
 
-def _weigh(
+def _backward_induction(
     expected: NDArray[np.float64],
     cold_usd: NDArray[np.float64],
     costs: CostModel,
     *,
-    there: bool,
-    may_boot: bool,
+    has_vm: bool,
+    may_prewarm: bool,
 ) -> tuple[int, int | None]:
-    """Which of the moments ahead is the one to let go of a VM that is there, and then to boot another at.
+    """Return the grid index at which to release the VM, and the one at which to prewarm another after that.
 
-    `expected`: arrivals in each step; `cold_usd`: what one of them costs without a VM. One pass, from the far
-    end: a moment's worth is what its step costs, and what the next is worth if nothing comes.
+    One pass from the end of the grid: the expected cost from a grid point on is the cost of its step, plus
+    the cost from the next point on times the probability that nothing arrives in the step.
+
+    Args:
+        expected: the expected number of arrivals per step.
+        cold_usd: the extra cost of an arrival that finds no VM, per step.
+        costs: the prices and times.
+        has_vm: whether there is a VM to release.
+        may_prewarm: whether a VM may be prewarmed in this gap.
     """
-    stays = np.exp(-expected)
+    no_arrival = np.exp(-expected)
     steps = zip(
-        range(stays.size - 1, -1, -1),
-        stays[::-1].tolist(),
-        ((1 - stays) * cold_usd)[::-1].tolist(),  # what the arrivals of this step cost without a VM
-        # And what it costs to have one until the first of them comes, or to the end of the step.
-        (_STEPS_S * (costs.rate_usd_per_h / _HOUR_S / 2) * (1 + stays))[::-1].tolist(),
-        *_boots(expected, costs, may_boot=may_boot),
+        range(no_arrival.size - 1, -1, -1),
+        no_arrival[::-1].tolist(),
+        ((1 - no_arrival) * cold_usd)[::-1].tolist(),  # the cost of the step's arrivals without a VM
+        # The cost of a VM until the first arrival of the step, or to its end.
+        (_STEPS_S * (costs.rate_usd_per_h / _HOUR_S / 2) * (1 + no_arrival))[::-1].tolist(),
+        *_prewarm_costs(expected, costs, may_prewarm=may_prewarm),
         strict=True,
     )
-    longest = int(np.searchsorted(_AHEAD_S, costs.longest_s)) if there else 0
-    # With none; with one; with none and none ahead; with one that was booted ahead, and at each moment.
-    without = kept = never = booted = far_usd = float(cold_usd[-1])
-    booted_at = [far_usd] * _AHEAD_S.size
-    release, boot, boot_after = stays.size, None, None
-    for i, stay, cold, having, ready, booting_usd, nobody in steps:
-        never = cold + stay * never
-        booted_at[i] = booted = min(never, having + stay * booted)
-        without = cold + stay * without
-        ahead = booting_usd + nobody * booted_at[ready]
-        if ahead < without:
-            without, boot_after = ahead, i
-        kept = having + stay * kept
-        if i >= longest or kept >= without:
-            kept, release, boot = without, i, boot_after
-    return release, boot
+    last_release = int(np.searchsorted(_AHEAD_S, costs.max_idle_s)) if has_vm else 0
+    # Expected costs from a grid point on: without a VM; with the VM; without a VM and without a further
+    # prewarm; with a prewarmed VM, also for every grid point.
+    without_vm = with_vm = never_prewarm = prewarmed = float(cold_usd[-1])
+    prewarmed_at = [prewarmed] * _AHEAD_S.size
+    release, prewarm, prewarm_after = no_arrival.size, None, None
+    for i, nothing, cold, idle, ready, boot_usd, nothing_in_boot in steps:
+        never_prewarm = cold + nothing * never_prewarm
+        prewarmed_at[i] = prewarmed = min(never_prewarm, idle + nothing * prewarmed)
+        without_vm = cold + nothing * without_vm
+        prewarm_usd = boot_usd + nothing_in_boot * prewarmed_at[ready]
+        if prewarm_usd < without_vm:
+            without_vm, prewarm_after = prewarm_usd, i
+        with_vm = idle + nothing * with_vm
+        if i >= last_release or with_vm >= without_vm:
+            with_vm, release, prewarm = without_vm, i, prewarm_after
+    return release, prewarm
 
 
-def _boots(
-    expected: NDArray[np.float64], costs: CostModel, *, may_boot: bool
+def _prewarm_costs(
+    expected: NDArray[np.float64], costs: CostModel, *, may_prewarm: bool
 ) -> tuple[list[int], list[float], list[float]]:
-    """If a VM is booted at a moment: when it is ready, what that costs, how likely nobody comes meanwhile.
+    """Return, for a prewarm at each grid point: when it is ready, its cost, and P(no arrival before).
 
-    The last moment first. After such a boot none is booted ahead again in this gap.
+    The lists begin with the last grid point. At most one VM is prewarmed per gap.
     """
     boot_s = costs.boot_s()
     ready = np.minimum(np.searchsorted(_AHEAD_S, _AHEAD_S[:-1] + boot_s), _AHEAD_S.size - 1)
     sums = np.append(0.0, np.cumsum(expected))
-    nobody = np.exp(sums[:-1] - sums[ready])
+    no_arrival = np.exp(sums[:-1] - sums[ready])
     wait_usd = costs.wait_usd_per_h / _HOUR_S * boot_s / 2
-    boot_usd = costs.rate_usd_per_h / _HOUR_S * boot_s if may_boot else math.inf
-    booting_usd = boot_usd + (1 - nobody) * wait_usd
-    return ready[::-1].tolist(), booting_usd[::-1].tolist(), nobody[::-1].tolist()
+    vm_usd = costs.rate_usd_per_h / _HOUR_S * boot_s if may_prewarm else math.inf
+    boot_usd = vm_usd + (1 - no_arrival) * wait_usd
+    return ready[::-1].tolist(), boot_usd[::-1].tolist(), no_arrival[::-1].tolist()

@@ -1,1 +1,1 @@
-"""What another policy, another price or another pace would have cost, by replaying arrivals."""
+"""Simulated costs: replay arrivals in virtual time under other policies, prices and rates."""

@@ -1,7 +1,7 @@
-"""Replays arrivals through the real orchestrator, store, ledger and policies on a virtual clock.
+"""Replay arrivals through the real orchestrator, store, ledger and policies in virtual time.
 
-What comes out is read from the store: dollars from the ledger, waiting from submissions and attempts. There
-is no model of an orchestrator here, only a cloud for it that never fails.
+The results are read from the store: dollars from the ledger, waits from submissions and attempts. Only the
+cloud is simulated, and it never fails.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from warmfront.events import Xray
 from warmfront.orchestrator.orchestrator import VMOrchestrator
-from warmfront.simulate.cloud import SteadyListeners, SteadyProvider
+from warmfront.simulate.steady_cloud import SteadyListeners, SteadyProvider
 from warmfront.simulate.virtual_time import VirtualClock, VirtualLoop, run_virtual
 from warmfront.store.memory_database import MemoryDatabase
 from warmfront.store.store import Store
@@ -37,29 +37,29 @@ if TYPE_CHECKING:
     from warmfront.store.records import LedgerEntry, Meter
     from warmfront.submission import Submission
 
-#: A Monday, so that the days of a trace are the days that its maker had in mind.
+#: A Monday at midnight UTC, like the beginning of every trace.
 EPOCH_S = 1_700_438_400.0
 _FIRST_DAY = datetime.fromtimestamp(EPOCH_S, UTC).replace(tzinfo=None)
-#: Nothing fails here, so that nobody needs to be asked whether it is well: looking once a month is enough.
-_SELDOM_S = 30 * 86_400.0
-#: Longer than this after the last task no VM is kept: there is nobody to keep it for.
+#: The interval of heartbeats and of the reconciler: nothing fails in a replay, so they only cost time.
+_MONTH_S = 30 * 86_400.0
+#: VMs are released when this long has passed after the last submission: nothing arrives any longer.
 _TAIL_S = 3600.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """What arrivals are replayed through."""
+class ReplayConfig:
+    """The settings and the cloud of one replay."""
 
-    settings: Settings  #: with policy, idle time, VMs at once, wait value
+    settings: Settings  #: policy, idle timeout, maximum number of VMs, wait value
     billing: Billing
     boot_s: float = 450.0
     task_s: float = 30.0
-    shown_s: tuple[float, float] = (0.0, 0.0)  #: the part of the trace of which each interval is wanted
+    shown_s: tuple[float, float] = (0.0, 0.0)  #: the part of the trace whose intervals are returned
 
 
 @dataclass(frozen=True, kw_only=True)
-class Interval:
-    """What one VM did for a while, in seconds since the trace began."""
+class VMInterval:
+    """One ledger interval of one VM, in seconds since the trace began."""
 
     vm_id: str
     meter: Meter
@@ -69,49 +69,51 @@ class Interval:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayResult:
-    """How it went, as the store has it."""
+    """The result of a replay, read from its store."""
 
-    usd: Decimal  #: the ledger's total
-    waited_s: NDArray[np.float64]  #: of each task, from its arrival to its start
+    usd: Decimal  #: total of the ledger
+    waited_s: NDArray[np.float64]  #: wait per submission, from arrival to start
     cold_starts: int
-    lived_s: float  #: by all VMs
-    worked_s: float  #: of that, with a task
-    usd_by_day: tuple[Decimal, ...] = ()  #: the ledger's, from the trace's first day to the last that cost
-    intervals: tuple[Interval, ...] = ()  #: the ledger's, of the part that was to be shown
+    lived_s: float  #: total lifetime of all VMs
+    worked_s: float  #: the part of it in which attempts ran
+    usd_by_day: tuple[Decimal, ...] = ()  #: from the first day of the trace to the last with a cost
+    intervals: tuple[VMInterval, ...] = ()  #: ledger intervals in the part of the trace to show
 
     @property
     def utilisation(self) -> float:
-        """The share of the VMs' time in which they worked."""
+        """The share of the VMs' lifetime in which attempts ran."""
         return self.worked_s / self.lived_s if self.lived_s else 0.0
 
 
-def replay(arrivals_s: NDArray[np.float64], plan: Plan) -> ReplayResult:
-    """Send every arrival at its time, wait until all is over and every VM gone, and read the books."""
+def replay(arrivals_s: NDArray[np.float64], config: ReplayConfig) -> ReplayResult:
+    """Submit every arrival at its time, wait until every VM has terminated, and return the result."""
     loop = VirtualLoop()
     loop.set_task_factory(None)  # plain tasks do: nothing here depends on the order of a set
     database = MemoryDatabase(for_replay=True)
     store = Store(database)
     try:
-        with _silence():
-            run_virtual(live(arrivals_s, plan, store, VirtualClock(loop, EPOCH_S)), loop=loop)
-            return asyncio.run(outcome(store, plan.shown_s))
+        with _quiet_logs():
+            run_virtual(run_service(arrivals_s, config, store, VirtualClock(loop, EPOCH_S)), loop=loop)
+            return asyncio.run(read_result(store, config.shown_s))
     finally:
         database.dispose()
 
 
-async def live(arrivals_s: NDArray[np.float64], plan: Plan, store: Store, clock: Clock) -> None:
-    """The life of a service with these arrivals, to the end of its last VM."""
+async def run_service(
+    arrivals_s: NDArray[np.float64], config: ReplayConfig, store: Store, clock: Clock
+) -> None:
+    """Run a service with these arrivals until its last VM has terminated."""
     ids = itertools.count(1)
     orchestrator = VMOrchestrator(
         store=store,
-        provider=SteadyProvider(clock=clock, billing=plan.billing, boot_s=plan.boot_s),
-        listeners=SteadyListeners(plan.task_s),
+        provider=SteadyProvider(clock=clock, billing=config.billing, boot_s=config.boot_s),
+        listeners=SteadyListeners(config.task_s),
         xray=_xray,
-        settings=_settings(plan),
+        settings=_settings(config),
         clock=clock,
         token_for=lambda vm_id: vm_id,
         new_id=lambda kind: f"{kind}{next(ids)}",
-        reconcile_interval_s=_SELDOM_S,
+        reconcile_interval_s=_MONTH_S,
     )
     await orchestrator.start()
     loop = asyncio.get_running_loop()
@@ -119,28 +121,28 @@ async def live(arrivals_s: NDArray[np.float64], plan: Plan, store: Store, clock:
         if at_s > loop.time():
             await asyncio.sleep(at_s - loop.time())
         await orchestrator.submit(_submission(f"sub{next(ids)}", EPOCH_S + at_s))
-    await _until_rest(orchestrator, plan)
+    await _wait_until_drained(orchestrator, config)
     await orchestrator.stop()
 
 
-async def _until_rest(orchestrator: VMOrchestrator, plan: Plan) -> None:
-    """Until every task is done and every VM gone; a policy that would keep one for ever is cut short."""
-    idle_s, pause_s = 0.0, plan.boot_s + plan.task_s
+async def _wait_until_drained(orchestrator: VMOrchestrator, config: ReplayConfig) -> None:
+    """Wait until every submission is done and every VM terminated; release VMs that stay idle too long."""
+    idle_s, pause_s = 0.0, config.boot_s + config.task_s
     while True:
         await asyncio.sleep(pause_s)
         pool = orchestrator.pool()
         if not orchestrator.queue_length() and not pool:
             return
-        at_work = orchestrator.queue_length() or not all(vm.state.is_free for vm in pool)
-        idle_s = 0.0 if at_work else idle_s + pause_s
+        is_busy = orchestrator.queue_length() or not all(vm.state.is_free for vm in pool)
+        idle_s = 0.0 if is_busy else idle_s + pause_s
         if idle_s > _TAIL_S:
-            await orchestrator.release_all("the trace is over")
+            await orchestrator.release_all("end of the trace")
             return
 
 
 @contextlib.contextmanager
-def _silence() -> Iterator[None]:
-    """Nobody reads what a simulated service logs, a line or more for every task."""
+def _quiet_logs() -> Iterator[None]:
+    """Log only errors: a simulated service would log at least one line per submission."""
     logger = logging.getLogger("warmfront")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -150,15 +152,15 @@ def _silence() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _settings(plan: Plan) -> Settings:
-    """The same, without what makes a replay slow or stops it: the question is what it costs."""
+def _settings(config: ReplayConfig) -> Settings:
+    """Return the settings without frequent checks, short timeouts and a budget: a replay needs none."""
     return replace(
-        plan.settings,
-        heartbeat_s=_SELDOM_S,
-        lost_after_s=2 * _SELDOM_S,
-        watchdog_s=3 * _SELDOM_S,
-        provision_timeout_s=max(plan.settings.provision_timeout_s, 2 * plan.boot_s),
-        task_timeout_s=max(plan.settings.task_timeout_s, 2 * plan.task_s),
+        config.settings,
+        heartbeat_s=_MONTH_S,
+        lost_after_s=2 * _MONTH_S,
+        watchdog_s=3 * _MONTH_S,
+        provision_timeout_s=max(config.settings.provision_timeout_s, 2 * config.boot_s),
+        task_timeout_s=max(config.settings.task_timeout_s, 2 * config.task_s),
         credits_usd=Decimal(10**9),
     )
 
@@ -178,14 +180,14 @@ def _submission(submission_id: str, created_at: float) -> NewSubmission:
     )
 
 
-_SEEN = Xray(arch="", gpu="MI300X", compiler="", compiles=True, kernels=[], findings=[])
+_XRAY = Xray(arch="", gpu="MI300X", compiler="", compiles=True, kernels=[], findings=[])
 
 
 async def _xray(_submission: Submission, _code: str) -> Xray:
-    return _SEEN
+    return _XRAY
 
 
-async def outcome(store: Store, shown_s: tuple[float, float] = (0.0, 0.0)) -> ReplayResult:
+async def read_result(store: Store, shown_s: tuple[float, float] = (0.0, 0.0)) -> ReplayResult:
     """Return the results of a replay from its store."""
     begin_s, end_s = shown_s
     report = await store.replay_report(since=EPOCH_S, begin=EPOCH_S + begin_s, end=EPOCH_S + end_s)
@@ -205,8 +207,8 @@ def _by_day(by_day: dict[str, Decimal]) -> list[Decimal]:
     return [days.get(number, Decimal(0)) for number in range(max(days, default=-1) + 1)]
 
 
-def _interval(entry: LedgerEntry) -> Interval:
-    return Interval(
+def _interval(entry: LedgerEntry) -> VMInterval:
+    return VMInterval(
         vm_id=entry.vm_id,
         meter=entry.meter,
         began_s=entry.started_at - EPOCH_S,

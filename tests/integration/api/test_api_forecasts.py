@@ -32,7 +32,7 @@ class Blocking(Simulations):
         del now
         self.asked += 1
         done = subprocess.run(  # noqa: ASYNC221 - the docstring of the class says why
-            [sys.executable, "-m", "warmfront.simulate.outlook"],
+            [sys.executable, "-m", "warmfront.simulate.account_forecast"],
             input=json.dumps(request),
             capture_output=True,
             text=True,

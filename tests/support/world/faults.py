@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from warmfront.simulate.virtual_time import LIFE
+from warmfront.simulate.virtual_time import PROCESS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
@@ -148,7 +148,7 @@ class Incarnation:
         self.alive = True
         self.died: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._context = contextvars.copy_context()
-        self._context.run(LIFE.set, self)
+        self._context.run(PROCESS.set, self)
 
     def crash(self) -> None:
         """Crash, as with `kill -9`."""

@@ -97,7 +97,7 @@ def simulate(
     """Run the world of a seed; raises `Violation` with the last steps if an invariant is violated."""
     loop = VirtualLoop()
     world = World(seed, scenario or Scenario.of(seed), build=build or _real, loop=loop)
-    loop.late_s = world.faults.late_s
+    loop.timer_delay_s = world.faults.late_s
     try:
         with _logged(world):
             run_virtual(world.run(), loop=loop)

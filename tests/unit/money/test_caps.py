@@ -22,7 +22,7 @@ NOON = DAY + 43_200
 
 @pytest.fixture
 def database() -> Iterator[MemoryDatabase]:
-    """Ada and Bob in one team, Cid in none; each has spent two dollars today and nine yesterday."""
+    """Yield a store: Ada and Bob share a team, Cid has none; each spent $2 today and $9 yesterday."""
     database = MemoryDatabase()
     for user, team in (("ada", "kernels"), ("bob", "kernels"), ("cid", None)):
         database.run(key_queries.create, user, Role.USER, 1.0, team=team)
@@ -81,10 +81,10 @@ def test_the_error_names_the_first_cap_that_is_used_up(  # noqa: PLR0917 - a tab
 
 
 @pytest.mark.parametrize("limits", [("2.01", None, None), ("3", "4.01", "7.01")])
-def test_below_every_cap_nothing_is_refused(
+def test_a_user_below_every_cap_passes(
     database: MemoryDatabase, limits: tuple[str | None, str | None, str | None]
 ) -> None:
-    """A user below every cap passes the check, and the remainder is the difference."""
+    """The check raises nothing, and the remainder is the limit minus the spending."""
     caps = _caps("ada", "kernels", *limits)
     assert caps is not None
     spending = database.run(ledger_queries.spent_today, "ada", "kernels", NOON)

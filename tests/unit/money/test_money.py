@@ -1,4 +1,4 @@
-"""Billing models, the meter and the escrow: exact, and never beyond the credits."""
+"""Billing models, the meter and the escrow: amounts are exact and never exceed the credits."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ MOMENTS = st.lists(
 
 
 def vm(**fields: object) -> VMInstance:
-    """A VM that is billed from START."""
+    """Return a VM that is billed from START."""
     given_fields = {"id": "v", "provider": "p", "gpu": "MI300X", "state": VMState.IDLE, "created_at": START}
     return VMInstance(**{**given_fields, "started_at": START, **fields})  # type: ignore[arg-type]  # by name
 
 
 def test_an_hour_costs_the_rate() -> None:
-    """3,600 s at $1.99 an hour are $1.99, and a minute is its sixtieth to the billionth."""
+    """3,600 s at $1.99 per hour cost $1.99, and a minute costs a sixtieth, to nine decimals."""
     assert CLOUD.cost_usd(3600) == Decimal("1.99")
     assert CLOUD.cost_usd(60) == Decimal("0.033166667")
 
 
-def test_a_started_unit_and_a_minimum_are_paid_whole() -> None:
-    """By the hour with a minimum of two, 10 minutes cost two hours and 121 minutes three."""
+def test_billed_time_is_rounded_up_and_has_a_minimum() -> None:
+    """Billed by the hour with a minimum of two, 10 minutes cost two hours and 121 minutes three."""
     billing = replace(CLOUD, granularity_s=3600, minimum_s=7200)
     assert billing.cost_usd(600) == 2 * CLOUD.rate_usd_per_h
     assert billing.cost_usd(121 * 60) == 3 * CLOUD.rate_usd_per_h
@@ -51,18 +51,18 @@ def test_a_started_unit_and_a_minimum_are_paid_whole() -> None:
 
 
 @given(BILLINGS, st.floats(min_value=0, max_value=1e6), st.floats(min_value=0, max_value=1e6))
-def test_a_longer_life_never_costs_less(billing: Billing, one: float, other: float) -> None:
-    """Cost grows with age, and what is paid until then costs no more."""
+def test_a_longer_lifetime_never_costs_less(billing: Billing, one: float, other: float) -> None:
+    """Cost is monotonic in age, and constant to the end of the paid block."""
     shorter, longer = sorted((one, other))
     assert billing.cost_usd(shorter) <= billing.cost_usd(longer)
     assert billing.cost_usd(billing.paid_until_s(shorter)) == billing.cost_usd(shorter)
 
 
 @given(BILLINGS, MOMENTS, st.floats(min_value=0, max_value=1000))
-def test_intervals_add_up_to_the_bill_however_they_are_cut(
+def test_intervals_add_up_to_the_bill_wherever_they_are_split(
     billing: Billing, moments: list[float], ready_s: float
 ) -> None:
-    """The entries of a VM sum to what its provider bills, to the last digit."""
+    """The entries of a VM sum exactly to the provider's bill."""
     machine, total = vm(ready_at=START + ready_s), Decimal(0)
     for moment in sorted(moments):
         machine, entries = meter.settle(
@@ -75,7 +75,7 @@ def test_intervals_add_up_to_the_bill_however_they_are_cut(
 
 @given(BILLINGS, MOMENTS)
 def test_an_end_earlier_than_what_is_metered_is_corrected(billing: Billing, moments: list[float]) -> None:
-    """A VM that turns out to have ended before our last entry still sums to its bill."""
+    """The entries of a VM sum to its bill even if it ended before the last of them."""
     machine, total = vm(ready_at=START), Decimal(0)
     for moment in moments:
         machine, entries = meter.settle(
@@ -85,8 +85,8 @@ def test_an_end_earlier_than_what_is_metered_is_corrected(billing: Billing, mome
     assert total == billing.cost_usd(moments[-1])
 
 
-def test_the_boot_is_told_from_the_wait_after_it() -> None:
-    """Settled at its first task, a VM has an interval of provisioning and one of idle."""
+def test_provisioning_and_idle_are_separate_intervals() -> None:
+    """Settled at its first attempt, a VM has an interval of provisioning and one of idle time."""
     machine, entries = meter.settle(
         vm(ready_at=START + 100), CLOUD, START + 160, worked=False, submission_id="s", owner="o"
     )
@@ -99,14 +99,14 @@ def test_the_boot_is_told_from_the_wait_after_it() -> None:
 
 
 def test_a_vm_that_was_never_started_costs_nothing() -> None:
-    """No start at the provider, no entry."""
+    """Without a start at the provider there are no ledger entries."""
     never = vm(started_at=None)
     assert meter.settle(never, CLOUD, START + 5, worked=False, submission_id=None, owner=None) == (never, [])
     assert meter.accrued_usd(never, CLOUD, START + 5) == 0
 
 
-def test_the_third_of_two_is_refused_with_its_numbers() -> None:
-    """Credits for two worst cases hold two VMs; the third is told what it would need."""
+def test_a_reservation_beyond_the_credits_is_rejected() -> None:
+    """Credits for two worst cases hold two VMs; the error for the third states the amounts."""
     escrow = Escrow(credits_usd=Decimal("2.50"))
     escrow.reserve("a", Decimal("1.20"))
     escrow.reserve("b", Decimal("1.20"))
@@ -123,18 +123,18 @@ _AMOUNT = st.decimals(min_value=0, max_value=10, places=3)
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcde"), _AMOUNT, st.booleans(), _AMOUNT), max_size=40))
-def test_what_is_spent_and_promised_never_passes_the_credits(
+def test_spent_plus_reserved_never_exceeds_the_credits(
     steps: list[tuple[str, Decimal, bool, Decimal]],
 ) -> None:
-    """Whatever is promised, extended and settled within its promise, the sum stays within the credits."""
+    """After any sequence of reservations, extensions and settlements, the sum is within the credits."""
     escrow = Escrow(credits_usd=Decimal(20))
-    for name, worst, ends, share in steps:
+    for name, worst, settles, share in steps:
         before = escrow.committed_usd
         try:
             escrow.reserve(name, worst)
         except BudgetExceeded:
             assert escrow.committed_usd == before
-        if ends:
+        if settles:
             escrow.settle(name, min(share, escrow.reserved_usd(name)))
         assert 0 <= escrow.committed_usd <= escrow.credits_usd
 

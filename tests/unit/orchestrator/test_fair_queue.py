@@ -1,4 +1,4 @@
-"""Who is next in the queue."""
+"""The order of the fair queue."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from warmfront.orchestrator.fair_queue import FairQueue
 
 
-def test_one_of_one_user_goes_before_the_second_of_another() -> None:
-    """A hundred submissions of one user do not delay the one of another."""
+def test_owners_take_turns() -> None:
+    """A hundred submissions of one owner do not delay the only one of another."""
     queue = FairQueue()
     for number in range(100):
         queue.push("many", f"m{number}")
@@ -19,8 +19,8 @@ def test_one_of_one_user_goes_before_the_second_of_another() -> None:
     assert [queue.pop(), queue.pop(), queue.pop()] == ["m0", "o", "m1"]
 
 
-def test_who_has_fewest_running_goes_first() -> None:
-    """A user with two running waits for one who has none, whoever came first."""
+def test_the_owner_with_the_fewest_running_is_next() -> None:
+    """An owner with two running submissions waits for one with none, whatever the order of arrival."""
     queue = FairQueue()
     queue.started("busy")
     queue.started("busy")
@@ -33,8 +33,8 @@ def test_who_has_fewest_running_goes_first() -> None:
     assert queue.pop() == "b"
 
 
-def test_what_was_lost_goes_before_what_its_owner_sent_later() -> None:
-    """A submission that comes back goes to the front of its owner's line."""
+def test_a_requeued_submission_precedes_its_owners_later_ones() -> None:
+    """A submission pushed with `front` is the next of its owner."""
     queue = FairQueue()
     queue.push("a", "first")
     queue.push("a", "second")
@@ -45,8 +45,8 @@ def test_what_was_lost_goes_before_what_its_owner_sent_later() -> None:
     assert queue.pop() == "first"
 
 
-def test_the_position_counts_those_who_go_before() -> None:
-    """A new submission waits for its owner's own and for as many of each other owner."""
+def test_the_position_counts_the_submissions_ahead() -> None:
+    """A new submission waits for its owner's others and for as many of each other owner."""
     queue = FairQueue()
     for number in range(10):
         queue.push("many", f"m{number}")
@@ -57,8 +57,8 @@ def test_the_position_counts_those_who_go_before() -> None:
     assert queue.position("new") == 3
 
 
-def test_heads_are_in_the_order_in_which_they_are_served() -> None:
-    """The first of each owner come before the second of any."""
+def test_heads_are_in_the_order_in_which_they_are_popped() -> None:
+    """The first submissions of all owners precede the second of any."""
     queue = FairQueue()
     for item in ("a0", "a1", "b0"):
         queue.push(item[0], item)
@@ -72,8 +72,8 @@ _STEPS = st.lists(
 
 
 @given(_STEPS)
-def test_everything_comes_out_once_and_in_its_owners_order(steps: list[tuple[str, str]]) -> None:
-    """Whatever is done, an item that was not removed comes out exactly once, and none is invented."""
+def test_every_item_is_popped_once_in_its_owners_order(steps: list[tuple[str, str]]) -> None:
+    """After any sequence of operations, each item that was not removed is popped exactly once."""
     queue, waiting, running, serial = FairQueue(), dict[str, list[str]](), Counter[str](), 0
     for step, owner in steps:
         line = waiting.setdefault(owner, [])

@@ -1,4 +1,4 @@
-"""How likely a VM is warm when what is quoted now is sent."""
+"""The probability in a quote that a VM is warm when the submission is sent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOW = 1000.0
 
 
 def vm(state: VMState, *, ready_at: float | None = 900.0, deadline_at: float | None = None) -> VMInstance:
-    """One of the pool."""
+    """Return a VM of the pool."""
     return VMInstance(
         id="vm",
         provider="p",
@@ -25,28 +25,28 @@ def vm(state: VMState, *, ready_at: float | None = 900.0, deadline_at: float | N
     )
 
 
-def test_without_a_vm_there_is_no_chance() -> None:
-    """Nothing is warm where nothing is."""
+def test_an_empty_pool_has_no_warm_vm() -> None:
+    """The probability is zero without VMs."""
     assert warm_chance([], NOW, 450.0) == 0.0
 
 
-def test_a_vm_at_work_is_still_there() -> None:
-    """It has no deadline while it works."""
+def test_a_busy_vm_stays_warm() -> None:
+    """The probability is one for a busy VM, which has no deadline."""
     assert warm_chance([vm(VMState.BUSY)], NOW, 450.0) == 1.0
 
 
 @pytest.mark.parametrize(
     ("left_s", "chance"), [(600.0, 0.99995), (60.0, 1 - 1 / math.e), (0.0, 0.0), (-5.0, 0.0)]
 )
-def test_an_idle_vm_is_less_likely_there_the_nearer_its_deadline(left_s: float, chance: float) -> None:
-    """Whoever takes a minute to decide misses one that is released in a minute about once in three times."""
+def test_the_probability_of_an_idle_vm_falls_towards_its_deadline(left_s: float, chance: float) -> None:
+    """The time until the submission is sent is exponential with a mean of a minute."""
     idle = vm(VMState.IDLE, deadline_at=NOW + left_s)
     assert warm_chance([idle], NOW, 450.0) == pytest.approx(chance, abs=1e-4)
 
 
-def test_a_vm_that_boots_is_more_likely_ready_the_longer_it_has() -> None:
-    """One that needs another 250 s is ready for few, one that is overdue for all; the best of all counts."""
-    boots = vm(VMState.PROVISIONING, ready_at=None)
-    assert warm_chance([boots], NOW, 450.0) == pytest.approx(math.exp(-250 / 60))
-    assert warm_chance([boots], NOW + 300, 450.0) == 1.0
-    assert warm_chance([boots, vm(VMState.BUSY)], NOW, 450.0) == 1.0
+def test_the_probability_of_a_provisioning_vm_rises_towards_its_readiness() -> None:
+    """It depends on the remaining boot time, is one for an overdue VM, and the best VM of the pool counts."""
+    provisioning = vm(VMState.PROVISIONING, ready_at=None)
+    assert warm_chance([provisioning], NOW, 450.0) == pytest.approx(math.exp(-250 / 60))
+    assert warm_chance([provisioning], NOW + 300, 450.0) == 1.0
+    assert warm_chance([provisioning, vm(VMState.BUSY)], NOW, 450.0) == 1.0

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from warmfront import settings
 from warmfront.cli.app import app
 from warmfront.errors import BadRequest
-from warmfront.simulate.arrivals import MOST_ARRIVALS, on_a_traces_clock, read_csv
+from warmfront.simulate.recorded_arrivals import MAX_ARRIVALS, read_csv, to_trace_time
 from warmfront.simulate.traces import DAY_S, workday
 from warmfront.store import attempt_queries, event_queries, submission_queries
 from warmfront.store.records import AttemptRecord
@@ -50,7 +50,7 @@ def rows_of(*arguments: str) -> list[dict[str, Any]]:
     return rows
 
 
-def test_table_has_every_policy_and_the_best() -> None:
+def test_table_has_every_policy_and_the_optimum() -> None:
     """Each requested policy has a row; the last row is the optimum, which no policy beats."""
     rows = rows_of(*SHORT, "--policy", "fixed", "--policy", "at-once", "--policy", "fixed:1h")
     assert [row["policy"] for row in rows] == ["fixed 10 m", "release at once", "fixed 1 h", "best possible"]
@@ -103,7 +103,7 @@ def test_charts_are_svg_for_light_and_dark_pages(tmp_path: Path) -> None:
         (("--trace", "poisson", "--per-day", "0"), "--per-day is 0"),
         (("--trace", "poisson", "--per-day", "nan"), "--per-day is nan"),
         (("--trace", "poisson", "--days", "-1"), "--days is -1"),
-        (("--trace", "poisson", "--per-day", "10000", "--days", "100"), "more than the 200,000 arrivals"),
+        (("--trace", "poisson", "--per-day", "10000", "--days", "100"), "more than 200,000 arrivals"),
         ((*SHORT, "--price", "-1.99"), "--price is '-1.99'"),
         ((*SHORT, "--price", "0"), "--price is '0'"),
         ((*SHORT, "--wait-value", "-5"), "--wait-value is '-5'"),
@@ -136,7 +136,7 @@ def test_bad_row_of_a_csv_is_named_by_its_line(tmp_path: Path) -> None:
     """A header and blank lines are skipped; a row without a time is rejected with its line number."""
     file = tmp_path / "log.csv"
     file.write_text("id,created_at\na,2031-05-17T09:30:00Z\n\nb,2031-05-17 09:31\nc,soon\n")
-    with pytest.raises(BadRequest, match=r"line 5: 'soon' is no time"):
+    with pytest.raises(BadRequest, match=r"line 5: 'soon' is not a time"):
         read_csv(file)
     for bad in ("nan", "inf", "-5", "1e300", ""):
         file.write_text(f"10\n{bad},x\n")
@@ -149,7 +149,7 @@ def test_csv_without_arrivals_is_rejected(tmp_path: Path, content: bytes) -> Non
     """An empty file, a header alone and a binary file are rejected."""
     file = tmp_path / "log.csv"
     file.write_bytes(content)
-    with pytest.raises(BadRequest, match=r"has no arrivals|is no CSV"):
+    with pytest.raises(BadRequest, match=r"has no arrivals|is not a CSV file"):
         read_csv(file)
 
 
@@ -157,7 +157,7 @@ def test_csv_with_too_many_arrivals_is_rejected(tmp_path: Path) -> None:
     """The message states the maximum number of arrivals."""
     file = tmp_path / "log.csv"
     file.write_text("\n".join(map(str, range(1_000_000))))
-    with pytest.raises(BadRequest, match=f"{MOST_ARRIVALS:,}"):
+    with pytest.raises(BadRequest, match=f"{MAX_ARRIVALS:,}"):
         read_csv(file)
 
 
@@ -167,32 +167,32 @@ def test_unsorted_and_repeated_arrivals_are_noted(tmp_path: Path) -> None:
     result = run("log.csv", "--policy", "fixed")
     assert result.exit_code == 0
     assert "sorted" in result.stderr
-    assert "a task of its own" in result.stderr
+    assert "a separate submission" in result.stderr
     assert "3 submissions" in result.stdout
 
 
 def test_one_arrival_is_enough(tmp_path: Path) -> None:
     """One arrival costs a boot, a submission and an idle time."""
     (tmp_path / "log.csv").write_text("2031-05-17T09:30:00+02:00\n")
-    fixed, least = rows_of("log.csv", "--policy", "fixed")
+    fixed, optimum = rows_of("log.csv", "--policy", "fixed")
     assert fixed["usd"] == pytest.approx(1.99 * (450 + 30 + 600) / 3600)
-    assert least["usd"] == pytest.approx(1.99 * (450 + 30) / 3600)
+    assert optimum["usd"] == pytest.approx(1.99 * (450 + 30) / 3600)
 
 
 def test_dates_keep_their_weekday_and_hour() -> None:
     """A Wednesday at nine in the log is a Wednesday at nine in the trace."""
     wednesday = datetime(2031, 5, 14, 9, tzinfo=UTC).timestamp()
-    assert on_a_traces_clock([wednesday]).at_s.tolist() == [2 * DAY_S + 9 * 3600]
+    assert to_trace_time([wednesday]).at_s.tolist() == [2 * DAY_S + 9 * 3600]
     with pytest.raises(BadRequest, match="span"):
-        on_a_traces_clock([1.0, 1.9e9])
+        to_trace_time([1.0, 1.9e9])
 
 
 def test_csv_and_trace_agree(tmp_path: Path) -> None:
     """A trace costs the same after it was written to a file and read back."""
     arrivals = workday(20, 2, 1)
     np.savetxt(tmp_path / "log.csv", arrivals, fmt="%.9f")
-    read, made = rows_of("log.csv", "--policy", "fixed"), rows_of(*SHORT, "--policy", "fixed")
-    assert [round(row["usd"], 2) for row in read] == [round(row["usd"], 2) for row in made]
+    read, generated = rows_of("log.csv", "--policy", "fixed"), rows_of(*SHORT, "--policy", "fixed")
+    assert [round(row["usd"], 2) for row in read] == [round(row["usd"], 2) for row in generated]
 
 
 def test_history_comes_from_the_database() -> None:
@@ -205,11 +205,11 @@ def test_history_comes_from_the_database() -> None:
 async def _fill() -> None:
     store = await open_store(settings.load(), exclusive=False)
     for number in range(3):
-        await store.database.write(_submitted, number, got_a_vm=number > 0)
+        await store.database.write(_add_submission, number, has_attempt=number > 0)
     await store.close()
 
 
-def _submitted(c: Connection, number: int, *, got_a_vm: bool) -> None:
+def _add_submission(conn: Connection, number: int, *, has_attempt: bool) -> None:
     new = NewSubmission(
         id=f"s{number}",
         owner="ann",
@@ -222,10 +222,10 @@ def _submitted(c: Connection, number: int, *, got_a_vm: bool) -> None:
         code="//",
         created_at=1_800_000_000.0 + 100 * number,
     )
-    submission_queries.create(c, new, {"status": "IN_QUEUE"})
-    event_queries.admit(c, new.id, {"status": "XRAY"}, new.created_at)
-    if got_a_vm:
+    submission_queries.create(conn, new, {"status": "IN_QUEUE"})
+    event_queries.admit(conn, new.id, {"status": "XRAY"}, new.created_at)
+    if has_attempt:
         attempt = AttemptRecord(
             id=f"a{number}", submission_id=new.id, vm_id="vm", number=1, started_at=new.created_at
         )
-        assert attempt_queries.begin(c, attempt, {"status": "VM_READY"}, cold=False)
+        assert attempt_queries.begin(conn, attempt, {"status": "VM_READY"}, cold=False)

@@ -1,4 +1,4 @@
-"""The clairvoyant optimum against every choice there is, and the traces against what they are meant to be."""
+"""The offline optimum against exhaustive search, and the properties of the generated traces."""
 
 from __future__ import annotations
 
@@ -9,78 +9,78 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from warmfront.simulate.optimum import Terms, best
+from warmfront.simulate.offline_optimum import ServingCosts, find_optimum
 from warmfront.simulate.traces import DAY_S, TRACES, bursts, poisson, workday
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-TERMS = (
-    Terms(),
-    Terms(wait_usd_per_h=0.0),
-    Terms(boot_s=60.0, task_s=200.0),
-    Terms(granularity_s=3600.0),
-    Terms(granularity_s=60.0, wait_usd_per_h=5.0),
-    Terms(minimum_s=7200.0, wait_usd_per_h=2.0),
-    Terms(minimum_s=3600.0, granularity_s=600.0, boot_s=120.0, wait_usd_per_h=1.0),
+COSTS = (
+    ServingCosts(),
+    ServingCosts(wait_usd_per_h=0.0),
+    ServingCosts(boot_s=60.0, task_s=200.0),
+    ServingCosts(granularity_s=3600.0),
+    ServingCosts(granularity_s=60.0, wait_usd_per_h=5.0),
+    ServingCosts(minimum_s=7200.0, wait_usd_per_h=2.0),
+    ServingCosts(minimum_s=3600.0, granularity_s=600.0, boot_s=120.0, wait_usd_per_h=1.0),
 )
 
 
-def cost_of(arrivals: list[float], released: tuple[bool, ...], terms: Terms) -> float:
-    """What one sequence of choices costs: before which arrivals the VM, if idle, is let go."""
+def cost_of(arrivals: list[float], released: tuple[bool, ...], costs: ServingCosts) -> float:
+    """Return the cost of releasing an idle VM before the arrivals marked in `released`."""
     waited = billed = 0.0
     started: float | None = None
     free_at = 0.0
     for arrival, release in zip(arrivals, (False, *released), strict=True):
         if started is not None and arrival > free_at and release:
-            billed += float(terms.bill_usd(np.array([free_at - started]))[0])
+            billed += float(costs.bill_usd(np.array([free_at - started]))[0])
             started = None
         if started is None:
             started = arrival
-            free_at = arrival + terms.boot_s
+            free_at = arrival + costs.boot_s
         begins = max(free_at, arrival)
         waited += begins - arrival
-        free_at = begins + terms.task_s
+        free_at = begins + costs.task_s
     assert started is not None
-    billed += float(terms.bill_usd(np.array([free_at - started]))[0])
-    return billed + waited * terms.wait_usd_per_h / 3600
+    billed += float(costs.bill_usd(np.array([free_at - started]))[0])
+    return billed + waited * costs.wait_usd_per_h / 3600
 
 
-@pytest.mark.parametrize("terms", TERMS, ids=str)
-def test_optimum_is_the_least_of_all_choices(terms: Terms) -> None:
-    """No sequence of keeping and releasing is cheaper than the optimum, and one costs just as much."""
+@pytest.mark.parametrize("costs", COSTS, ids=str)
+def test_optimum_is_the_minimum_of_all_schedules(costs: ServingCosts) -> None:
+    """The optimum costs the same as the cheapest of all sequences of keeping and releasing."""
     for seed in range(25):
-        chance = np.random.default_rng(seed)
-        gaps = chance.exponential(chance.choice([60.0, 600.0, 5000.0]), 9) * chance.choice([0.1, 1.0], 9)
+        random = np.random.default_rng(seed)
+        gaps = random.exponential(random.choice([60.0, 600.0, 5000.0]), 9) * random.choice([0.1, 1.0], 9)
         arrivals = np.cumsum(gaps)
         if seed % 5 == 0:
             arrivals[3] = arrivals[4]  # two at the same moment
         choices = itertools.product((False, True), repeat=arrivals.size - 1)
-        least = min(cost_of(arrivals.tolist(), released, terms) for released in choices)
-        found = best(arrivals, terms)
-        assert found.cost_usd == pytest.approx(least, rel=1e-9)
-        assert found.usd + found.waited_s * terms.wait_usd_per_h / 3600 == pytest.approx(found.cost_usd)
+        minimum = min(cost_of(arrivals.tolist(), released, costs) for released in choices)
+        optimum = find_optimum(arrivals, costs)
+        assert optimum.cost_usd == pytest.approx(minimum, rel=1e-9)
+        assert optimum.usd + optimum.waited_s * costs.wait_usd_per_h / 3600 == pytest.approx(optimum.cost_usd)
 
 
 def test_blocks_of_a_microsecond_change_nothing() -> None:
-    """The two ways to compute it, with blocks and without, agree on a trace too long to try every choice."""
+    """The algorithms for billing with and without blocks agree on a trace too long for exhaustive search."""
     arrivals = workday(50, 14, 3)
-    fine = best(arrivals, Terms(granularity_s=1e-6))
-    assert fine.cost_usd == pytest.approx(best(arrivals, Terms()).cost_usd, rel=1e-6)
+    fine = find_optimum(arrivals, ServingCosts(granularity_s=1e-6))
+    assert fine.cost_usd == pytest.approx(find_optimum(arrivals, ServingCosts()).cost_usd, rel=1e-6)
 
 
-def test_nothing_to_serve_costs_nothing() -> None:
-    """An empty trace costs nothing; one arrival costs one boot, one task and one wait."""
-    assert best(np.array([]), Terms()).cost_usd == 0
-    one = best(np.array([5.0]), Terms())
+def test_an_empty_trace_costs_nothing() -> None:
+    """An empty trace costs nothing; one arrival costs one boot, one attempt and one wait."""
+    assert find_optimum(np.array([]), ServingCosts()).cost_usd == 0
+    one = find_optimum(np.array([5.0]), ServingCosts())
     assert (one.cold_starts, one.waited_s) == (1, 450.0)
     assert one.usd == pytest.approx(1.99 * 480 / 3600)
 
 
 @pytest.mark.parametrize("name", sorted(TRACES))
 @pytest.mark.parametrize("per_day", [10, 50, 200])
-def test_traces_have_the_pace_asked_for(name: str, per_day: int) -> None:
-    """A trace is sorted, within its days, the same for the same seed, and about as busy as was asked for."""
+def test_traces_have_the_requested_rate(name: str, per_day: int) -> None:
+    """A trace is sorted, lies within its days, depends only on the seed, and has about the requested rate."""
     arrivals = TRACES[name](per_day, 84, 1)
     assert np.all(np.diff(arrivals) >= 0)
     assert arrivals[0] >= 0

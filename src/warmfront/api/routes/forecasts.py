@@ -80,7 +80,7 @@ SimulationsDep = Annotated[Simulations, Depends(_simulations)]
 async def _simulate(request: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON
     process = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "warmfront.simulate.outlook"),
+        *("-m", "warmfront.simulate.account_forecast"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
@@ -163,7 +163,7 @@ def _full_days(arrivals: list[float], today: float) -> int:
 def _account(
     service: ServiceContext, history: tuple[list[float], list[float]], *, days: int
 ) -> dict[str, Any]:
-    """Return the input of `warmfront.simulate.outlook`."""
+    """Return the input of `warmfront.simulate.account_forecast`."""
     settings, provider = service.settings, service.provider
     arrivals_at, boots_s = history
     money, billing = service.orchestrator.budget_status(), provider.billing(settings.default_gpu)
@@ -201,7 +201,7 @@ def from_ledger(by_day: dict[str, Decimal], now: float, credits_usd: float) -> F
     days = [first + number * _DAY_S for number in range(int((today - first) // _DAY_S))]
     names = [datetime.fromtimestamp(day, UTC).date().isoformat() for day in days]
     daily = [float(by_day.get(name, 0)) for name in names]
-    month, lasts = forecast.coming(daily, 30), forecast.lasts_days(daily, credits_usd)
+    month, lasts = forecast.cost_of_next_days(daily, 30), forecast.days_until_exhausted(daily, credits_usd)
     if month is None or lasts is None:
         return None
     return ForecastResponse(

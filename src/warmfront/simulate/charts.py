@@ -1,7 +1,6 @@
-"""Pictures of a comparison as SVG: what each way costs, and what its VMs did on one day.
+"""SVG charts of a comparison: the cost of each row, and the activity of its VMs on one day.
 
-They are readable on a light page and on a dark one, need no font and no script, and are the same bytes every
-time. They show what they are given and compute nothing.
+The charts suit light and dark pages, need neither fonts nor scripts, and are deterministic byte for byte.
 """
 
 from __future__ import annotations
@@ -9,17 +8,17 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from warmfront.simulate.compare import BEST
+from warmfront.simulate.comparison import BEST
 from warmfront.store.records import Meter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from warmfront.simulate.compare import Case, Row
+    from warmfront.simulate.comparison import ComparisonRow, Conditions
 
 _WIDTH = 900
-_LABELS = 150  # room for names at the left
-_NOTES = 272  # room for figures at the right
+_LABELS = 150  # width of the names on the left
+_NOTES = 272  # width of the figures on the right
 _BAR, _GAP, _TOP = 22, 12, 74
 
 _STYLE = """<style>
@@ -44,19 +43,21 @@ text { fill: #1f2328; font: 14px system-ui, sans-serif; }
 </style>"""
 
 
-def bars(rows: Sequence[Row], title: str, note: str) -> str:
-    """What each way costs: dollars, and beside them the waiting at its value."""
+def cost_chart(rows: Sequence[ComparisonRow], title: str, note: str) -> str:
+    """Return a bar chart of the cost of VMs and the value of the waiting, one bar per row."""
     top = max((row.cost_usd for row in rows), default=0.0) or 1.0
     scale = (_WIDTH - _LABELS - _NOTES) / top
     names = labels(rows)
     parts = [
         *_heading(title, note),
-        *_legend([("usd", "dollars for VMs"), ("wait", "waiting, at its value")]),
+        *_legend([("usd", "cost of VMs"), ("wait", "value of waiting")]),
     ]
     for number, (row, name) in enumerate(zip(rows, names, strict=True)):
         y = _TOP + number * (_BAR + _GAP)
         usd, wait = float(row.usd) * scale, row.wait_usd * scale
-        over = "" if row.over_best is None or row.policy == BEST else f" · {row.over_best:.2f} times the best"
+        over = (
+            "" if row.over_best is None or row.policy == BEST else f" · {row.over_best:.2f} times the optimum"
+        )
         figure = f"${row.usd:,.2f} + ${row.wait_usd:,.2f}{over}"
         parts += [
             _text(_LABELS - 8, y + 16, name, anchor="end"),
@@ -67,18 +68,20 @@ def bars(rows: Sequence[Row], title: str, note: str) -> str:
     return _svg(parts, _TOP + len(rows) * (_BAR + _GAP), f"{title}. {note}")
 
 
-def lanes(rows: Sequence[Row], arrivals_s: Sequence[float], shown_s: tuple[float, float], title: str) -> str:
-    """What the VMs of each way did on one day, under the tasks that came."""
+def timeline_chart(
+    rows: Sequence[ComparisonRow], arrivals_s: Sequence[float], shown_s: tuple[float, float], title: str
+) -> str:
+    """Return a timeline of the arrivals and the activity of each row's VMs in the interval `shown_s`."""
     begin_s, end_s = shown_s
-    drawn = [row for row in rows if row.outcome is not None]
+    drawn = [row for row in rows if row.result is not None]
     scale = (_WIDTH - _LABELS - 20) / (end_s - begin_s)
 
     def x(at_s: float) -> float:
         return _LABELS + (min(max(at_s, begin_s), end_s) - begin_s) * scale
 
-    legend = [("boot", "boots"), ("work", "works"), ("idle", "kept warm")]
-    parts = [*_heading(title, "Each mark is a task that came."), *_legend(legend)]
-    parts.append(_text(_LABELS - 8, _TOP + 16, "tasks", anchor="end"))
+    legend = [("boot", "provisioning"), ("work", "busy"), ("idle", "kept warm")]
+    parts = [*_heading(title, "Each mark is the arrival of a submission."), *_legend(legend)]
+    parts.append(_text(_LABELS - 8, _TOP + 16, "arrivals", anchor="end"))
     parts += [
         f'<path class="tick" d="M{x(at_s):.1f} {_TOP + 2}v{_BAR - 4}"/>'
         for at_s in arrivals_s
@@ -88,8 +91,8 @@ def lanes(rows: Sequence[Row], arrivals_s: Sequence[float], shown_s: tuple[float
     for number, (row, name) in enumerate(zip(drawn, names, strict=True), 1):
         y = _TOP + number * (_BAR + _GAP)
         parts.append(_text(_LABELS - 8, y + 16, name, anchor="end"))
-        assert row.outcome is not None  # noqa: S101 - filtered above
-        for interval in row.outcome.intervals:
+        assert row.result is not None  # noqa: S101 - filtered above
+        for interval in row.result.intervals:
             left, right = x(interval.began_s), x(interval.ended_s)
             parts.append(_rect(_METERS[interval.meter], left, y, max(right - left, 0.6), _BAR))
     bottom = _TOP + (len(drawn) + 1) * (_BAR + _GAP)
@@ -100,23 +103,23 @@ def lanes(rows: Sequence[Row], arrivals_s: Sequence[float], shown_s: tuple[float
 _METERS = {Meter.PROVISIONING: "boot", Meter.WORK: "work", Meter.IDLE: "idle"}
 
 
-def labels(rows: Iterable[Row]) -> list[str]:
-    """The policy of each, with whatever else is not the same in all."""
+def labels(rows: Iterable[ComparisonRow]) -> list[str]:
+    """Return the policy of each row, with the conditions that differ between rows."""
     rows = list(rows)
-    words = [_circumstances(row.case) for row in rows]
-    varying = [index for index, column in enumerate(zip(*words, strict=True)) if len(set(column)) > 1]
+    all_labels = [_condition_labels(row.conditions) for row in rows]
+    varying = [index for index, column in enumerate(zip(*all_labels, strict=True)) if len(set(column)) > 1]
     return [
-        ", ".join([row.policy, *(of_row[index] for index in varying)])
-        for row, of_row in zip(rows, words, strict=True)
+        ", ".join([row.policy, *(row_labels[index] for index in varying)])
+        for row, row_labels in zip(rows, all_labels, strict=True)
     ]
 
 
-def _circumstances(case: Case) -> tuple[str, ...]:
+def _condition_labels(conditions: Conditions) -> tuple[str, ...]:
     return (
-        f"{case.max_vms} VM{'s' if case.max_vms > 1 else ''}",
-        f"boot {case.boot_s:.0f} s",
-        f"${case.billing.rate_usd_per_h}/h",
-        f"by the {case.billing_name}",
+        f"{conditions.max_vms} VM{'s' if conditions.max_vms > 1 else ''}",
+        f"boot {conditions.boot_s:.0f} s",
+        f"${conditions.billing.rate_usd_per_h}/h",
+        f"billed per {conditions.billing_name}",
     )
 
 
@@ -136,9 +139,9 @@ def _heading(title: str, note: str) -> list[str]:
 
 def _legend(entries: Iterable[tuple[str, str]]) -> list[str]:
     parts, left = [], float(_LABELS)
-    for css, words in entries:
-        parts += [_rect(css, left, 48, 12, 12), _text(left + 18, 59, words, css="small")]
-        left += 40 + 7 * len(words)
+    for css, label in entries:
+        parts += [_rect(css, left, 48, 12, 12), _text(left + 18, 59, label, css="small")]
+        left += 40 + 7 * len(label)
     return parts
 
 
@@ -146,14 +149,14 @@ def _rect(css: str, x: float, y: float, width: float, height: float) -> str:
     return f'<rect class="{css}" x="{x:.1f}" y="{y}" width="{max(0.0, width):.1f}" height="{height}"/>'
 
 
-def _text(x: float, y: float, words: str, *, css: str = "", anchor: str = "start") -> str:
-    of_class = f' class="{css}"' if css else ""
-    return f'<text{of_class} x="{x:.1f}" y="{y}" text-anchor="{anchor}">{escape(words)}</text>'
+def _text(x: float, y: float, text: str, *, css: str = "", anchor: str = "start") -> str:
+    css_class = f' class="{css}"' if css else ""
+    return f'<text{css_class} x="{x:.1f}" y="{y}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def _svg(parts: Iterable[str], height: float, words: str) -> str:
+def _svg(parts: Iterable[str], height: float, label: str) -> str:
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-12 -4 {_WIDTH + 24} {height + 12:.0f}" '
-        f'role="img" aria-label="{escape(words)}">'
+        f'role="img" aria-label="{escape(label)}">'
     )
     return "\n".join([opening, _STYLE, *parts, "</svg>", ""])

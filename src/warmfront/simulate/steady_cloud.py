@@ -1,7 +1,7 @@
-"""A cloud where nothing goes wrong: every VM boots in the same time, every task takes the same time.
+"""A cloud without failures or variance: all VMs boot in the same time, all attempts take the same time.
 
-It speaks the protocols of real providers and listeners, on whatever loop it runs. What a VM costs is not
-decided here but by the ledger, from the times that this cloud reports.
+It implements `Provider` and `ListenerClient` on any event loop. Costs are computed by the ledger from the
+times that this cloud reports.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from warmfront.money.billing import Billing
     from warmfront.vm import VMInstance
 
-#: All that a task has to say: nobody reads more of it than that it is over.
+#: The only event of every attempt: a replay needs nothing but its end.
 _VERDICT = {"status": str(Verdict.CHECKED), "test_results": [], "passed_tests": 1, "total_tests": 1}
 
 
 class SteadyProvider:
-    """A `Provider` whose VMs take `boot_s` to boot, are billed from the first moment and end at once."""
+    """A `Provider` whose VMs take `boot_s` to boot, are billed from the request on and end immediately."""
 
     name = "simulated"
     simulated = True
@@ -51,7 +51,7 @@ class SteadyProvider:
         return 1
 
     async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:  # noqa: ARG002 - every VM has every GPU
-        """Ready, when the time is over: nobody follows how a boot goes on."""
+        """Yield the lease when the VM is ready; the phases before are not reported."""
         now = self._clock.now()
         self._vms[vm_id] = Lease(vm_id=vm_id, phase=Phase.BOOTING, started_at=now)
         await asyncio.sleep(self._boot_s)
@@ -60,50 +60,50 @@ class SteadyProvider:
         yield ready
 
     async def release(self, vm_id: str) -> Lease:
-        """Gone, this moment."""
+        """End the VM now."""
         started_at = self._vms.pop(vm_id).started_at
         return Lease(vm_id=vm_id, phase=Phase.ENDED, started_at=started_at, ended_at=self._clock.now())
 
     async def describe(self, vm_id: str) -> Lease | None:
-        """Those that live; the rest is forgotten."""
+        """Return the lease of a live VM; VMs that ended are forgotten."""
         return self._vms.get(vm_id)
 
     async def leases(self) -> list[Lease]:
-        """Those that live."""
+        """Return the leases of all live VMs."""
         return list(self._vms.values())
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to release."""
 
 
 class SteadyListeners:
-    """A `ListenerClient` to VMs on which every task takes `task_s` and is fine."""
+    """A `ListenerClient` to VMs on which every attempt takes `task_s` and succeeds."""
 
     def __init__(self, task_s: float) -> None:
         self._task_s = task_s
 
-    async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:  # noqa: ARG002 - all are alike
-        """Its verdict, when the time is over."""
+    async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:  # noqa: ARG002 - all attempts are alike
+        """Yield the verdict after `task_s`."""
         await asyncio.sleep(self._task_s)
         yield AttemptEvent(seq=1, fields=_VERDICT)
 
-    async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:  # noqa: ARG002 - as above
-        """Nobody is ever cut off."""
+    async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:  # noqa: ARG002 - it always raises
+        """Raise `UnknownAttempt`: no stream is ever interrupted, so none is resumed."""
         raise UnknownAttempt
         yield
 
     async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
-        """Nobody cancels."""
+        """Do nothing: a replay cancels no submission."""
 
     async def health(self, vm: VMInstance) -> ListenerHealth:
-        """It is well."""
+        """Return that the listener is healthy."""
         return ListenerHealth(
             version="simulated", toolchain="simulated", gpu=vm.gpu, simulated=True, running=(), uptime_s=0.0
         )
 
     async def heartbeat(self, vm: VMInstance) -> ListenerHealth:
-        """It hears us."""
+        """Accept the heartbeat."""
         return await self.health(vm)
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing: there is nothing to close."""
