@@ -1,4 +1,4 @@
-"""Compiling a tiled matmul as a submission is, with the precompiled header, over compiling it without."""
+"""Compare compiling a tiled matmul with the precompiled header and without it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROUNDS = 11
 
 
 def main() -> None:
-    """Measure, and print the ratio."""
+    """Measure both, and print the ratio."""
     toolchain = CpuToolchain(settings.load().cache_dir)
     built = toolchain.built
     example = Path(__file__).parent.parent / "examples" / "matmul.hip"

@@ -1,6 +1,6 @@
-"""Six kernels on the CPU runtime beside plain OpenMP loops of the same task, in one run, in turn.
+"""Compare six kernels on the CPU runtime with plain OpenMP loops for the same task, alternating in one run.
 
-The figures say what simulating a GPU's threads costs on this machine; they say nothing about a GPU.
+The figures show the cost of running GPU threads on this machine's CPU; they say nothing about a GPU.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BAR = 40
 
 
 def main() -> None:
-    """Build, run, print."""
+    """Build and run the driver, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--json", action="store_true", help="every sample, one kernel a line")
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def build(folder: Path) -> Path:
-    """The driver with all kernels, each translated and compiled as a submission is."""
+    """Build the driver with all kernels, each translated and compiled like a submission; return its path."""
     include = [part for path in (cpu.INCLUDE, SHARED_INCLUDE, SOURCES) for part in ("-I", str(path))]
     kernels = [translate(source, folder) for source in sorted(SOURCES.glob("*.hip"))]
     submission = (*cpu.SUBMISSION_FLAGS, *cpu.GCC_FLAGS, "-include", "hip/hip_runtime.h")
@@ -58,15 +58,15 @@ def build(folder: Path) -> Path:
 
 
 def translate(source: Path, folder: Path) -> Path:
-    """A kernel as the compiler gets it."""
+    """Write the translation of a kernel to `folder`; return its path."""
     translated = folder / f"{source.stem}_hip.cpp"
     translated.write_text(f'#line 1 "{source.name}"\n{rewrite(source.read_text()).text}')
     return translated
 
 
 def run(program: Path, repetitions: int) -> str:
-    """What the driver prints: a line of JSON for each kernel."""
-    # OpenMP's threads would otherwise spin through the kernels that come after them.
+    """Run the driver and return its output: one line of JSON per kernel."""
+    # Otherwise the threads of OpenMP would keep spinning while the next kernel runs.
     environment = {**os.environ, **cpu.RUN_ENV, "OMP_WAIT_POLICY": "passive"}
     return subprocess.run(
         [program, str(repetitions)], env=environment, check=True, capture_output=True, text=True
@@ -74,7 +74,7 @@ def run(program: Path, repetitions: int) -> str:
 
 
 def show(results: list[dict[str, Any]]) -> None:
-    """A table of medians and ratios, with a bar for each ratio."""
+    """Print a table of medians and ratios, with a bar per ratio."""
     print(f"{'kernel':<16}{'HIP on CPU':>12}{'plain loop':>12}{'ratio':>8}")
     ratios = [statistics.median(r["hip_ms"]) / statistics.median(r["loop_ms"]) for r in results]
     for result, ratio in zip(results, ratios, strict=True):

@@ -1,5 +1,5 @@
-// Times each kernel and its loop in turn, so that both meet the same machine, and compares what they compute.
-// Prints a line of JSON for each: {"name": ..., "hip_ms": [...], "loop_ms": [...], "difference": ...}.
+// Times each kernel and its loop alternately, so that both run under the same conditions, and compares their results.
+// Prints one line of JSON per kernel: {"name": ..., "hip_ms": [...], "loop_ms": [...], "difference": ...}.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -11,7 +11,7 @@
 struct Bench {
   const char* name;
   Run hip, loop;
-  int outputs;  // elements of c that it writes
+  int outputs;  // the number of elements of c that it writes
 };
 
 #define BENCH_ROW(name, outputs) {#name, hip_##name, loop_##name, outputs},
@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   const int repetitions = argc > 1 ? std::atoi(argv[1]) : 10;
   std::vector<float> a(kCount), b(kCount), from_hip(kCount), from_loop(kCount);
   for (unsigned i = 0; i < unsigned(kCount); ++i) {
-    a[i] = (i * 2654435761u >> 8) / 16777216.f - 0.25f;  // not around 0: sums must not cancel out
+    a[i] = (i * 2654435761u >> 8) / 16777216.f - 0.25f;  // not centred on 0, so that sums do not cancel
     b[i] = (i * 2246822519u >> 8) / 16777216.f - 0.5f;
   }
   for (const Bench& bench : benches) {

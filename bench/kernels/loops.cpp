@@ -1,4 +1,4 @@
-// The same six, as one writes them for a CPU: plain loops, shared out by OpenMP.
+// The same six computations as plain CPU loops, parallelized with OpenMP.
 #include <algorithm>
 #include <cmath>
 

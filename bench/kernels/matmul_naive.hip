@@ -1,4 +1,4 @@
-// 512 x 512 matrices, one thread an element, straight from memory.
+// 512 x 512 matrices, one thread per element, directly from memory.
 #include <hip/hip_runtime.h>
 
 #include "shapes.h"

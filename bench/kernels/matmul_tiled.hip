@@ -1,4 +1,4 @@
-// 512 x 512 matrices by tiles of 16 x 16 in shared memory: 16.8 million waits at a barrier.
+// 512 x 512 matrices with tiles of 16 x 16 in shared memory: 16.8 million waits at a barrier.
 #include <hip/hip_runtime.h>
 
 #include "shapes.h"

@@ -1,4 +1,4 @@
-// The six kernels and their plain loops, as the driver calls them.
+// The six kernels and the corresponding loops, which the driver calls.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@ constexpr int kCount = 16 << 20;
 constexpr int kRows = 2048;
 constexpr int kColumns = 1024;
 
-// a and b are what goes in, c what comes out; all have kCount elements and each uses what it needs.
+// a and b are the inputs, c is the output. All have kCount elements, of which a kernel uses as many as it needs.
 using Run = void (*)(const float* a, const float* b, float* c);
 
-// Name, and how many elements of c it writes.
+// The name, and the number of elements of c that it writes.
 #define BENCH_KERNELS(X)             \
   X(matmul_tiled, kMatrix * kMatrix) \
   X(matmul_naive, kMatrix * kMatrix) \

@@ -1,4 +1,4 @@
-// 2048 rows of 1024: two trees of barriers and an exponential for each element.
+// 2048 rows of 1024 elements: two reductions with barriers, and an exponential per element.
 #include <hip/hip_runtime.h>
 
 #include "shapes.h"

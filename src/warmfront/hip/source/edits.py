@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from warmfront.hip.source.lexer import Brackets, Kind, Token
+    from warmfront.hip.source.lexer import Brackets, Token, TokenKind
 
 
 class RewriteError(Exception):
@@ -69,7 +69,7 @@ class TokenEditor:
         """Return the text of a token; empty beyond either end."""
         return self.tokens[index].text if 0 <= index < len(self.tokens) else ""
 
-    def kind(self, index: int) -> Kind | None:
+    def kind(self, index: int) -> TokenKind | None:
         """Return the kind of a token; None beyond either end."""
         return self.tokens[index].kind if 0 <= index < len(self.tokens) else None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warmfront.hip.source.edits import spell
-from warmfront.hip.source.lexer import Kind
+from warmfront.hip.source.lexer import TokenKind
 
 if TYPE_CHECKING:
     from warmfront.hip.source.edits import TokenEditor
@@ -97,7 +97,7 @@ def _callee_start(editor: TokenEditor, opening: int) -> int:
         if before not in {"::", ".", "->"}:
             return index
         index -= 1
-        qualifies = editor.kind(index - 1) is Kind.NAME and editor.text(index - 1) not in _STATEMENTS
+        qualifies = editor.kind(index - 1) is TokenKind.NAME and editor.text(index - 1) not in _STATEMENTS
         if before == "::" and not qualifies and editor.text(index - 1) != ">":
             return index  # the global ::k
         index -= 1
@@ -112,7 +112,7 @@ def _primary_start(editor: TokenEditor, index: int, opening: int) -> int:
         index -= 1
     if editor.text(index) == ">":
         index = _template_start(editor, index, opening) - 1
-    if editor.kind(index) is not Kind.NAME or editor.text(index) in _STATEMENTS:
+    if editor.kind(index) is not TokenKind.NAME or editor.text(index) in _STATEMENTS:
         raise editor.error(opening, "expected the name of a kernel before <<<")
     return index
 
@@ -123,7 +123,9 @@ def _is_called(editor: TokenEditor, parenthesis: int) -> bool:
     if before == ")":
         head = editor.brackets.partner.get(parenthesis - 1, 0) - 1
         return editor.text(head) not in _CONTROLS
-    return before in {"]", ">"} or (editor.kind(parenthesis - 1) is Kind.NAME and before not in _STATEMENTS)
+    return before in {"]", ">"} or (
+        editor.kind(parenthesis - 1) is TokenKind.NAME and before not in _STATEMENTS
+    )
 
 
 def _template_start(editor: TokenEditor, index: int, opening: int) -> int:

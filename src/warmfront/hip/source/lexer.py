@@ -25,7 +25,7 @@ class LexError(Exception):
         super().__init__(message)
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """The kind of a token. Comments and white space are not tokens."""
 
     NAME = auto()
@@ -39,7 +39,7 @@ class Kind(Enum):
 class Token(NamedTuple):
     """A token's text and the offset at which it begins."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     start: int
 
@@ -84,12 +84,12 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _KINDS = {
-    "newline": Kind.END_OF_LINE,
-    "string": Kind.STRING,
-    "character": Kind.CHARACTER,
-    "name": Kind.NAME,
-    "number": Kind.NUMBER,
-    "punctuation": Kind.PUNCTUATION,
+    "newline": TokenKind.END_OF_LINE,
+    "string": TokenKind.STRING,
+    "character": TokenKind.CHARACTER,
+    "name": TokenKind.NAME,
+    "number": TokenKind.NUMBER,
+    "punctuation": TokenKind.PUNCTUATION,
 }
 
 
@@ -105,7 +105,7 @@ def tokenize(source: str) -> Source:
     line: list[Token] | None = None  # the directive that is being read
     at_line_start = True
     for token in _scan(source):
-        if token.kind is Kind.END_OF_LINE:
+        if token.kind is TokenKind.END_OF_LINE:
             if line is not None:
                 directives.append(_directive(line, before=len(code)))
             line, at_line_start = None, True
@@ -120,7 +120,7 @@ def tokenize(source: str) -> Source:
 
 
 def _directive(line: list[Token], *, before: int) -> Directive:
-    if line and line[0].kind is Kind.NAME:
+    if line and line[0].kind is TokenKind.NAME:
         return Directive(line[0].text, line[1:], before)
     return Directive("", line, before)
 
@@ -135,11 +135,11 @@ def _scan(source: str) -> Iterator[Token]:
         elif group == "delimiter" or match["raw"]:
             close = f'){match["delimiter"]}"'
             end = _find_end(source, close, end, LexError(position, "this raw string is not terminated"))
-            yield Token(Kind.STRING, source[position:end], position)
+            yield Token(TokenKind.STRING, source[position:end], position)
         elif kind := _KINDS.get(group):
             yield Token(kind, match.group(), position)
         position = end
-    yield Token(Kind.END_OF_LINE, "", position)
+    yield Token(TokenKind.END_OF_LINE, "", position)
 
 
 def _find_end(source: str, close: str, start: int, error: LexError) -> int:
@@ -187,7 +187,7 @@ def match_brackets(tokens: Sequence[Token], directives: Sequence[Directive] = ()
             top = _after_directive(directive.name, top, conditions)
             directive = next(pending, None)
         in_function.append(top is not None and top.in_function)
-        if token.kind is not Kind.PUNCTUATION:
+        if token.kind is not TokenKind.PUNCTUATION:
             continue
         if token.text in {"(", "[", "{"}:
             top = _push(tokens, index, top)
@@ -223,9 +223,9 @@ def _push(tokens: Sequence[Token], index: int, top: _OpenBracket | None) -> _Ope
 def _opens_namespace(tokens: Sequence[Token], brace: int) -> bool:
     """Return whether the `{` at `brace` is the one of `namespace a::b {` or `extern "C" {`."""
     index = brace - 1
-    if index >= 1 and tokens[index].kind is Kind.STRING:
+    if index >= 1 and tokens[index].kind is TokenKind.STRING:
         return tokens[index - 1].text == "extern"
-    while index >= 0 and (tokens[index].kind is Kind.NAME or tokens[index].text == "::"):
+    while index >= 0 and (tokens[index].kind is TokenKind.NAME or tokens[index].text == "::"):
         if tokens[index].text == "namespace":
             return True
         index -= 1

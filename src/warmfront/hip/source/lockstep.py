@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from warmfront.hip.source.edits import spell
-from warmfront.hip.source.lexer import Kind
+from warmfront.hip.source.lexer import TokenKind
 
 if TYPE_CHECKING:
     from warmfront.hip.source.edits import TokenEditor
@@ -85,11 +85,11 @@ def _declared_name(editor: TokenEditor, index: int) -> str:
         pointer = pointer or editor.text(index) == "*"
     follows = editor.text(index + 1)
     plausible = follows == "[" or (pointer and follows in {",", ")", "=", ";", "{"})
-    return editor.text(index) if plausible and editor.kind(index) is Kind.NAME else ""
+    return editor.text(index) if plausible and editor.kind(index) is TokenKind.NAME else ""
 
 
 def _is_part_of_declaration(editor: TokenEditor, index: int) -> bool:
-    name = editor.kind(index) is Kind.NAME and editor.text(index) != "volatile"
+    name = editor.kind(index) is TokenKind.NAME and editor.text(index) != "volatile"
     return name or editor.text(index) in {"*", "::"}
 
 

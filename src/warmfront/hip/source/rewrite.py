@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.hip.source.edits import Edit, LineIndex, RewriteError, TokenEditor
 from warmfront.hip.source.launch_rewrite import LAUNCHING_CALLS, drop_cast, translate_launch
-from warmfront.hip.source.lexer import Brackets, Kind, LexError, Source, Token, match_brackets, tokenize
+from warmfront.hip.source.lexer import Brackets, LexError, Source, Token, TokenKind, match_brackets, tokenize
 from warmfront.hip.source.lockstep import find_assignments, translate_assignment
 from warmfront.hip.source.shared_memory import decay, translate_shared
 
@@ -80,7 +80,7 @@ def rewrite(source: str) -> Translation:
 
 def _may_wait(tokens: Sequence[Token]) -> bool:
     """Return whether a barrier or a wave operation is named, or could be formed by a macro's `##`."""
-    return any(t.kind is Kind.NAME and t.text.startswith(_WAITING) for t in tokens) or any(
+    return any(t.kind is TokenKind.NAME and t.text.startswith(_WAITING) for t in tokens) or any(
         token.text == "##" and following.text != "__VA_ARGS__" for token, following in pairwise(tokens)
     )
 
@@ -113,7 +113,7 @@ def _macro(tokens: list[Token]) -> tuple[frozenset[str], list[Token]]:
     if len(tokens) < 2 or tokens[1].text != "(" or tokens[1].start != tokens[0].end:
         return frozenset(), tokens[1:]
     close = next((i for i, token in enumerate(tokens) if token.text == ")"), len(tokens) - 1)
-    return frozenset(t.text for t in tokens[2:close] if t.kind is Kind.NAME), tokens[close + 1 :]
+    return frozenset(t.text for t in tokens[2:close] if t.kind is TokenKind.NAME), tokens[close + 1 :]
 
 
 def _translate(editor: TokenEditor, launcher: str) -> int:
@@ -144,6 +144,6 @@ def _find_main(code: TokenEditor) -> Token | None:
         if token.text != "main" or code.brackets.in_function[index] or code.text(index + 1) != "(":
             continue
         close = code.brackets.partner.get(index + 1, index)
-        if code.text(close + 1) in {"{", "try", "noexcept"} and code.kind(index - 1) is Kind.NAME:
+        if code.text(close + 1) in {"{", "try", "noexcept"} and code.kind(index - 1) is TokenKind.NAME:
             return token
     return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warmfront.hip.source.edits import spell
-from warmfront.hip.source.lexer import Kind
+from warmfront.hip.source.lexer import TokenKind
 
 if TYPE_CHECKING:
     from warmfront.hip.source.edits import TokenEditor
@@ -74,7 +74,7 @@ def _array_declaration(editor: TokenEditor, start: int) -> tuple[list[Token], st
         elif text in _ALIGNMENTS:
             index = editor.brackets.partner.get(index + 1, index)
         elif text == "[":
-            is_array = len(storage) == 2 and len(element) > 1 and element[-1].kind is Kind.NAME
+            is_array = len(storage) == 2 and len(element) > 1 and element[-1].kind is TokenKind.NAME
             return element[:-1], element[-1].text if is_array else "", index
         else:
             element.append(editor.tokens[index])

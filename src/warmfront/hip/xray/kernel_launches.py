@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from warmfront.hip.source.edits import LineIndex
-from warmfront.hip.source.lexer import Kind, LexError, match_brackets, tokenize
+from warmfront.hip.source.lexer import LexError, TokenKind, match_brackets, tokenize
 from warmfront.hip.xray.source_constants import MOST_TOKENS, SourceConstants, split
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _declared_name(code: Sequence[Token], index: int, partner: Mapping[int, int]
             return None
         is_attribute = code[index].text in _ATTRIBUTES
         if code[index + 1].text == "(" and not is_attribute:
-            return code[index] if code[index].kind is Kind.NAME else None
+            return code[index] if code[index].kind is TokenKind.NAME else None
         index = partner.get(index + 1, index) + 1 if is_attribute else index + 1
     return None
 
@@ -111,7 +111,7 @@ def _launched_name(code: Sequence[Token], launch: int) -> str:
     for index in range(launch - 1, max(launch - MOST_TOKENS, -1), -1):
         text = code[index].text
         depth += text.count(">") - text.count("<") if text in {"<", ">", ">>"} else 0
-        if depth == 0 and code[index].kind is Kind.NAME:
+        if depth == 0 and code[index].kind is TokenKind.NAME:
             return text
     return ""
 

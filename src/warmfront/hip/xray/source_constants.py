@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from warmfront.hip.source.lexer import Kind
+from warmfront.hip.source.lexer import TokenKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,11 @@ class SourceConstants:
     def _read(self, code: Sequence[Token]) -> None:
         for index in range(1, len(code) - 2):
             name, before, after = code[index], code[index - 1], code[index + 1].text
-            if name.kind is not Kind.NAME or before.kind is not Kind.NAME or before.text in _KEYWORDS:
+            if (
+                name.kind is not TokenKind.NAME
+                or before.kind is not TokenKind.NAME
+                or before.text in _KEYWORDS
+            ):
                 continue
             if after == "=" and _is_constant(code, index):
                 _define(self._values, name.text, _initialiser(code, index + 2))
@@ -85,7 +89,7 @@ class SourceConstants:
         for token in expression:
             if token.text in _CASTS:
                 continue
-            if token.kind is not Kind.NAME:
+            if token.kind is not TokenKind.NAME:
                 substituted.append(token.text)
                 continue
             value = self._constant(token.text, steps)
@@ -117,7 +121,7 @@ def _spelling(value: object) -> str:
 def _is_constant(code: Sequence[Token], name: int) -> bool:
     """Return whether the declaration that ends with `name` is const or constexpr."""
     for index in range(name - 1, max(name - 9, -1), -1):
-        if code[index].kind is not Kind.NAME and code[index].text != "::":
+        if code[index].kind is not TokenKind.NAME and code[index].text != "::":
             return False
         if code[index].text in {"const", "constexpr"}:
             return True

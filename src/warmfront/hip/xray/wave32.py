@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warmfront.hip.source.edits import LineIndex
-from warmfront.hip.source.lexer import Kind, LexError, match_brackets, tokenize
+from warmfront.hip.source.lexer import LexError, TokenKind, match_brackets, tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,7 +106,7 @@ def _argument_count(code: Sequence[Token], bracket: int, partner: dict[int, int]
         return 0
     depth, count = 0, 1
     for token in code[bracket + 1 : partner[bracket]]:
-        depth += (token.kind is Kind.PUNCTUATION) * (
+        depth += (token.kind is TokenKind.PUNCTUATION) * (
             (token.text in {"(", "[", "{"}) - (token.text in {")", "]", "}"})
         )
         count += token.text == "," and depth == 0
