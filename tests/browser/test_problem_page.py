@@ -99,7 +99,7 @@ def test_a_compile_error_is_marked_on_its_line(problem: ProblemPage) -> None:
     expect(
         problem.page.locator(".cm-line").filter(has_text="int wrong").locator(".cm-lintRange-error")
     ).to_be_visible()
-    expect(problem.page.get_by_text("no VM was used and nothing was spent")).to_be_visible()
+    expect(problem.page.get_by_text("no VM was used and nothing was charged")).to_be_visible()
     problem.write(EXAMPLE)
     problem.press("Run")
     problem.expect_verdict("CHECKED")
