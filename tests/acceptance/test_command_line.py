@@ -117,7 +117,7 @@ def _bad_file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
         (b"", "is empty"),
         (None, "is a directory"),
         (b"\xff\xfe", "not UTF-8"),
-        (b"/" * (256 * 1024 + 1), "at most 262,144"),
+        (b"/" * (256 * 1024 + 1), "the limit is 262,144"),
     ],
     indirect=["bad_file"],
     ids=["missing", "empty", "directory", "not UTF-8", "too large"],

@@ -59,7 +59,8 @@ def test_every_documented_command_works(tmp_path: Path) -> None:
     assert "WRONG_ANSWER" in output[WRONG]
     submitted = next(text for line, text in output.items() if "/api/amd/submit" in line and "-d @" in line)
     names = [line.removeprefix("event: ") for line in submitted.splitlines() if line.startswith("event: ")]
-    assert names[:4] == ["IN_QUEUE", "XRAY", "PROVISIONING", "PROVISIONING"]
+    assert names[:2] == ["IN_QUEUE", "XRAY"]
+    assert "VM_READY" in names
     assert names[-1] == "ACCEPTED"
 
 
