@@ -53,12 +53,13 @@ def test_start_fails_with_reason_and_hint(
 
 
 def test_fleet_deleted_while_the_service_runs(stack: Stack, tmp_path: Path) -> None:
-    """The submission's error says that the fleet does not exist, and how to create it."""
+    """The submission's error says that the fleet does not exist, and the log how to create it."""
     with dstack_service(stack, tmp_path) as service:
         stack.remove_fleet(service.environment["AMD_FLEET_NAME"])
         last = User(service, "alice").submit_and_wait()[-1]
         assert last["status"] == "ERROR"
-        assert "The fleet does not exist: an operator must create it" in last["message"]
+        assert "The fleet does not exist" in last["message"]
+        assert any("`warmfront fleet create`" in line for line in service.lines)
 
 
 def test_image_that_cannot_be_pulled(stack: Stack, tmp_path: Path) -> None:

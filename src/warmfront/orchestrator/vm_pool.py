@@ -257,7 +257,7 @@ class VMPool:
         except TimeoutError:
             return self._fail_boot(pooled, f"its listener did not answer within {timeout_s:.0f} s")
         except WarmfrontError as error:
-            return self._fail_boot(pooled, error.message)
+            return self._fail_boot(pooled, error.message, hint=error.hint)
         except Exception as error:  # the edge of a task: the VM must be released
             log.exception("provisioning VM %s failed unexpectedly; releasing it", vm.id)
             return self._fail_boot(pooled, repr(error))
@@ -273,8 +273,10 @@ class VMPool:
         self.offer(pooled)
         return None
 
-    def _fail_boot(self, pooled: PooledVM, reason: str) -> None:
-        log.warning("VM %s failed to provision: %s; releasing it", pooled.vm.id, reason)
+    def _fail_boot(self, pooled: PooledVM, reason: str, *, hint: str | None = None) -> None:
+        log.warning(
+            "VM %s failed to provision: %s; releasing it. %s", pooled.vm.id, reason.rstrip("."), hint or ""
+        )
         self._boot_failures.append(BootFailure(gpu=pooled.vm.gpu, reason=reason))
         self.release(pooled, reason, failed=True)
         self._tasks.wake()

@@ -225,7 +225,7 @@ class DstackProvider:
             await self._apply(vm_id, gpu, token)
             return Lease(vm_id=vm_id, phase=Phase.QUEUED, gpu=gpu)
         if self.has_failed(snapshot):
-            raise ProviderError(await self._failure_message(snapshot.run, snapshot.outcome))
+            raise await self._boot_error(snapshot.run, snapshot.outcome)
         if snapshot.outcome is RunOutcome.STOPPING and latest is not None:
             return latest
         lease = self.lease(vm_id, snapshot)
@@ -299,28 +299,37 @@ class DstackProvider:
                 price,
             )
 
-    async def _failure_message(self, run: DstackRun, outcome: RunOutcome) -> str:
+    async def _boot_error(self, run: DstackRun, outcome: RunOutcome) -> ProviderError:
         if outcome is RunOutcome.NO_CAPACITY:
             outcome = why_no_capacity(await self.client.fleet(self.settings.fleet_name))
         detail = (run.job_termination_message or run.error or "").partition("\n")[0].rstrip(".")
-        return f"{_FAILURES.get(outcome, 'dstack ended the run')}{f' ({detail})' if detail else ''}."
+        message = f"{_FAILURES.get(outcome, 'dstack ended the run')}{f' ({detail})' if detail else ''}."
+        return ProviderError(message, hint=_HINTS.get(outcome))
 
 
-#: Why a VM could not be provisioned, for the users and operators that see the error.
+#: Why a VM could not be provisioned; users see this, too.
 _FAILURES = {
     RunOutcome.DONE: "The worker exited",
-    RunOutcome.EXITED: "The worker failed: `dstack logs` shows its output",
+    RunOutcome.EXITED: "The worker failed",
     RunOutcome.TIMED_OUT: "The worker exceeded AMD_VM_MAX_DURATION",
     RunOutcome.STOPPED: "The run was stopped",
     RunOutcome.STOPPING: "The run is being stopped",
     RunOutcome.LOST: "The VM was interrupted or became unreachable",
     RunOutcome.NO_CAPACITY: "The cloud has no such VM available now",
-    RunOutcome.NO_OFFERS: "No backend of the fleet offers such a VM at this price: check the hourly rate",
-    RunOutcome.NO_FLEET: "The fleet does not exist: an operator must create it",
+    RunOutcome.NO_OFFERS: "No backend of the fleet offers such a VM within the hourly rate",
+    RunOutcome.NO_FLEET: "The fleet does not exist",
     RunOutcome.FLEET_FULL: "The fleet has reached AMD_FLEET_MAX_NODES",
-    RunOutcome.BAD_IMAGE: "The container could not be created: check WARMFRONT_WORKER_IMAGE",
+    RunOutcome.BAD_IMAGE: "The container of WARMFRONT_WORKER_IMAGE could not be created",
     RunOutcome.BOOT_FAILED: "The VM booted, but dstack's agent on it did not start",
     RunOutcome.BROKEN: "dstack failed",
+}
+#: What the operator can do about it.
+_HINTS = {
+    RunOutcome.EXITED: "`dstack logs` shows the worker's output.",
+    RunOutcome.NO_FLEET: "Create it with `warmfront fleet create`.",
+    RunOutcome.NO_OFFERS: "`warmfront fleet verify` shows the prices.",
+    RunOutcome.BAD_IMAGE: "Check that the VM can pull the image.",
+    RunOutcome.BROKEN: "Check the dstack server's log.",
 }
 
 
