@@ -85,8 +85,8 @@ class RequeuesWithoutLease(VMOrchestrator):
         self._submissions.requeue(active)
 
 
-def _queue_again(c: Connection, submission_id: str) -> None:
+def _queue_again(conn: Connection, submission_id: str) -> None:
     rows = schema.submissions
-    c.execute(
+    conn.execute(
         update(rows).where(rows.c.id == submission_id).values(state=SubmissionState.QUEUED, attempt_id=None)
     )

@@ -36,13 +36,13 @@ def sweep(seeds: Iterable[int], *, size: int = 1) -> Sweep:
     total = Sweep()
     for seed in seeds:
         try:
-            outcome = simulate(seed, scenario=Scenario.of(seed, size=size))
+            result = simulate(seed, scenario=Scenario.of(seed, size=size))
         except Violation as violation:
             total.broken.append(str(violation))
         else:
-            total.steps += outcome.steps
-            total.crashes += outcome.crashes
-            total.verdicts.update(outcome.verdicts)
+            total.steps += result.steps
+            total.crashes += result.crashes
+            total.verdicts.update(result.verdicts)
         gc.collect()
     gc.unfreeze()
     return total

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.world.faults import Incarnation
+from tests.support.world.faults import ControlPlaneProcess
 from warmfront.errors import ProviderError, UnknownAttempt, VMUnreachable
 from warmfront.listener.protocol import ExecuteRequest
 from warmfront.providers.base import Phase
 from warmfront.simulate.virtual_time import Deadlock, VirtualClock, run_virtual
-from warmfront.testing.fake_listeners import FakeListeners, Kernel
-from warmfront.testing.fake_provider import CLEAR, FakeProvider, Weather
+from warmfront.testing.fake_listeners import FakeKernel, FakeListeners
+from warmfront.testing.fake_provider import NO_FAULTS, FakeProvider, ProviderFaults
 from warmfront.verdicts import Verdict
 from warmfront.vm import VMInstance, VMState
 
@@ -51,7 +51,7 @@ class TestVirtualTime:
             run_virtual(asyncio.to_thread(print))
 
     def test_a_crashed_process_takes_no_step(self) -> None:
-        """After a crash no task of that incarnation runs again, not even its `finally`."""
+        """After a crash no task of that process runs again, not even its `finally`."""
         steps: list[str] = []
 
         async def work() -> None:
@@ -63,10 +63,10 @@ class TestVirtualTime:
                 steps.append("finally")
 
         async def main() -> list[str]:
-            life = Incarnation(0)
-            life.spawn(work())
+            process = ControlPlaneProcess(0)
+            process.spawn(work())
             await asyncio.sleep(2.5)
-            life.crash()
+            process.crash()
             await asyncio.sleep(100)
             return list(steps)
 
@@ -76,9 +76,9 @@ class TestVirtualTime:
         """A call to a control plane that crashes meanwhile raises ConnectionError."""
 
         async def main() -> None:
-            life = Incarnation(0)
-            asyncio.get_running_loop().call_later(5, life.crash)
-            await life.call(asyncio.sleep(10))
+            process = ControlPlaneProcess(0)
+            asyncio.get_running_loop().call_later(5, process.crash)
+            await process.call(asyncio.sleep(10))
 
         with pytest.raises(ConnectionError):
             run_virtual(main())
@@ -123,11 +123,11 @@ class TestCloud:
         """`provision` raises ProviderError if the cloud takes the VM back."""
 
         async def main() -> None:
-            cloud = _cloud(Weather(stuck=1.0, vanish=1.0))
+            cloud = _cloud(ProviderFaults(stuck=1.0, vanish=1.0))
             async for lease in cloud.provision("vm1", "MI300X", ""):
                 assert lease.phase is not Phase.READY
 
-        with pytest.raises(ProviderError, match="taken back"):
+        with pytest.raises(ProviderError, match="reclaimed"):
             run_virtual(main())
 
 
@@ -210,8 +210,8 @@ async def _note_after(seconds: float, fired: list[float]) -> None:
     fired.append(seconds)
 
 
-def _cloud(weather: Weather = CLEAR) -> FakeProvider:
-    return FakeProvider(clock=VirtualClock(asyncio.get_running_loop()), weather=weather)
+def _cloud(faults: ProviderFaults = NO_FAULTS) -> FakeProvider:
+    return FakeProvider(clock=VirtualClock(asyncio.get_running_loop()), faults=faults)
 
 
 async def _ready() -> tuple[FakeProvider, FakeListeners, VMInstance]:
@@ -227,7 +227,7 @@ async def _ready() -> tuple[FakeProvider, FakeListeners, VMInstance]:
 def _attempt(attempt_id: str) -> ExecuteRequest:
     return ExecuteRequest(
         id=attempt_id,
-        source=Kernel(key="k", work_s=8.0).source(),
+        source=FakeKernel(key="k", work_s=8.0).source(),
         file_name="k.hip",
         problem="leaky-relu",
         dtype="float32",

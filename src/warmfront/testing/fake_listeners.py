@@ -1,7 +1,7 @@
-"""Listeners of simulated VMs: attempts that go on when nobody listens, and machines that are out of reach.
+"""Fake listeners on the VMs of a `FakeProvider`, with network outages and a watchdog.
 
-It implements `ListenerClient`, and records what was really executed, when, and what ran at the same time.
-What a kernel does is written in its source, see `Kernel`; nothing is compiled and nothing is run.
+They record every attempt that was executed, and attempts that must not overlap but did. The source of a
+submission states what its kernel does, see `FakeKernel`; nothing is compiled or run.
 """
 
 from __future__ import annotations
@@ -23,29 +23,34 @@ if TYPE_CHECKING:
     from warmfront.testing.fake_provider import FakeProvider, FakeVM
     from warmfront.vm import VMInstance
 
-#: How long a client waits for a machine that swallows everything.
+#: The timeout of a request to a listener that does not respond.
 _CLIENT_TIMEOUT_S = 5.0
-_TESTS = 2
+_CASES = 2
 
-#: Why a machine ended whose dead-man acted.
-UNHEARD = "no heartbeat came"
+#: The detail of a VM that its watchdog has ended.
+WATCHDOG_EXPIRED = "no heartbeat received"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kernel:
-    """What a simulated kernel does. Its source says so, and so does what is read from it."""
+class FakeKernel:
+    r"""The behaviour of a submission, which is written in its source.
 
-    key: str  #: whose it is: every submission of a world has its own
-    verdict: Verdict | None = None  #: how it fails; None: it does not
-    work_s: float = 5.0  #: how long it takes, all in all
+    Example:
+        >>> FakeKernel(key="k1", verdict=Verdict.WRONG_ANSWER, work_s=2.0).source()
+        '// k1 WRONG_ANSWER 2.000\n'
+    """
+
+    key: str  #: identifies the submission; unique within a test
+    verdict: Verdict | None = None  #: its failure; None: it succeeds
+    work_s: float = 5.0  #: how long an attempt takes
 
     def source(self) -> str:
-        """The text to submit."""
+        """Return the source to submit."""
         return f"// {self.key} {self.verdict or 'GOOD'} {self.work_s:.3f}\n"
 
     @classmethod
-    def read(cls, source: str) -> Kernel:
-        """The kernel of a source; any text that says nothing is a good kernel."""
+    def read(cls, source: str) -> FakeKernel:
+        """Parse a source; any other text is a kernel that succeeds."""
         match = re.match(r"// (\S+) (\w+) ([\d.]+)\n", source)
         if match is None:
             return cls(key=source)
@@ -54,50 +59,66 @@ class Kernel:
 
 
 @dataclass(kw_only=True, eq=False)
-class Run:
-    """One attempt, as the machine that it runs on sees it."""
+class FakeRun:
+    """One attempt as its listener sees it."""
 
     attempt: ExecuteRequest
-    kernel: Kernel
+    kernel: FakeKernel
     vm_id: str
     started_at: float
-    lines: list[dict[str, Any]] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
     ended_at: float | None = None
     end: str = ""  #: finished, cancelled, or lost with its VM
     task: asyncio.Task[None] | None = None
-    cancels: bool = False  #: its end was asked for
+    is_cancelling: bool = False
 
 
 @dataclass(kw_only=True, eq=False)
-class _Machine:
+class _ListenerState:
+    """The listener of one VM."""
+
     vm: FakeVM
     ready_at: float
-    heard_at: float
-    runs: dict[str, Run] = field(default_factory=dict)
+    heartbeat_at: float
+    runs: dict[str, FakeRun] = field(default_factory=dict)
     gpu: asyncio.Lock = field(default_factory=asyncio.Lock)
     reachable: bool = True
-    silent: bool = False  #: what does not get through is swallowed, not refused
+    silent: bool = False  #: while unreachable: requests time out instead of failing at once
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         self.changed.set()
         self.changed = asyncio.Event()
 
-    def running(self) -> list[Run]:
+    def running(self) -> list[FakeRun]:
         return [run for run in self.runs.values() if run.ended_at is None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reach:
-    """How often a machine is out of reach for a while, though it is well."""
+class NetworkFaults:
+    """Outages of the network between the control plane and healthy VMs."""
 
-    outage: float = 0.0  #: share of the machines that it happens to
-    within_s: float = 120.0  #: after they are ready
-    lasts_s: float = 60.0  #: at most
+    outage: float = 0.0  #: the probability that a VM has one
+    within_s: float = 120.0  #: the latest time of its beginning, after the VM is ready
+    lasts_s: float = 60.0  #: its longest duration
 
 
 class FakeListeners:
-    """A `ListenerClient` to the machines of a `FakeProvider`."""
+    """A `ListenerClient` for the VMs of a `FakeProvider`.
+
+    Args:
+        provider: the provider of the VMs; its `on_ready` and `on_end` callbacks are set.
+        clock: the clock of the VMs.
+        seed: decides the outages.
+        network: the probability and the duration of outages.
+        watchdog_s: a VM ends itself after this long without a heartbeat.
+
+    Example:
+        >>> listeners = FakeListeners(provider, clock=clock)
+        >>> events = [event async for event in listeners.execute(vm, attempt)]
+        >>> events[-1].fields["status"]
+        'ACCEPTED'
+    """
 
     def __init__(
         self,
@@ -105,213 +126,238 @@ class FakeListeners:
         *,
         clock: Clock,
         seed: int = 0,
-        reach: Reach | None = None,
+        network: NetworkFaults | None = None,
         watchdog_s: float = 180.0,
     ) -> None:
         self._provider = provider
         self._clock = clock
-        self._random = random.Random(f"listeners {seed}")  # noqa: S311 - chance that can be had again
-        self._reach = reach or Reach()
+        self._random = random.Random(f"listeners {seed}")  # noqa: S311 - must be reproducible
+        self._network = network or NetworkFaults()
         self._watchdog_s = watchdog_s
-        self._machines: dict[str, _Machine] = {}
-        self.runs: list[Run] = []  #: every attempt that was really begun, in order
-        self.overlaps: list[str] = []  #: what ran at the same time and must not
+        self._listeners: dict[str, _ListenerState] = {}
+        self.runs: list[FakeRun] = []  #: every attempt that was started, in order
+        self.overlaps: list[str] = []  #: descriptions of attempts that must not overlap but did
         provider.on_ready = self._on_ready
         provider.on_end = self._on_end
 
     async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
-        """Start the attempt, or re-attach to it; all of its lines."""
-        machine = await self._reached(vm)
-        if attempt.id not in machine.runs:
-            self._begin(machine, attempt)
-        async for line in self._lines(machine, attempt.id, 0):
+        """Start the attempt, or attach to it if it was started, and yield all of its events.
+
+        Raises:
+            VMUnreachable: the VM has ended or the network is down.
+        """
+        listener = await self._connect(vm)
+        if attempt.id not in listener.runs:
+            self._begin(listener, attempt)
+        async for line in self._stream(listener, attempt.id, 0):
             yield line
 
     async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:
-        """The lines after `after`."""
-        machine = await self._reached(vm)
-        if attempt_id not in machine.runs:
+        """Yield the events of an attempt after number `after`.
+
+        Raises:
+            UnknownAttempt: the attempt was not started on this VM.
+            VMUnreachable: the VM has ended or the network is down.
+        """
+        listener = await self._connect(vm)
+        if attempt_id not in listener.runs:
             raise UnknownAttempt
-        async for line in self._lines(machine, attempt_id, after):
+        async for line in self._stream(listener, attempt_id, after):
             yield line
 
     async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
-        """Stop it, and wait until it is gone."""
-        machine = await self._reached(vm)
-        run = machine.runs.get(attempt_id)
+        """Cancel the attempt and wait until it has ended; an unknown attempt is not an error.
+
+        Raises:
+            VMUnreachable: the VM has ended or the network is down.
+        """
+        listener = await self._connect(vm)
+        run = listener.runs.get(attempt_id)
         if run is None:
             return
-        if run.ended_at is None and not run.cancels:
-            run.cancels = True
-            self._provider.spawn(self._stop(machine, run))
+        if run.ended_at is None and not run.is_cancelling:
+            run.is_cancelling = True
+            self._provider.spawn(self._stop(listener, run))
         while run.ended_at is None:
-            await machine.changed.wait()
-        await self._reached(vm)
+            await listener.changed.wait()
+        await self._connect(vm)
 
     async def health(self, vm: VMInstance) -> ListenerHealth:
-        """Whether it is there."""
-        machine = await self._reached(vm)
+        """Return the state of the listener.
+
+        Raises:
+            VMUnreachable: the VM has ended or the network is down.
+        """
+        listener = await self._connect(vm)
         return ListenerHealth(
             version="simulated",
             toolchain="simulated",
-            gpu=machine.vm.gpu,
+            gpu=listener.vm.gpu,
             simulated=False,
-            running=tuple(run.attempt.id for run in machine.running()),
-            uptime_s=self._clock.now() - machine.ready_at,
+            running=tuple(run.attempt.id for run in listener.running()),
+            uptime_s=self._clock.now() - listener.ready_at,
         )
 
     async def heartbeat(self, vm: VMInstance) -> ListenerHealth:
-        """Keep the dead-man from acting."""
-        machine = await self._reached(vm)
-        machine.heard_at = self._clock.now()
+        """Reset the watchdog of the VM.
+
+        Raises:
+            VMUnreachable: the VM has ended or the network is down.
+        """
+        listener = await self._connect(vm)
+        listener.heartbeat_at = self._clock.now()
         return await self.health(vm)
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing: there is nothing to close."""
 
-    def running(self) -> Iterator[Run]:
-        """All that runs now, on any machine."""
-        for machine in self._machines.values():
-            yield from machine.running()
+    def running(self) -> Iterator[FakeRun]:
+        """Yield the attempts that run now, on any VM."""
+        for listener in self._listeners.values():
+            yield from listener.running()
 
-    async def _reached(self, vm: VMInstance) -> _Machine:
-        machine = self._machines.get(vm.id)
-        if machine is not None and machine.reachable:
-            return machine
-        if machine is not None and machine.silent:
+    async def _connect(self, vm: VMInstance) -> _ListenerState:
+        listener = self._listeners.get(vm.id)
+        if listener is not None and listener.reachable:
+            return listener
+        if listener is not None and listener.silent:
             await asyncio.sleep(_CLIENT_TIMEOUT_S)
-        raise VMUnreachable(f"{vm.id} does not answer")
+        raise VMUnreachable(f"{vm.id} does not respond")
 
     @staticmethod
-    async def _lines(machine: _Machine, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:
-        run = machine.runs[attempt_id]
+    async def _stream(listener: _ListenerState, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:
+        run = listener.runs[attempt_id]
         while True:
-            changed = machine.changed
-            if not machine.reachable:
-                if not machine.silent:
-                    raise VMUnreachable(f"the stream from {machine.vm.id} broke off")
+            changed = listener.changed
+            if not listener.reachable:
+                if not listener.silent:
+                    raise VMUnreachable(f"the stream from {listener.vm.id} was interrupted")
             else:
-                for seq, fields in list(enumerate(run.lines, 1))[after:]:
+                for seq, fields in list(enumerate(run.events, 1))[after:]:
                     yield AttemptEvent(seq=seq, fields=fields)
                     after = seq
-                if run.ended_at is not None and after == len(run.lines):
+                if run.ended_at is not None and after == len(run.events):
                     return
-            if machine.changed is changed:
+            if listener.changed is changed:
                 await changed.wait()
 
-    def _begin(self, machine: _Machine, attempt: ExecuteRequest) -> None:
-        run = Run(
+    def _begin(self, listener: _ListenerState, attempt: ExecuteRequest) -> None:
+        run = FakeRun(
             attempt=attempt,
-            kernel=Kernel.read(attempt.source),
-            vm_id=machine.vm.id,
+            kernel=FakeKernel.read(attempt.source),
+            vm_id=listener.vm.id,
             started_at=self._clock.now(),
         )
         if any(other.attempt.id == attempt.id for other in self.runs):
             self.overlaps.append(f"attempt {attempt.id} was executed twice")
         if others := [other.attempt.id for other in self.running() if other.kernel.key == run.kernel.key]:
             self.overlaps.append(f"{run.kernel.key} runs twice at once: {attempt.id} beside {others}")
-        machine.runs[attempt.id] = run
+        listener.runs[attempt.id] = run
         self.runs.append(run)
-        if len(machine.running()) > self._provider.slots(machine.vm.gpu):
-            self.overlaps.append(f"{machine.vm.id} has more attempts than slots with {attempt.id}")
-        run.task = self._provider.spawn(self._work(machine, run))
+        if len(listener.running()) > self._provider.slots(listener.vm.gpu):
+            self.overlaps.append(f"{listener.vm.id} has more attempts than slots with {attempt.id}")
+        run.task = self._provider.spawn(self._work(listener, run))
 
-    async def _work(self, machine: _Machine, run: Run) -> None:
-        """What the judge does, in the time that it takes."""
-        part_s = run.kernel.work_s / (_TESTS + 2)
-        self._say(machine, run, {"status": "COMPILING", "compiler": "none", "toolchain": "simulated"})
+    async def _work(self, listener: _ListenerState, run: FakeRun) -> None:
+        """Write the events of a judge, in the time that the kernel takes."""
+        part_s = run.kernel.work_s / (_CASES + 2)
+        self._append(listener, run, {"status": "COMPILING", "compiler": "none", "toolchain": "simulated"})
         await asyncio.sleep(part_s)
         if run.kernel.verdict is Verdict.COMPILE_ERROR:
-            self._finish(machine, run, _last_line(run), "finished")
+            self._finish(listener, run, _verdict_event(run), "finished")
             return
-        async with machine.gpu:
-            self._say(machine, run, {"status": "CHECKING", "total_tests": _TESTS, "compile_s": part_s})
-            for test in range(1, _TESTS + 1):
+        async with listener.gpu:
+            self._append(listener, run, {"status": "CHECKING", "total_tests": _CASES, "compile_s": part_s})
+            for test in range(1, _CASES + 1):
                 await asyncio.sleep(part_s)
                 result = {"test_id": test, "name": f"case {test}", "status": "PASSED"}
-                self._say(machine, run, {"status": "TEST_RESULT", "result": result, "total_tests": _TESTS})
+                self._append(
+                    listener, run, {"status": "TEST_RESULT", "result": result, "total_tests": _CASES}
+                )
             await asyncio.sleep(part_s)
-            self._finish(machine, run, _last_line(run), "finished")
+            self._finish(listener, run, _verdict_event(run), "finished")
 
-    async def _stop(self, machine: _Machine, run: Run) -> None:
+    async def _stop(self, listener: _ListenerState, run: FakeRun) -> None:
         await asyncio.sleep(self._random.random())
         if run.ended_at is None:
-            self._finish(machine, run, _failed(Verdict.CANCELLED), "cancelled")
+            self._finish(listener, run, _failure_event(Verdict.CANCELLED), "cancelled")
 
     @staticmethod
-    def _say(machine: _Machine, run: Run, fields: dict[str, Any]) -> None:
-        run.lines.append(fields)
-        machine.tell()
+    def _append(listener: _ListenerState, run: FakeRun, fields: dict[str, Any]) -> None:
+        run.events.append(fields)
+        listener.notify()
 
-    def _finish(self, machine: _Machine, run: Run, fields: dict[str, Any] | None, end: str) -> None:
+    def _finish(
+        self, listener: _ListenerState, run: FakeRun, fields: dict[str, Any] | None, end: str
+    ) -> None:
         if fields is not None:
-            run.lines.append(fields)
+            run.events.append(fields)
         run.ended_at = self._clock.now()
         run.end = end
         if run.task is not None and run.task is not asyncio.current_task():
             run.task.cancel()
-        machine.tell()
+        listener.notify()
 
     def _on_ready(self, vm: FakeVM) -> None:
         now = self._clock.now()
-        machine = _Machine(vm=vm, ready_at=now, heard_at=now)
-        self._machines[vm.id] = machine
-        self._provider.spawn(self._watch(machine))
-        if self._random.random() < self._reach.outage:
-            self._provider.spawn(self._outage(machine))
+        listener = _ListenerState(vm=vm, ready_at=now, heartbeat_at=now)
+        self._listeners[vm.id] = listener
+        self._provider.spawn(self._watchdog(listener))
+        if self._random.random() < self._network.outage:
+            self._provider.spawn(self._outage(listener))
 
     def _on_end(self, vm: FakeVM) -> None:
-        machine = self._machines.get(vm.id)
-        if machine is None:
+        listener = self._listeners.get(vm.id)
+        if listener is None:
             return
-        machine.reachable = False
-        machine.silent = self._random.random() < 0.5
-        for run in machine.running():
-            self._finish(machine, run, None, "lost with its VM")
-        machine.tell()
+        listener.reachable = False
+        listener.silent = self._random.random() < 0.5
+        for run in listener.running():
+            self._finish(listener, run, None, "lost with its VM")
+        listener.notify()
 
-    async def _watch(self, machine: _Machine) -> None:
-        """The dead-man: a machine that nobody cares for ends itself."""
-        while machine.vm.ended_at is None:
-            left_s = machine.heard_at + self._watchdog_s - self._clock.now()
+    async def _watchdog(self, listener: _ListenerState) -> None:
+        """End the VM when no heartbeat was received for `watchdog_s`."""
+        while listener.vm.ended_at is None:
+            left_s = listener.heartbeat_at + self._watchdog_s - self._clock.now()
             if left_s <= 0:
-                self._provider.end(machine.vm, UNHEARD)
+                self._provider.end(listener.vm, WATCHDOG_EXPIRED)
                 return
             await asyncio.sleep(left_s)
 
-    async def _outage(self, machine: _Machine) -> None:
-        await asyncio.sleep(self._random.random() * self._reach.within_s)
-        if machine.vm.ended_at is not None:
+    async def _outage(self, listener: _ListenerState) -> None:
+        await asyncio.sleep(self._random.random() * self._network.within_s)
+        if listener.vm.ended_at is not None:
             return
-        machine.reachable = False
-        machine.silent = self._random.random() < 0.5
-        machine.tell()
-        await asyncio.sleep(self._random.random() * self._reach.lasts_s)
-        if machine.vm.ended_at is None:
-            machine.reachable = True
-            machine.tell()
+        listener.reachable = False
+        listener.silent = self._random.random() < 0.5
+        listener.notify()
+        await asyncio.sleep(self._random.random() * self._network.lasts_s)
+        if listener.vm.ended_at is None:
+            listener.reachable = True
+            listener.notify()
 
 
-def _last_line(run: Run) -> dict[str, Any]:
+def _verdict_event(run: FakeRun) -> dict[str, Any]:
     if run.kernel.verdict is not None:
-        return _failed(run.kernel.verdict)
+        return _failure_event(run.kernel.verdict)
     verdict = SUCCESS[Endpoint(run.attempt.endpoint)]
     return {
         "status": str(verdict),
         "test_results": [],
-        "passed_tests": _TESTS,
-        "total_tests": _TESTS,
+        "passed_tests": _CASES,
+        "total_tests": _CASES,
         "avg_runtime_ms": 1.5,
         "avg_gflops": 100.0,
         "simulated": False,
     }
 
 
-def _failed(verdict: Verdict) -> dict[str, Any]:
+def _failure_event(verdict: Verdict) -> dict[str, Any]:
     return {
         "status": str(verdict),
         "code": str(verdict),
-        "message": "as its source says",
+        "message": "requested by the source",
         "hint": "",
         "details": {},
     }

@@ -1,7 +1,6 @@
-"""A cloud on virtual time: VMs that boot in phases, cost money, hang, vanish and are slow to go.
+"""A fake `Provider` whose VMs boot in phases, cost money, hang, vanish and terminate slowly.
 
-It implements `Provider` as the real ones do, and keeps its own bill, which is the truth that a ledger is
-held against. Which VM misbehaves, and how, is drawn from a seed.
+It keeps its own bill, against which a ledger can be checked. A seed decides which VM has which fault.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from warmfront.clock import Clock
 
-#: What a VM goes through before it is ready, and how many seconds each takes on a good day.
+#: The phases of a boot, with their mean durations in seconds.
 _BOOT: tuple[tuple[Phase, float], ...] = (
     (Phase.QUEUED, 2.0),
     (Phase.BOOTING, 20.0),
@@ -41,26 +40,26 @@ _LIST_PRICES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weather:
-    """How often a VM of this cloud misbehaves; each from 0 to 1."""
+class ProviderFaults:
+    """The probabilities of faults per VM, each from 0 to 1, and the times that belong to them."""
 
-    no_capacity: float = 0.0  #: it is not to be had just now
+    no_capacity: float = 0.0  #: it cannot be provisioned now
     slow: float = 0.0  #: its boot takes `slow_factor` times as long
     slow_factor: float = 4.0
     stuck: float = 0.0  #: its boot never ends
-    vanish: float = 0.0  #: it is gone within `vanish_s`, whatever it does
+    vanish: float = 0.0  #: it ends by itself within `vanish_s`
     vanish_s: float = 300.0
-    release_s: float = 8.0  #: its end takes up to this long
-    release_slow: float = 0.0  #: its end takes four times that
-    release_fails: float = 0.0  #: asking for its end fails, at most twice
+    release_s: float = 8.0  #: the longest time that a release takes
+    release_slow: float = 0.0  #: a release takes up to four times as long
+    release_fails: float = 0.0  #: the request for a release fails, at most twice
 
 
-CLEAR = Weather()
+NO_FAULTS = ProviderFaults()
 
 
 @dataclass(kw_only=True, eq=False)
 class FakeVM:
-    """A machine of the simulated cloud, as only the cloud sees it."""
+    """A VM as its provider sees it."""
 
     id: str
     gpu: str
@@ -69,13 +68,13 @@ class FakeVM:
     started_at: float | None = None
     ended_at: float | None = None
     detail: str = ""
-    refusals_left: int = 2
-    ends: asyncio.Task[None] | None = None  #: its end is under way
-    life: asyncio.Task[None] | None = None
+    release_failures_left: int = 2
+    release: asyncio.Task[None] | None = None  #: ends the VM; set when the release was requested
+    boot: asyncio.Task[None] | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def lease(self) -> Lease:
-        """What its provider says of it."""
+        """Return the VM's present lease."""
         return Lease(
             vm_id=self.id,
             phase=self.phase,
@@ -88,7 +87,21 @@ class FakeVM:
 
 
 class FakeProvider:
-    """A `Provider` whose VMs exist in virtual time alone."""
+    """A `Provider` whose VMs exist only in memory.
+
+    Args:
+        clock: the provider's clock; it may differ from that of the control plane.
+        seed: decides the faults and the durations.
+        faults: the probabilities of faults.
+        billing: the billing model of every GPU type; None: the list price of each, by the second.
+        slots: how many attempts a VM runs at the same time.
+
+    Example:
+        >>> provider = FakeProvider(clock=clock, faults=ProviderFaults(no_capacity=0.5))
+        >>> leases = [lease async for lease in provider.provision("vm_1", "MI300X", "token")]
+        >>> leases[-1].phase
+        <Phase.READY: 'ready'>
+    """
 
     name = "simulated"
     simulated = False
@@ -99,20 +112,20 @@ class FakeProvider:
         *,
         clock: Clock,
         seed: int = 0,
-        weather: Weather = CLEAR,
+        faults: ProviderFaults = NO_FAULTS,
         billing: Billing | None = None,
         slots: int = 1,
     ) -> None:
         self._billing = billing
         self._slots = slots
-        self.weather = weather  #: may be changed on the way
-        self.vms: dict[str, FakeVM] = {}  #: all that ever were
+        self.faults = faults  #: may be changed at any time
+        self.vms: dict[str, FakeVM] = {}  #: every VM ever created
         self.on_create: Callable[[FakeVM], None] = lambda _: None
         self.on_ready: Callable[[FakeVM], None] = lambda _: None
         self.on_end: Callable[[FakeVM], None] = lambda _: None
         self._clock = clock
-        self._random = random.Random(f"cloud {seed}")  # noqa: S311 - chance that can be had again
-        # What the cloud does goes on when the one who asked for it dies.
+        self._random = random.Random(f"cloud {seed}")  # noqa: S311 - must be reproducible
+        # Tasks of the cloud continue when the process that caused them crashes.
         self._context = contextvars.copy_context()
 
     def billing(self, gpu: str) -> Billing:
@@ -120,7 +133,7 @@ class FakeProvider:
         return self._billing or _LIST_PRICES[gpu]
 
     def typical_boot_s(self, gpu: str) -> float:  # noqa: ARG002 - all GPU types boot alike
-        """Return how long a boot takes when nothing goes wrong."""
+        """Return the mean time of a boot without faults."""
         return sum(seconds for _, seconds in _BOOT)
 
     def slots(self, gpu: str) -> int:  # noqa: ARG002 - all GPU types are alike
@@ -128,13 +141,17 @@ class FakeProvider:
         return self._slots
 
     async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
-        """Lease a VM, or go on with the one of this id."""
+        """Provision a VM, or follow the boot of the VM with this id, and yield its lease at each change.
+
+        Raises:
+            ProviderError: there is no capacity, or the VM ended during its boot.
+        """
         vm = self.vms.get(vm_id) or self._create(vm_id, gpu, token)
         while True:
             changed = vm.changed
             lease = vm.lease()
             if lease.phase is Phase.ENDED:
-                raise ProviderError(f"{vm_id} ended on the way: {vm.detail}")
+                raise ProviderError(f"{vm_id} ended during its boot: {vm.detail}")
             yield lease
             if lease.phase is Phase.READY:
                 return
@@ -142,46 +159,51 @@ class FakeProvider:
                 await changed.wait()
 
     async def release(self, vm_id: str) -> Lease:
-        """End it, and return when it ended."""
+        """End the VM and return its final lease; a VM that is unknown or has ended is not an error.
+
+        Raises:
+            ProviderError: the request failed, by `ProviderFaults.release_fails`.
+        """
         vm = self.vms.get(vm_id)
         if vm is None:
-            return Lease(vm_id=vm_id, phase=Phase.ENDED, detail="there is no such VM")
+            return Lease(vm_id=vm_id, phase=Phase.ENDED, detail="unknown VM")
         if vm.phase is Phase.ENDED:
             return vm.lease()
-        if vm.ends is None:
-            if vm.refusals_left and self._random.random() < self.weather.release_fails:
-                vm.refusals_left -= 1
-                raise ProviderError(f"the end of {vm_id} could not be asked for")
-            slow = 4 if self._random.random() < self.weather.release_slow else 1
-            vm.ends = self.spawn(self._end_soon(vm, slow * self.weather.release_s * self._random.random()))
-        await asyncio.shield(vm.ends)
+        if vm.release is None:
+            if vm.release_failures_left and self._random.random() < self.faults.release_fails:
+                vm.release_failures_left -= 1
+                raise ProviderError(f"the request to release {vm_id} failed")
+            slow = 4 if self._random.random() < self.faults.release_slow else 1
+            after_s = slow * self.faults.release_s * self._random.random()
+            vm.release = self.spawn(self._end_after(vm, after_s, "released"))
+        await asyncio.shield(vm.release)
         return vm.lease()
 
     async def describe(self, vm_id: str) -> Lease | None:
-        """The VM of this id, also when it ended."""
+        """Return the lease of a VM, also after it ended; None if it is unknown."""
         vm = self.vms.get(vm_id)
         return vm.lease() if vm else None
 
     async def leases(self) -> list[Lease]:
-        """Every VM that is not ENDED."""
+        """Return the leases of all VMs that have not ended."""
         return [vm.lease() for vm in self.alive()]
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to release."""
 
-    def plant(self, vm_id: str) -> None:
-        """A VM that is ready, and that nobody asked for in this life."""
+    def add_unknown_vm(self, vm_id: str) -> None:
+        """Add a VM that is ready but that the control plane has no record of."""
         vm = FakeVM(id=vm_id, gpu=gpus.MI300X.name, token="", started_at=self._clock.now())
         self.vms[vm_id] = vm
         self._enter(vm, Phase.READY)
         self.on_ready(vm)
 
     def alive(self) -> list[FakeVM]:
-        """The machines that are not ENDED."""
+        """Return the VMs that have not ended."""
         return [vm for vm in self.vms.values() if vm.phase is not Phase.ENDED]
 
     def bill_usd(self, vm_id: str) -> Decimal:
-        """What this VM has come to so far."""
+        """Return the cost of this VM so far."""
         vm = self.vms[vm_id]
         if vm.started_at is None:
             return Decimal(0)
@@ -189,38 +211,40 @@ class FakeProvider:
         return self.billing(vm.gpu).cost_usd(max(0.0, until - vm.started_at))
 
     def spent_usd(self) -> Decimal:
-        """What all VMs have come to so far."""
+        """Return the cost of all VMs so far."""
         return sum((self.bill_usd(vm_id) for vm_id in self.vms), Decimal(0))
 
     def end(self, vm: FakeVM, why: str) -> None:
-        """The machine is gone, now."""
+        """End the VM now."""
         if vm.phase is Phase.ENDED:
             return
         vm.ended_at = self._clock.now()
-        if vm.life is not None:
-            vm.life.cancel()
+        if vm.boot is not None:
+            vm.boot.cancel()
         vm.detail = why
         self._enter(vm, Phase.ENDED)
         self.on_end(vm)
 
     def spawn(self, coro: Coroutine[None, None, None]) -> asyncio.Task[None]:
-        """A task of the cloud's own."""
+        """Start a task that belongs to the cloud, not to the process that caused it."""
         return asyncio.get_running_loop().create_task(coro, context=self._context.copy())
 
     def _create(self, vm_id: str, gpu: str, token: str) -> FakeVM:
-        if self._random.random() < self.weather.no_capacity:
+        if self._random.random() < self.faults.no_capacity:
             raise ProviderError("no capacity")
         vm = FakeVM(id=vm_id, gpu=gpu, token=token)
         self.vms[vm_id] = vm
         self.on_create(vm)
-        vm.life = self.spawn(self._boot(vm))
-        if self._random.random() < self.weather.vanish:
-            self.spawn(self._vanish(vm, self._random.random() * self.weather.vanish_s))
+        vm.boot = self.spawn(self._boot(vm))
+        if self._random.random() < self.faults.vanish:
+            after_s = self._random.random() * self.faults.vanish_s
+            self.spawn(self._end_after(vm, after_s, "reclaimed by the cloud"))
         return vm
 
     async def _boot(self, vm: FakeVM) -> None:
-        factor = self.weather.slow_factor if self._random.random() < self.weather.slow else 1.0
-        stuck_in = self._random.randrange(len(_BOOT)) if self._random.random() < self.weather.stuck else None
+        faults = self.faults
+        factor = faults.slow_factor if self._random.random() < faults.slow else 1.0
+        stuck_in = self._random.randrange(len(_BOOT)) if self._random.random() < faults.stuck else None
         for number, (phase, seconds) in enumerate(_BOOT):
             if phase is Phase.BOOTING:
                 vm.started_at = self._clock.now()
@@ -231,13 +255,9 @@ class FakeProvider:
         self._enter(vm, Phase.READY)
         self.on_ready(vm)
 
-    async def _vanish(self, vm: FakeVM, seconds: float) -> None:
+    async def _end_after(self, vm: FakeVM, seconds: float, why: str) -> None:
         await asyncio.sleep(seconds)
-        self.end(vm, "taken back by the cloud")
-
-    async def _end_soon(self, vm: FakeVM, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-        self.end(vm, "released")
+        self.end(vm, why)
 
     @staticmethod
     def _enter(vm: FakeVM, phase: Phase) -> None:

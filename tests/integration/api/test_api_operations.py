@@ -10,12 +10,12 @@ import pytest
 
 from tests.support.api_harness import ApiHarness, Client, Exchange, parse_events, served
 from warmfront.store.records import Role
-from warmfront.testing.fake_listeners import Kernel
+from warmfront.testing.fake_listeners import FakeKernel
 
 PLACE = "/api/amd/operations"
 
 #: A kernel that keeps its VM busy for a while.
-SLOW = Kernel(key="s", work_s=60.0).source()
+SLOW = FakeKernel(key="s", work_s=60.0).source()
 
 
 async def _look(client: Client, more: str = "") -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.api_harness import ApiHarness, Client, served
-from warmfront.testing.fake_listeners import Kernel
+from warmfront.testing.fake_listeners import FakeKernel
 from warmfront.verdicts import Verdict
 
 PLACE = "/api/amd/quote?problem=leaky-relu"
@@ -99,7 +99,7 @@ def test_an_invalid_quote_request_is_rejected(query: str, field: str) -> None:
 async def test_problems_have_their_best_times(harness: ApiHarness) -> None:
     """Accepted submissions of all users count, the best time is per GPU, and `solved` is about the caller."""
     ada, bob = harness.user("ada"), harness.user("bob")
-    wrong = Kernel(key="w", verdict=Verdict.WRONG_ANSWER).source()
+    wrong = FakeKernel(key="w", verdict=Verdict.WRONG_ANSWER).source()
     await ada.submit(accept="*/*", endpoint="submit", problem="relu")
     await ada.submit(accept="*/*", endpoint="submit", problem="relu")
     await bob.submit(accept="*/*", endpoint="submit", problem="relu", solution_code=wrong)

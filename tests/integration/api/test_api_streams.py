@@ -10,7 +10,7 @@ import pytest
 from tests.support.api_harness import ApiHarness, parse_events, served
 from warmfront.errors import StoreUnavailable
 from warmfront.store.records import StoredEvent
-from warmfront.testing.fake_listeners import Kernel
+from warmfront.testing.fake_listeners import FakeKernel
 
 
 @served()
@@ -75,7 +75,7 @@ def test_an_unknown_event_id_is_rejected(seen: str) -> None:
 @served()
 async def test_a_silent_stream_sends_keep_alives(harness: ApiHarness) -> None:
     """A comment without an id is sent after every 15 s without an event."""
-    kernel = Kernel(key="slow", work_s=400).source()
+    kernel = FakeKernel(key="slow", work_s=400).source()
     began_at = harness.clock.now()
     body = (await harness.client.submit(accept="*/*", solution_code=kernel)).body
     took_s = harness.clock.now() - began_at
@@ -89,7 +89,7 @@ async def test_a_silent_stream_sends_keep_alives(harness: ApiHarness) -> None:
 @served()
 async def test_a_disconnected_client_is_released(harness: ApiHarness) -> None:
     """Its stream ends and holds no resources; the submission continues to its verdict."""
-    taken = await harness.client.submit(solution_code=Kernel(key="slow", work_s=400).source())
+    taken = await harness.client.submit(solution_code=FakeKernel(key="slow", work_s=400).source())
     place = taken.json()["urls"]["events"]
     exchange = harness.client.begin("GET", place)
     assert await exchange.next_chunk() is not None

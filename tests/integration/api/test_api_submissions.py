@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.api_harness import GOOD, ApiHarness, Client, served
 from warmfront.store.records import Role
-from warmfront.testing.fake_listeners import Kernel
+from warmfront.testing.fake_listeners import FakeKernel
 from warmfront.verdicts import Verdict
 
 
@@ -121,7 +121,7 @@ async def test_pages_list_every_submission_once(harness: ApiHarness) -> None:
 @served()
 async def test_the_list_can_be_filtered(harness: ApiHarness) -> None:
     """Filters: problem, verdict, state and endpoint."""
-    failing = Kernel(key="w", verdict=Verdict.WRONG_ANSWER).source()
+    failing = FakeKernel(key="w", verdict=Verdict.WRONG_ANSWER).source()
     await harness.client.submit(accept="*/*", problem="relu", solution_code=failing)
     await harness.client.submit(accept="*/*", problem="array-sort", endpoint="submit")
     filters = {
@@ -167,7 +167,7 @@ def test_an_invalid_filter_is_named(query: str, field: str) -> None:
 @served()
 async def test_a_running_submission_can_be_cancelled(harness: ApiHarness) -> None:
     """It ends with CANCELLED after its attempt has ended; the submission and its events are kept."""
-    taken = await harness.client.submit(solution_code=Kernel(key="long", work_s=500).source())
+    taken = await harness.client.submit(solution_code=FakeKernel(key="long", work_s=500).source())
     place = taken.json()["urls"]["self"]
     await _until_running(harness.client, place)
     answer = await harness.client.post(f"{place}/cancel")

@@ -11,14 +11,12 @@ from tests.support.world.scenario import Scenario
 def main(seed: int, size: int = 1) -> int:
     """Print the trace, and return 1 if an invariant is violated."""
     try:
-        outcome = world.simulate(seed, scenario=Scenario.of(seed, size=size), shown=sys.maxsize)
+        result = world.simulate(seed, scenario=Scenario.of(seed, size=size), shown=sys.maxsize)
     except world.Violation as violation:
         print(violation)
         return 1
-    print("\n".join(outcome.trace))
-    print(
-        f"seed {seed} ({outcome.scenario}): {outcome.steps} steps, {outcome.crashes} crashes, all is healthy"
-    )
+    print("\n".join(result.trace))
+    print(f"seed {seed} ({result.scenario}): {result.steps} steps, {result.crashes} crashes, all is healthy")
     return 0
 
 

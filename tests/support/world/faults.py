@@ -42,8 +42,8 @@ class Rates:
     error_before: float = 0.0  #: it fails without effect
     error_after: float = 0.0  #: it fails after its effect
     crash: float = 0.0  #: the control plane crashes before or after the effect
-    cut: float = 0.0  #: a stream breaks at an event
-    double: float = 0.0  #: an event is delivered twice
+    break_stream: float = 0.0  #: a stream breaks at an event
+    duplicate: float = 0.0  #: an event is delivered twice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +56,8 @@ class Fault:
     crash: When = When.NEVER
 
 
-_NONE = Fault()
-_CALM = Rates()
+_NO_FAULT = Fault()
+_ZERO_RATES = Rates()
 
 
 class Faults:
@@ -94,53 +94,53 @@ class Faults:
         """Add a step to the trace."""
         self.trace.append(f"{self._clock.now() - self._start:10.3f} {what}")
 
-    def ask(self, call: str) -> Fault:
+    def draw(self, call: str) -> Fault:
         """Decide the fault of this call."""
-        rates = self._of(call)
-        if rates is _CALM:
-            return _NONE
-        chance = self._random.random
+        rates = self._rates_for(call)
+        if rates is _ZERO_RATES:
+            return _NO_FAULT
+        draw = self._random.random
         delays = [0.0, 0.0]
-        if chance() < rates.delay:
-            delays[chance() < 0.5] = chance() * rates.delay_s
-        if chance() < rates.hang:
-            delays[chance() < 0.5] = chance() * rates.hang_s
-        draw = chance()
+        if draw() < rates.delay:
+            delays[draw() < 0.5] = draw() * rates.delay_s
+        if draw() < rates.hang:
+            delays[draw() < 0.5] = draw() * rates.hang_s
+        error_draw = draw()
         error = When.NEVER
-        if draw < rates.error_before:
+        if error_draw < rates.error_before:
             error = When.BEFORE
-        elif draw < rates.error_before + rates.error_after:
+        elif error_draw < rates.error_before + rates.error_after:
             error = When.AFTER
         crash = When.NEVER
-        if self._crashes_left and chance() < rates.crash:
+        if self._crashes_left and draw() < rates.crash:
             self._crashes_left -= 1
-            crash = When.BEFORE if chance() < 0.5 else When.AFTER
+            crash = When.BEFORE if draw() < 0.5 else When.AFTER
         return Fault(delay_before_s=delays[0], delay_after_s=delays[1], error=error, crash=crash)
 
-    def cuts(self, call: str) -> bool:
+    def breaks_stream(self, call: str) -> bool:
         """Decide whether a stream breaks here."""
-        rates = self._of(call)
-        return bool(rates.cut) and self._random.random() < rates.cut
+        rates = self._rates_for(call)
+        return bool(rates.break_stream) and self._random.random() < rates.break_stream
 
-    def doubles(self, call: str) -> bool:
+    def duplicates_event(self, call: str) -> bool:
         """Decide whether an event is delivered twice."""
-        rates = self._of(call)
-        return bool(rates.double) and self._random.random() < rates.double
+        rates = self._rates_for(call)
+        return bool(rates.duplicate) and self._random.random() < rates.duplicate
 
-    def late_s(self) -> float:
+    def timer_delay_s(self) -> float:
         """Decide by how much a timer fires late."""
-        rates = self._of("timer")
+        rates = self._rates_for("timer")
         if rates.delay and self._random.random() < rates.delay:
             return self._random.random() * rates.delay_s
         return 0.0
 
-    def _of(self, call: str) -> Rates:
+    def _rates_for(self, call: str) -> Rates:
         if self.is_quiet:
-            return _CALM
-        return self._rates.get(call.partition(".")[0], _CALM)
+            return _ZERO_RATES
+        return self._rates.get(call.partition(".")[0], _ZERO_RATES)
 
 
-class Incarnation:
+class ControlPlaneProcess:
     """One process lifetime of the control plane. After its crash none of its tasks takes another step."""
 
     def __init__(self, number: int) -> None:
@@ -157,7 +157,7 @@ class Incarnation:
             self.died.set_result(None)
 
     def spawn(self, coro: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Start a task that ends with this incarnation."""
+        """Start a task that ends with this process."""
         return asyncio.get_running_loop().create_task(coro, context=self._context.copy())
 
     async def call(self, coro: Coroutine[Any, Any, T]) -> T:
@@ -178,25 +178,25 @@ class Incarnation:
 
 
 class FaultInjector:
-    """Injects faults and crashes into every port of one incarnation, and traces every step."""
+    """Injects faults and crashes into every port of one process, and traces every step."""
 
-    def __init__(self, life: Incarnation, faults: Faults, after_step: Callable[[], None]) -> None:
-        self.life = life
+    def __init__(self, process: ControlPlaneProcess, faults: Faults, after_step: Callable[[], None]) -> None:
+        self.process = process
         self.faults = faults
         self._after_step = after_step
 
     async def before(self, call: str, detail: str, error: Callable[[str], WarmfrontError]) -> Fault:
         """Inject faults before the effect: raise, delay, or crash and never return."""
-        if not self.life.alive:
+        if not self.process.alive:
             await _forever()
-        fault = self.faults.ask(call)
-        self.faults.note(f"#{self.life.number} {call} {detail}")
+        fault = self.faults.draw(call)
+        self.faults.note(f"#{self.process.number} {call} {detail}")
         if fault.delay_before_s:
             await asyncio.sleep(fault.delay_before_s)
         if fault.crash is When.BEFORE:
             await self.crash(f"before {call} {detail}")
         if fault.error is When.BEFORE:
-            self.faults.note(f"#{self.life.number} {call} {detail} fails before its effect")
+            self.faults.note(f"#{self.process.number} {call} {detail} fails before its effect")
             raise error(f"{call} failed")
         return fault
 
@@ -210,13 +210,13 @@ class FaultInjector:
         if fault.delay_after_s:
             await asyncio.sleep(fault.delay_after_s)
         if fault.error is When.AFTER:
-            self.faults.note(f"#{self.life.number} {call} {detail} fails after its effect")
+            self.faults.note(f"#{self.process.number} {call} {detail} fails after its effect")
             raise error(f"{call} failed")
 
     async def crash(self, why: str) -> NoReturn:
-        """Crash this incarnation at this point."""
-        self.faults.note(f"#{self.life.number} CRASH {why}")
-        self.life.crash()
+        """Crash this process at this point."""
+        self.faults.note(f"#{self.process.number} CRASH {why}")
+        self.process.crash()
         await _forever()
 
 

@@ -1,4 +1,4 @@
-"""Database, provider and listeners with injected faults, as one incarnation of the service sees them."""
+"""Database, provider and listeners with injected faults, as one process of the service sees them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class FaultyDatabase:
         return await self._run("write", query, *args, **kwargs)
 
     async def close(self) -> None:
-        """Do nothing: the next incarnation continues with the same database."""
+        """Do nothing: the next process continues with the same database."""
 
     async def _run(
         self, kind: str, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
@@ -117,7 +117,7 @@ class FaultyProvider:
         return leases
 
     async def close(self) -> None:
-        """Do nothing: the cloud outlives the incarnation."""
+        """Do nothing: the cloud outlives the process."""
 
 
 class FaultyListeners:
@@ -168,7 +168,7 @@ class FaultyListeners:
         return health
 
     async def close(self) -> None:
-        """Do nothing: the VMs outlive the incarnation."""
+        """Do nothing: the VMs outlive the process."""
 
     async def _faulty(
         self, lines: AsyncIterator[AttemptEvent], call: str, detail: str
@@ -178,9 +178,9 @@ class FaultyListeners:
         async for line in lines:
             fault = await self._injector.before("line", f"{detail} line {line.seq}", VMUnreachable)
             yield line
-            if faults.doubles(call):
+            if faults.duplicates_event(call):
                 yield line
             await self._injector.after(fault, "line", f"{detail} line {line.seq}", VMUnreachable)
-            if faults.cuts(call):
+            if faults.breaks_stream(call):
                 faults.note(f"{call} {detail} breaks off")
                 return

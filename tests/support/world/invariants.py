@@ -21,7 +21,7 @@ from warmfront.store import (
 )
 from warmfront.store.records import AttemptOutcome
 from warmfront.submission import SubmissionState
-from warmfront.testing.fake_listeners import UNHEARD
+from warmfront.testing.fake_listeners import WATCHDOG_EXPIRED
 from warmfront.verdicts import KERNELS_FAULT, Endpoint, Verdict, is_terminal
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from warmfront.vm import VMInstance
 
 #: One attempt, and two retries if infrastructure loses it.
-_MOST_ATTEMPTS = 3
+_MAX_ATTEMPTS = 3
 
 
-class Watched(Protocol):
+class ObservedOrchestrator(Protocol):
     """The part of an orchestrator that is checked."""
 
     def pool(self) -> list[VMInstance]:
@@ -65,16 +65,16 @@ class Invariants:
         listeners: FakeListeners,
         database: MemoryDatabase,
         clock: Clock,
-        broken: Callable[[str], None],
+        report_violation: Callable[[str], None],
     ) -> None:
-        """Call `broken` for every violation."""
+        """Call `report_violation` for every violation."""
         self._scenario = scenario
         self._settings = scenario.settings
         self._provider = provider
         self._listeners = listeners
         self._database = database
         self._clock = clock
-        self._broken = broken
+        self._report_violation = report_violation
         self._wasted_since: float | None = None
         self.alerts = 0
         self.steps = 0
@@ -82,29 +82,31 @@ class Invariants:
 
     # After every step.
 
-    def after_step(self, orchestrator: Watched | None) -> None:
+    def after_step(self, orchestrator: ObservedOrchestrator | None) -> None:
         """Check what holds at any time; `orchestrator` is None while it starts."""
         self.steps += 1
         for overlap in self._listeners.overlaps:
-            self._broken(overlap)
+            self._report_violation(overlap)
         alive = self._provider.alive()
         if len(alive) > self._settings.max_vms + self._scenario.zombies:
-            self._broken(f"{len(alive)} VMs are alive, {self._settings.max_vms} are allowed")
+            self._report_violation(f"{len(alive)} VMs are alive, {self._settings.max_vms} are allowed")
         spent_usd = self._provider.spent_usd()
         if spent_usd > self._settings.credits_usd:
-            self._broken(f"the cloud's bill is {spent_usd}, the credits are {self._settings.credits_usd}")
+            self._report_violation(
+                f"the cloud's bill is {spent_usd}, the credits are {self._settings.credits_usd}"
+            )
         if self.alerts > 1:
-            self._broken("the budget alert was sent twice")
+            self._report_violation("the budget alert was sent twice")
         if orchestrator is None:
             self._wasted_since = None  # no decisions are made during the start
             return
         self._check_escrow(orchestrator)
         self._check_idle_vms(orchestrator)
 
-    def _check_escrow(self, orchestrator: Watched) -> None:
+    def _check_escrow(self, orchestrator: ObservedOrchestrator) -> None:
         money = orchestrator.budget_status()
         if money.spent_usd + money.reserved_usd > money.credits_usd:
-            self._broken(
+            self._report_violation(
                 f"spent {money.spent_usd} and reserved {money.reserved_usd} exceed {money.credits_usd}"
             )
         for vm in orchestrator.pool():
@@ -112,9 +114,9 @@ class Invariants:
                 continue
             bill_usd = self._provider.bill_usd(vm.id)
             if bill_usd > vm.escrow_usd:
-                self._broken(f"{vm.id} costs {bill_usd}, but {vm.escrow_usd} was reserved for it")
+                self._report_violation(f"{vm.id} costs {bill_usd}, but {vm.escrow_usd} was reserved for it")
 
-    def _check_idle_vms(self, orchestrator: Watched) -> None:
+    def _check_idle_vms(self, orchestrator: ObservedOrchestrator) -> None:
         """Check that no VM stays free while a submission waits for one."""
         free = any(vm.state.is_free for vm in orchestrator.pool())
         if not free or not self._database.count("SELECT count(*) FROM submissions WHERE state = 'QUEUED'"):
@@ -124,49 +126,53 @@ class Invariants:
         if self._wasted_since is None:
             self._wasted_since = now
         if now - self._wasted_since > self._scenario.patience_s:
-            self._broken(f"for {now - self._wasted_since:.1f} s a VM is free and a submission waits")
+            self._report_violation(
+                f"for {now - self._wasted_since:.1f} s a VM is free and a submission waits"
+            )
 
     def _on_create(self, vm: FakeVM) -> None:
         """Check that a VM is stored before it is leased, and that all reservations fit into the credits."""
         known = self._database.run(vm_queries.get, vm.id)
         if known is None or known.state.is_over:
-            self._broken(f"{vm.id} was leased before it was stored")
+            self._report_violation(f"{vm.id} was leased before it was stored")
         committed_usd = self._database.run(_committed_usd)
         if committed_usd > self._settings.credits_usd:
-            self._broken(f"with {vm.id} {committed_usd} are committed of {self._settings.credits_usd}")
+            self._report_violation(
+                f"with {vm.id} {committed_usd} are committed of {self._settings.credits_usd}"
+            )
 
     # At the end.
 
-    def at_rest(self, authors: list[Author], alive_in_pool: int) -> None:
+    def check_quiescent(self, authors: list[Author], alive_in_pool: int) -> None:
         """Check what holds when the world is quiescent."""
         for vm in self._provider.alive():
-            self._broken(f"{vm.id} is alive but not needed")
+            self._report_violation(f"{vm.id} is alive but not needed")
         if alive_in_pool:
-            self._broken(f"the orchestrator still has {alive_in_pool} VMs, and the cloud none")
+            self._report_violation(f"the orchestrator still has {alive_in_pool} VMs, and the cloud none")
         self._compare_bills()
-        by_key = {author.order.kernel.key: author for author in authors}
-        for record, key in self._database.run(_everything):
+        by_key = {author.planned.kernel.key: author for author in authors}
+        for record, key in self._database.run(_all_submissions):
             author = by_key.get(key)
             if author is None:
-                self._broken(f"{record.id} has no author")
+                self._report_violation(f"{record.id} has no author")
                 continue
             for problem in self._of_submission(record, author):
-                self._broken(f"{record.id} ({key}): {problem}")
+                self._report_violation(f"{record.id} ({key}): {problem}")
         if self._scenario.name == "calm":
             self._check_fairness(authors)
 
     def _compare_bills(self) -> None:
         for vm_id, vm in self._provider.vms.items():
-            if vm_id.startswith("zombie") and vm.detail == UNHEARD:
+            if vm_id.startswith("zombie") and vm.detail == WATCHDOG_EXPIRED:
                 continue  # it ended itself before we could see it
             bill_usd = self._provider.bill_usd(vm_id)
             written_usd = self._database.run(ledger_queries.total_of_vm, vm_id)
             if abs(bill_usd - written_usd) >= CENT / 2:
-                self._broken(
+                self._report_violation(
                     f"{vm_id} costs {bill_usd} in the provider's bill and {written_usd} in the ledger"
                 )
         if strangers := self._database.run(_billed) - set(self._provider.vms):
-            self._broken(f"the ledger has {strangers}, which the cloud does not know")
+            self._report_violation(f"the ledger has {strangers}, which the cloud does not know")
 
     def _of_submission(self, record: Submission, author: Author) -> Iterator[str]:
         if record.state is not SubmissionState.DONE:
@@ -175,8 +181,8 @@ class Invariants:
         yield from self._of_events(record, author)
         yield from self._of_attempts(record, author)
         yield from self._of_verdict(record, author)
-        if author.answered_s > self._scenario.patience_s:
-            yield f"its author waited {author.answered_s:.1f} s for the response"
+        if author.response_s > self._scenario.patience_s:
+            yield f"its author waited {author.response_s:.1f} s for the response"
 
     def _of_events(self, record: Submission, author: Author) -> Iterator[str]:
         events = self._database.run(event_queries.after, record.id, 0, 10_000)
@@ -185,14 +191,14 @@ class Invariants:
         ends = [event.status for event in events if is_terminal(event.status, Endpoint(record.endpoint))]
         if ends != [record.verdict] or events[-1].status != record.verdict:
             yield f"its verdict is {record.verdict}, its events {[event.status for event in events]}"
-        if record.id == author.submission_id and [e.fields for e in author.seen] != [
+        if record.id == author.submission_id and [e.fields for e in author.events] != [
             e.fields for e in events
         ]:
             yield "its author received other events than are stored"
 
     def _of_attempts(self, record: Submission, author: Author) -> Iterator[str]:
         tries = self._database.run(attempt_queries.of_submission, record.id)
-        if len(tries) > _MOST_ATTEMPTS:
+        if len(tries) > _MAX_ATTEMPTS:
             yield f"it had {len(tries)} attempts"
         if [attempt.number for attempt in tries] != list(range(1, len(tries) + 1)):
             yield f"its attempts are numbered {[attempt.number for attempt in tries]}"
@@ -201,7 +207,7 @@ class Invariants:
                 yield f"it was retried after {attempt.outcome}"
         if tries:
             yield from self._of_last_attempt(record, tries[-1])
-        runs = [run for run in self._listeners.runs if run.kernel.key == author.order.kernel.key]
+        runs = [run for run in self._listeners.runs if run.kernel.key == author.planned.kernel.key]
         if self._scenario.is_sound and len(runs) > 1:
             yield f"it was executed {len(runs)} times, and no VM was lost"
         if {run.attempt.id for run in runs} - {attempt.id for attempt in tries}:
@@ -216,7 +222,7 @@ class Invariants:
 
     def _of_verdict(self, record: Submission, author: Author) -> Iterator[str]:
         verdict = Verdict(str(record.verdict))
-        if verdict is author.order.verdict:
+        if verdict is author.planned.verdict:
             return
         if verdict is Verdict.CANCELLED:
             yield from self._of_cancelled(record, author)
@@ -224,14 +230,14 @@ class Invariants:
             if self._scenario.name != "poor":
                 yield "the budget was not exceeded"
         elif verdict is not Verdict.ERROR or self._scenario.is_sound:
-            yield f"its verdict is {verdict}, not {author.order.verdict}"
+            yield f"its verdict is {verdict}, not {author.planned.verdict}"
 
     def _of_cancelled(self, record: Submission, author: Author) -> Iterator[str]:
         if not author.cancelled:
             yield "no one cancelled it"
         for run in self._listeners.runs:
             late = (run.ended_at or 0.0) > (record.finished_at or 0.0)
-            if run.kernel.key == author.order.kernel.key and late:
+            if run.kernel.key == author.planned.kernel.key and late:
                 yield f"attempt {run.attempt.id} continued after it was cancelled"
 
     def _check_fairness(self, authors: list[Author]) -> None:
@@ -239,38 +245,38 @@ class Invariants:
         bound = self._settings.max_vms * self._scenario.slots + 2
         begun = {run.kernel.key: run.started_at for run in self._listeners.runs}
         for author in authors:
-            key = author.order.kernel.key
-            if author.order.owner == "flood" or key not in begun:
+            key = author.planned.kernel.key
+            if author.planned.owner == "flood" or key not in begun:
                 continue
-            admitted_at = next(event.time for event in author.seen if event.status == "XRAY")
+            admitted_at = next(event.time for event in author.events if event.status == "XRAY")
             before = [
                 other
                 for other, at in begun.items()
                 if other.startswith("flood") and admitted_at < at < begun[key]
             ]
             if len(before) > bound:
-                self._broken(f"{len(before)} submissions of the flood were started before {key}")
+                self._report_violation(f"{len(before)} submissions of the flood were started before {key}")
 
 
-def _committed_usd(c: Connection) -> Decimal:
+def _committed_usd(conn: Connection) -> Decimal:
     """Return the stored commitments: the cost of ended VMs and the reservations of the others."""
-    alive = vm_queries.live(c)
-    metered = sum((ledger_queries.total_of_vm(c, vm.id) for vm in alive), Decimal(0))
-    return ledger_queries.total_usd(c) - metered + sum((vm.escrow_usd for vm in alive), Decimal(0))
+    alive = vm_queries.live(conn)
+    metered = sum((ledger_queries.total_of_vm(conn, vm.id) for vm in alive), Decimal(0))
+    return ledger_queries.total_usd(conn) - metered + sum((vm.escrow_usd for vm in alive), Decimal(0))
 
 
-def _billed(c: Connection) -> set[str]:
+def _billed(conn: Connection) -> set[str]:
     """Return the VMs that have ledger entries."""
     rows = schema.ledger.c
-    return {vm_id for (vm_id,) in c.execute(select(rows.vm_id).where(rows.amount_usd != Decimal(0)))}
+    return {vm_id for (vm_id,) in conn.execute(select(rows.vm_id).where(rows.amount_usd != Decimal(0)))}
 
 
-def _everything(c: Connection) -> list[tuple[Submission, str]]:
+def _all_submissions(conn: Connection) -> list[tuple[Submission, str]]:
     """Return every submission with the key of its kernel."""
-    found = []
-    for (submission_id,) in c.execute(select(schema.submissions.c.id)).all():
-        record = submission_queries.get(c, submission_id)
-        source = submission_queries.source(c, submission_id)
+    pairs = []
+    for (submission_id,) in conn.execute(select(schema.submissions.c.id)).all():
+        record = submission_queries.get(conn, submission_id)
+        source = submission_queries.source(conn, submission_id)
         assert record is not None
-        found.append((record, source[0].split()[1]))
-    return found
+        pairs.append((record, source[0].split()[1]))
+    return pairs

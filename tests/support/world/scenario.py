@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from tests.support.world.faults import Rates
 from warmfront.settings import Settings
-from warmfront.testing.fake_listeners import Kernel, Reach
-from warmfront.testing.fake_provider import CLEAR, Weather
+from warmfront.testing.fake_listeners import FakeKernel, NetworkFaults
+from warmfront.testing.fake_provider import NO_FAULTS, ProviderFaults
 from warmfront.verdicts import Endpoint, Verdict
 
 if TYPE_CHECKING:
@@ -24,17 +24,17 @@ FAMILIES = ("calm", "crashing", "stormy", "worst", "poor")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
+class PlannedSubmission:
     """A submission that an author will make."""
 
     owner: str
     at_s: float
-    kernel: Kernel
+    kernel: FakeKernel
     endpoint: Endpoint
     cancel_after_s: float | None = None
-    repeats: bool = True  #: with an idempotency key: retried until there is a response
-    gives_up_s: float | None = None  #: timeout of the first request
-    reads_s: float | None = None  #: how often the author reconnects; None: only after an error
+    retries: bool = True  #: with an idempotency key: retried until there is a response
+    timeout_s: float | None = None  #: timeout of the first request
+    reconnect_s: float | None = None  #: how often the author reconnects; None: only after an error
 
     @property
     def verdict(self) -> Verdict:
@@ -56,11 +56,11 @@ class Scenario:
     """Everything that defines a world except its seed."""
 
     name: str
-    orders: tuple[Order, ...]
+    planned_submissions: tuple[PlannedSubmission, ...]
     settings: Settings
     slots: int = 1
-    weather: Weather = CLEAR
-    reach: Reach = field(default_factory=Reach)
+    provider_faults: ProviderFaults = NO_FAULTS
+    network: NetworkFaults = field(default_factory=NetworkFaults)
     rates: Mapping[str, Rates] = field(default_factory=dict)
     faulty_s: float = 0.0  #: the time when faults stop
     crashes: int = 0
@@ -76,34 +76,37 @@ class Scenario:
     @classmethod
     def of(cls, seed: int, *, size: int = 1) -> Scenario:
         """Draw the scenario of a seed; a fifth have no faults. `size` multiplies the submissions."""
-        chance = random.Random(f"scenario {seed}")  # noqa: S311 - must be reproducible
+        rng = random.Random(f"scenario {seed}")  # noqa: S311 - must be reproducible
         make = (_calm, _crashing, _stormy, _worst, _poor)[seed % len(FAMILIES)]
-        return make(chance, size)
+        return make(rng, size)
 
 
-def _calm(chance: random.Random, size: int) -> Scenario:
+def _calm(rng: random.Random, size: int) -> Scenario:
     """Draw a world without faults, in which one author floods the queue."""
     flood = tuple(
-        _order(chance, "flood", number, at_s=chance.random()) for number in range(size * chance.randint(4, 7))
+        _plan_submission(rng, "flood", number, at_s=rng.random())
+        for number in range(size * rng.randint(4, 7))
     )
     single = tuple(
-        replace(_order(chance, f"single{number}", number, at_s=5 + 60 * chance.random()), cancel_after_s=None)
-        for number in range(chance.randint(1, 2))
+        replace(
+            _plan_submission(rng, f"single{number}", number, at_s=5 + 60 * rng.random()), cancel_after_s=None
+        )
+        for number in range(rng.randint(1, 2))
     )
     return Scenario(
         name="calm",
-        orders=flood + single,
-        settings=_settings(chance),
-        slots=chance.choice((1, 1, 2)),
+        planned_submissions=flood + single,
+        settings=_settings(rng),
+        slots=rng.choice((1, 1, 2)),
     )
 
 
-def _crashing(chance: random.Random, size: int) -> Scenario:
+def _crashing(rng: random.Random, size: int) -> Scenario:
     """Draw a world in which only the control plane crashes, repeatedly."""
     return replace(
-        _calm(chance, size),
+        _calm(rng, size),
         name="crashing",
-        orders=_orders(chance, size),
+        planned_submissions=_plan_submissions(rng, size),
         rates={
             "store": Rates(delay=0.1, delay_s=0.5, crash=0.01),
             "provider": Rates(delay=0.2, crash=0.04),
@@ -113,22 +116,22 @@ def _crashing(chance: random.Random, size: int) -> Scenario:
             "examine": Rates(delay=0.2, crash=0.03),
         },
         faulty_s=400.0,
-        crashes=chance.randint(1, 3),
-        kills_at_s=tuple(200 * chance.random() for _ in range(chance.randint(0, 1))),
-        restarts_at_s=tuple(200 * chance.random() for _ in range(chance.randint(0, 1))),
-        zombies=int(chance.random() < 0.1),
-        skew_s=chance.choice((0.0, 0.0, 3.0, -3.0)),
+        crashes=rng.randint(1, 3),
+        kills_at_s=tuple(200 * rng.random() for _ in range(rng.randint(0, 1))),
+        restarts_at_s=tuple(200 * rng.random() for _ in range(rng.randint(0, 1))),
+        zombies=int(rng.random() < 0.1),
+        skew_s=rng.choice((0.0, 0.0, 3.0, -3.0)),
         patience_s=15.0,
     )
 
 
-def _stormy(chance: random.Random, size: int) -> Scenario:
+def _stormy(rng: random.Random, size: int) -> Scenario:
     """Draw a world in which cloud, VMs and store fail, but not the control plane."""
     return replace(
-        _calm(chance, size),
+        _calm(rng, size),
         name="stormy",
-        orders=_orders(chance, size),
-        weather=Weather(
+        planned_submissions=_plan_submissions(rng, size),
+        provider_faults=ProviderFaults(
             no_capacity=0.15,
             slow=0.2,
             stuck=0.1,
@@ -136,53 +139,53 @@ def _stormy(chance: random.Random, size: int) -> Scenario:
             release_slow=0.2,
             release_fails=0.3,
         ),
-        reach=Reach(outage=0.3),
+        network=NetworkFaults(outage=0.3),
         rates={
             "store": Rates(delay=0.1, delay_s=1.0, error_before=0.03),
             "provider": Rates(delay=0.2, delay_s=3.0, hang=0.03, error_before=0.05, error_after=0.05),
             "phase": Rates(delay=0.1, delay_s=3.0, error_before=0.02, error_after=0.02),
             "listener": Rates(
-                delay=0.1, hang=0.02, error_before=0.05, error_after=0.03, cut=0.05, double=0.05
+                delay=0.1, hang=0.02, error_before=0.05, error_after=0.03, break_stream=0.05, duplicate=0.05
             ),
             "line": Rates(delay=0.1),
             "examine": Rates(delay=0.2, error_before=0.05),
             "timer": Rates(delay=0.1, delay_s=0.5),
         },
         faulty_s=600.0,
-        zombies=int(chance.random() < 0.1),
-        skew_s=chance.choice((0.0, 0.0, 3.0, -3.0)),
+        zombies=int(rng.random() < 0.1),
+        skew_s=rng.choice((0.0, 0.0, 3.0, -3.0)),
         is_sound=False,
         patience_s=120.0,
     )
 
 
-def _worst(chance: random.Random, size: int) -> Scenario:
+def _worst(rng: random.Random, size: int) -> Scenario:
     """Draw a world in which everything fails."""
-    stormy = _stormy(chance, size)
+    stormy = _stormy(rng, size)
     rates = {kind: replace(rates, crash=0.01) for kind, rates in stormy.rates.items() if kind != "timer"}
     return replace(
         stormy,
         name="worst",
         rates={**stormy.rates, **rates},
-        crashes=chance.randint(1, 3),
-        kills_at_s=tuple(300 * chance.random() for _ in range(chance.randint(0, 2))),
-        restarts_at_s=tuple(300 * chance.random() for _ in range(chance.randint(0, 1))),
+        crashes=rng.randint(1, 3),
+        kills_at_s=tuple(300 * rng.random() for _ in range(rng.randint(0, 2))),
+        restarts_at_s=tuple(300 * rng.random() for _ in range(rng.randint(0, 1))),
     )
 
 
-def _poor(chance: random.Random, size: int) -> Scenario:
+def _poor(rng: random.Random, size: int) -> Scenario:
     """Draw a world in which everything fails, with credits for one or two VMs and no unknown VMs."""
-    worst = _worst(chance, size)
-    credits_usd = Decimal(chance.randint(30, 110)) / 100
+    worst = _worst(rng, size)
+    credits_usd = Decimal(rng.randint(30, 110)) / 100
     # Far more is reserved than spent, so that only a low threshold is reached.
     settings = replace(worst.settings, credits_usd=credits_usd, alert_threshold=Decimal("0.1"))
     return replace(worst, name="poor", settings=settings, zombies=0)
 
 
-def _settings(chance: random.Random) -> Settings:
+def _settings(rng: random.Random) -> Settings:
     return Settings(
-        idle_timeout_s=float(chance.choice((20, 45, 90))),
-        max_vms=chance.randint(1, 3),
+        idle_timeout_s=float(rng.choice((20, 45, 90))),
+        max_vms=rng.randint(1, 3),
         provision_timeout_s=200.0,
         task_timeout_s=120.0,
         stop_lag_s=240.0,
@@ -192,14 +195,14 @@ def _settings(chance: random.Random) -> Settings:
     )
 
 
-def _orders(chance: random.Random, size: int) -> tuple[Order, ...]:
+def _plan_submissions(rng: random.Random, size: int) -> tuple[PlannedSubmission, ...]:
     return tuple(
-        _order(chance, chance.choice(("ada", "bob", "eve")), number, at_s=120 * chance.random() ** 2)
-        for number in range(size * chance.randint(4, 8))
+        _plan_submission(rng, rng.choice(("ada", "bob", "eve")), number, at_s=120 * rng.random() ** 2)
+        for number in range(size * rng.randint(4, 8))
     )
 
 
-_FATES = (
+_VERDICTS = (
     *(None,) * 7,
     Verdict.WRONG_ANSWER,
     Verdict.RUNTIME_ERROR,
@@ -209,18 +212,18 @@ _FATES = (
 _ENDPOINTS = (*(Endpoint.SUBMIT,) * 3, Endpoint.CHECKER, Endpoint.BENCHMARK, Endpoint.XRAY)
 
 
-def _order(chance: random.Random, owner: str, number: int, *, at_s: float) -> Order:
-    return Order(
+def _plan_submission(rng: random.Random, owner: str, number: int, *, at_s: float) -> PlannedSubmission:
+    return PlannedSubmission(
         owner=owner,
         at_s=at_s,
-        kernel=Kernel(
+        kernel=FakeKernel(
             key=f"{owner}-{number}",
-            verdict=chance.choice(_FATES),
-            work_s=round(2 + 28 * chance.random() ** 2, 3),
+            verdict=rng.choice(_VERDICTS),
+            work_s=round(2 + 28 * rng.random() ** 2, 3),
         ),
-        endpoint=chance.choice(_ENDPOINTS),
-        cancel_after_s=80 * chance.random() ** 2 if chance.random() < 0.2 else None,
-        repeats=chance.random() < 0.8,
-        gives_up_s=0.5 * chance.random() if chance.random() < 0.15 else None,
-        reads_s=5 + 30 * chance.random() if chance.random() < 0.5 else None,
+        endpoint=rng.choice(_ENDPOINTS),
+        cancel_after_s=80 * rng.random() ** 2 if rng.random() < 0.2 else None,
+        retries=rng.random() < 0.8,
+        timeout_s=0.5 * rng.random() if rng.random() < 0.15 else None,
+        reconnect_s=5 + 30 * rng.random() if rng.random() < 0.5 else None,
     )

@@ -15,18 +15,18 @@ import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tests.support.world.author import Author, Orchestrates, Service
-from tests.support.world.faults import FaultInjector, Faults, Incarnation
+from tests.support.world.author import Author, OrchestratorPort, RunningService
+from tests.support.world.faults import ControlPlaneProcess, FaultInjector, Faults
 from tests.support.world.faulty_ports import FaultyDatabase, FaultyListeners, FaultyProvider
-from tests.support.world.invariants import Invariants, Watched
-from tests.support.world.scenario import Order, Scenario
+from tests.support.world.invariants import Invariants, ObservedOrchestrator
+from tests.support.world.scenario import PlannedSubmission, Scenario
 from warmfront.errors import InfrastructureError, ToolchainFailed
 from warmfront.events import Xray
 from warmfront.orchestrator.event_log import EventBus, EventLog
 from warmfront.simulate.virtual_time import VirtualClock, VirtualLoop, run_virtual
 from warmfront.store.memory_database import MemoryDatabase
 from warmfront.store.store import Store
-from warmfront.testing.fake_listeners import FakeListeners, Kernel
+from warmfront.testing.fake_listeners import FakeKernel, FakeListeners
 from warmfront.testing.fake_provider import FakeProvider
 from warmfront.verdicts import Verdict
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from warmfront.submission import Submission
 
 #: A world must become quiescent within this time after its last fault.
-_REST_WITHIN_S = 3000.0
+_QUIESCENT_WITHIN_S = 3000.0
 #: The number of trace steps in a failure message.
 _SHOWN = 60
 
@@ -49,7 +49,7 @@ class Violation(AssertionError):
     """An invariant is violated."""
 
 
-class Orchestrator(Orchestrates, Watched, Protocol):
+class WorldOrchestrator(OrchestratorPort, ObservedOrchestrator, Protocol):
     """The orchestrator as a world uses it."""
 
     async def start(self) -> None:
@@ -75,7 +75,7 @@ class Ports:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class WorldResult:
     """The result of a world."""
 
     seed: int
@@ -89,15 +89,15 @@ class Outcome:
 
 def simulate(
     seed: int,
-    build: Callable[[Ports], Orchestrator] | None = None,
+    build: Callable[[Ports], WorldOrchestrator] | None = None,
     scenario: Scenario | None = None,
     *,
     shown: int = _SHOWN,
-) -> Outcome:
+) -> WorldResult:
     """Run the world of a seed; raises `Violation` with the last steps if an invariant is violated."""
     loop = VirtualLoop()
-    world = World(seed, scenario or Scenario.of(seed), build=build or _real, loop=loop)
-    loop.timer_delay_s = world.faults.late_s
+    world = World(seed, scenario or Scenario.of(seed), build=build or _real_orchestrator, loop=loop)
+    loop.timer_delay_s = world.faults.timer_delay_s
     try:
         with _logged(world):
             run_virtual(world.run(), loop=loop)
@@ -110,14 +110,14 @@ def simulate(
         raise
     finally:
         world.database.dispose()
-    return world.outcome()
+    return world.result()
 
 
 class World:
     """All parts of one simulation."""
 
     def __init__(
-        self, seed: int, scenario: Scenario, *, build: Callable[[Ports], Orchestrator], loop: VirtualLoop
+        self, seed: int, scenario: Scenario, *, build: Callable[[Ports], WorldOrchestrator], loop: VirtualLoop
     ) -> None:
         self.seed = seed
         self.scenario = scenario
@@ -126,15 +126,15 @@ class World:
             seed, scenario.rates, clock=self.clock, until_s=scenario.faulty_s, crashes=scenario.crashes
         )
         self.database = MemoryDatabase()
-        clouds_clock = VirtualClock(loop, self.clock.now() + scenario.skew_s)
+        cloud_clock = VirtualClock(loop, self.clock.now() + scenario.skew_s)
         self.provider = FakeProvider(
-            clock=clouds_clock, seed=seed, weather=scenario.weather, slots=scenario.slots
+            clock=cloud_clock, seed=seed, faults=scenario.provider_faults, slots=scenario.slots
         )
         self.listeners = FakeListeners(
             self.provider,
             clock=self.clock,
             seed=seed,
-            reach=scenario.reach,
+            network=scenario.network,
             watchdog_s=scenario.settings.watchdog_s,
         )
         self.invariants = Invariants(
@@ -143,67 +143,69 @@ class World:
             listeners=self.listeners,
             database=self.database,
             clock=self.clock,
-            broken=self.broken,
+            report_violation=self.report_violation,
         )
-        self.authors = [self._author(order) for order in scenario.orders]
+        self.authors = [self._author(planned) for planned in scenario.planned_submissions]
         self._build = build
         self._loop = loop
-        self._chance = random.Random(f"world {seed}")  # noqa: S311 - must be reproducible
+        self._rng = random.Random(f"world {seed}")  # noqa: S311 - must be reproducible
         self._ids = itertools.count(1)
         self._failure: asyncio.Future[None] | None = None
-        self._lives = 0
-        self._life: Incarnation | None = None
-        self._service: Service | None = None
-        self._orchestrator: Orchestrator | None = None
+        self._starts = 0
+        self._process: ControlPlaneProcess | None = None
+        self._service: RunningService | None = None
+        self._orchestrator: WorldOrchestrator | None = None
         self._is_up = asyncio.Event()
 
     async def run(self) -> None:
         """Run from the first start to the end of the last VM."""
         self._failure = asyncio.get_running_loop().create_future()
-        everything = asyncio.ensure_future(self._everything())
+        everything = asyncio.ensure_future(self._run_all())
         await asyncio.wait(
             [everything, self._failure],
-            timeout=self.scenario.faulty_s + _REST_WITHIN_S,
+            timeout=self.scenario.faulty_s + _QUIESCENT_WITHIN_S,
             return_when=asyncio.FIRST_COMPLETED,
         )
         if not everything.done() and not self._failure.done():
             self._check_quiescence()
-            self.broken("it does not become quiescent")
+            self.report_violation("it does not become quiescent")
         everything.cancel()
         if self._failure.done():
             self._failure.result()
         everything.result()
 
-    def outcome(self) -> Outcome:
+    def result(self) -> WorldResult:
         """Return the result."""
-        return Outcome(
+        return WorldResult(
             seed=self.seed,
             scenario=self.scenario.name,
             steps=self.invariants.steps,
             seconds=self._loop.time(),
-            crashes=self._lives - 1,
-            verdicts=tuple(author.seen[-1].status for author in self.authors if author.seen),
+            crashes=self._starts - 1,
+            verdicts=tuple(author.events[-1].status for author in self.authors if author.events),
             trace=tuple(self.faults.trace),
         )
 
-    async def _everything(self) -> None:
+    async def _run_all(self) -> None:
         for number in range(self.scenario.zombies):
-            self.provider.plant(f"zombie{number}")
-        keeper = asyncio.ensure_future(self._keep_up())
+            self.provider.add_unknown_vm(f"zombie{number}")
+        keeper = asyncio.ensure_future(self._keep_running())
         killer = asyncio.ensure_future(self._kill())
         await asyncio.gather(*(author.live() for author in self.authors))
-        await self._until_rest()
+        await self._wait_until_quiescent()
         killer.cancel()
         self.faults.stop()
         service = await self._up()
         keeper.cancel()
         self._check_quiescence()
-        await service.life.call(self._stop())
+        await service.process.call(self._stop())
 
     def _check_quiescence(self) -> None:
-        self.invariants.at_rest(self.authors, len(self._orchestrator.pool()) if self._orchestrator else 0)
+        self.invariants.check_quiescent(
+            self.authors, len(self._orchestrator.pool()) if self._orchestrator else 0
+        )
 
-    async def _until_rest(self) -> None:
+    async def _wait_until_quiescent(self) -> None:
         """Wait until every submission has its verdict and every VM has ended."""
         waits = "SELECT count(*) FROM submissions WHERE state != 'DONE'"
         lives = "SELECT count(*) FROM vms WHERE state NOT IN ('TERMINATED', 'FAILED')"
@@ -215,26 +217,26 @@ class World:
         ):
             await asyncio.sleep(5.0)
 
-    # The incarnations of the control plane.
+    # Processes of the control plane.
 
-    async def _keep_up(self) -> None:
+    async def _keep_running(self) -> None:
         """Start the control plane, and restart it after a crash."""
         while True:
-            self._life = Incarnation(self._lives)
-            self._lives += 1
-            self.faults.note(f"#{self._life.number} START")
+            self._process = ControlPlaneProcess(self._starts)
+            self._starts += 1
+            self.faults.note(f"#{self._process.number} START")
             try:
-                await self._life.call(self._start(self._life))
+                await self._process.call(self._start(self._process))
             except (ConnectionError, InfrastructureError) as error:
-                self.faults.note(f"#{self._life.number} did not start: {error}")
-                self._life.crash()
-            await asyncio.wait([self._life.died])  # awaited directly, it would be cancelled with us
+                self.faults.note(f"#{self._process.number} did not start: {error}")
+                self._process.crash()
+            await asyncio.wait([self._process.died])  # awaited directly, it would be cancelled with us
             self._is_up.clear()
             self._orchestrator = self._service = None
-            await asyncio.sleep(0.5 + 10 * self._chance.random() ** 2)
+            await asyncio.sleep(0.5 + 10 * self._rng.random() ** 2)
 
-    async def _start(self, life: Incarnation) -> None:
-        injector = FaultInjector(life, self.faults, lambda: self.invariants.after_step(self._orchestrator))
+    async def _start(self, process: ControlPlaneProcess) -> None:
+        injector = FaultInjector(process, self.faults, lambda: self.invariants.after_step(self._orchestrator))
         bus = EventBus()
         store = Store(FaultyDatabase(self.database, injector), bus)
         log = EventLog(store, bus)
@@ -253,7 +255,7 @@ class World:
         )
         await orchestrator.start()
         self._orchestrator = orchestrator
-        self._service = Service(life=life, orchestrator=orchestrator, log=log)
+        self._service = RunningService(process=process, orchestrator=orchestrator, log=log)
         self._is_up.set()
 
     async def _stop(self) -> None:
@@ -266,33 +268,33 @@ class World:
         times += [(at, False) for at in self.scenario.restarts_at_s]
         for at_s, hard in sorted(times):
             await asyncio.sleep(max(0.0, at_s - self._loop.time()))
-            life = self._life
-            if life is None or not life.alive:
+            process = self._process
+            if process is None or not process.alive:
                 continue
             if not hard:
-                self.faults.note(f"#{life.number} STOP")
+                self.faults.note(f"#{process.number} STOP")
                 with contextlib.suppress(ConnectionError):
-                    await life.call(self._stop())
-            self.faults.note(f"#{life.number} KILL")
-            life.crash()
+                    await process.call(self._stop())
+            self.faults.note(f"#{process.number} KILL")
+            process.crash()
 
-    async def _up(self) -> Service:
-        while self._service is None or not self._service.life.alive:
+    async def _up(self) -> RunningService:
+        while self._service is None or not self._service.process.alive:
             await asyncio.sleep(0)
             await self._is_up.wait()
         return self._service
 
     # Arguments of the parts.
 
-    def _author(self, order: Order) -> Author:
+    def _author(self, planned: PlannedSubmission) -> Author:
         return Author(
-            order=order,
+            planned=planned,
             clock=self.clock,
             up=self._up,
             new_id=self._new_id,
-            complain=self.broken,
+            report_violation=self.report_violation,
             still_running=lambda key: any(run.kernel.key == key for run in self.listeners.running()),
-            chance=random.Random(f"author {self.seed} {order.kernel.key}"),  # noqa: S311 - must be reproducible
+            rng=random.Random(f"author {self.seed} {planned.kernel.key}"),  # noqa: S311 - must be reproducible
         )
 
     def _new_id(self, kind: str) -> str:
@@ -302,10 +304,10 @@ class World:
         self.faults.note(f"ALERT {facts}")
         self.invariants.alerts += 1
 
-    def broken(self, what: str) -> None:
+    def report_violation(self, what: str) -> None:
         """End the world with a violation."""
         if self._failure is not None and not self._failure.done():
-            self.faults.note(f"BROKEN {what}")
+            self.faults.note(f"VIOLATION {what}")
             self._failure.set_exception(Violation(what))
 
 
@@ -314,21 +316,21 @@ async def _xray(injector: FaultInjector, record: Submission, code: str) -> Xray:
     fault = await injector.before("xray", record.id, ToolchainFailed)
     await asyncio.sleep(0.2)
     await injector.after(fault, "xray", record.id, ToolchainFailed)
-    kernel = Kernel.read(code)
+    kernel = FakeKernel.read(code)
     fails = kernel.verdict is Verdict.COMPILE_ERROR
-    seen = kernel.key[-1] in "02468" or record.endpoint == "xray"
+    detected = kernel.key[-1] in "02468" or record.endpoint == "xray"
     return Xray(
         arch="gfx942",
         gpu="MI300X",
         compiler="simulated",
-        compiles=None if fails and not seen else not fails,
+        compiles=None if fails and not detected else not fails,
         kernels=[],
         findings=[],
         message="a simulated compile error" if fails else "",
     )
 
 
-def _real(ports: Ports) -> Orchestrator:
+def _real_orchestrator(ports: Ports) -> WorldOrchestrator:
     from warmfront.orchestrator.orchestrator import VMOrchestrator  # noqa: PLC0415 - a test may replace it
 
     return VMOrchestrator(**vars(ports))
@@ -359,4 +361,6 @@ class _TraceHandler(logging.Handler):
         self._world.faults.note(f"log: {record.getMessage()}")
         error = record.exc_info[1] if record.exc_info else None
         if error is not None and not isinstance(error, InfrastructureError):
-            self._world.broken(f"{record.getMessage()}: {''.join(traceback.format_exception(error))}")
+            self._world.report_violation(
+                f"{record.getMessage()}: {''.join(traceback.format_exception(error))}"
+            )
