@@ -1,4 +1,4 @@
-"""Event streams over HTTP: resuming, keep-alives, disconnects and slow readers."""
+"""Event streams over HTTP: resuming, keep-alive comments, disconnects and slow readers."""
 
 from __future__ import annotations
 
