@@ -1,4 +1,4 @@
-"""Values to put into a store, so that a test names only what matters to it."""
+"""Sample values for tests of the store; a test sets only the fields that matter to it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VM_READY = {"status": "VM_READY"}
 
 
 def new(submission_id: str = "s1", **changes: Any) -> NewSubmission:
-    """A submission as the API hands it over."""
+    """Return a new submission as the API creates it."""
     plain = NewSubmission(
         id=submission_id,
         owner="ada",
@@ -37,7 +37,7 @@ def new(submission_id: str = "s1", **changes: Any) -> NewSubmission:
 
 
 def queued(c: Connection, submission_id: str = "s1", /, **changes: Any) -> Submission:
-    """A stored submission that waits for a VM."""
+    """Store a submission that waits for a VM."""
     submission_queries.create(c, new(submission_id, **changes), IN_QUEUE)
     assert event_queries.admit(c, submission_id, XRAY, 1000.5)
     return found(c, submission_id)
@@ -46,7 +46,7 @@ def queued(c: Connection, submission_id: str = "s1", /, **changes: Any) -> Submi
 def begun(
     c: Connection, submission_id: str = "s1", attempt_id: str = "a1", *, cold: bool = False, number: int = 1
 ) -> AttemptRecord:
-    """An attempt of a queued submission."""
+    """Begin an attempt of a queued submission."""
     attempt = AttemptRecord(
         id=attempt_id,
         submission_id=submission_id,
@@ -61,7 +61,7 @@ def begun(
 def accepted(
     c: Connection, submission_id: str, runtime_ms: float, *, simulated: bool = True, **changes: Any
 ) -> None:
-    """A submission that went all the way."""
+    """Store a submission that was accepted."""
     queued(c, submission_id, **changes)
     begun(c, submission_id, f"a-{submission_id}")
     fields = {"status": "ACCEPTED", "avg_runtime_ms": runtime_ms, "avg_gflops": None, "simulated": simulated}
@@ -69,12 +69,12 @@ def accepted(
 
 
 def found(c: Connection, submission_id: str = "s1") -> Submission:
-    """The submission, which is there."""
+    """Return a submission that must exist."""
     record = submission_queries.get(c, submission_id)
     assert record is not None
     return record
 
 
 def event_ids(c: Connection, submission_id: str = "s1") -> list[int]:
-    """The ids in its log."""
+    """Return the event ids of a submission."""
     return [event.id for event in event_queries.after(c, submission_id, 0, 10_000)]

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from warmfront.store.store import Store
 
 
-def test_migrations_make_the_tables_that_queries_name(c: Connection) -> None:
-    """A migrated database and the metadata do not differ in any table, column or index."""
+def test_migrations_create_the_tables_of_the_schema(c: Connection) -> None:
+    """A migrated database has the same tables, columns and indexes as the metadata."""
     context = MigrationContext.configure(c, opts={"compare_type": True})
     assert compare_metadata(context, schema.metadata) == []
 
@@ -57,14 +57,14 @@ def test_a_memory_database_rolls_back() -> None:
 
 
 def test_the_newest_migration_is_the_one_that_the_code_expects(c: Connection) -> None:
-    """The head of the migrations is the schema's revision, so that an open without Alembic is right."""
+    """The head of the migrations is the schema's revision, so that opening it does not need Alembic."""
     scripts = ScriptDirectory.from_config(migrate.alembic_config(c))
     assert scripts.get_heads() == [schema.REVISION]
     assert migrate.revision(c) == schema.REVISION
 
 
-def test_an_unused_database_gets_its_tables(bare_database: Settings) -> None:
-    """The first open makes what is missing, directories too; the second finds what the first wrote."""
+def test_an_unused_database_is_created(bare_database: Settings) -> None:
+    """The first open creates directories and tables; the second finds what the first wrote."""
 
     async def scenario() -> None:
         store = await open_store(bare_database)
@@ -78,7 +78,7 @@ def test_an_unused_database_gets_its_tables(bare_database: Settings) -> None:
 
 
 def test_a_database_of_a_newer_version_is_left_alone(database: Settings) -> None:
-    """An older Warmfront refuses it and says what to do."""
+    """A database of a newer version is rejected with a hint."""
 
     async def scenario() -> None:
         store = await open_store(database)
@@ -95,8 +95,8 @@ def _set_version(c: Connection) -> None:
     c.execute(text("UPDATE alembic_version SET version_num = '9999'"))
 
 
-def test_one_service_works_on_a_database(database: Settings) -> None:
-    """A second one is told who holds it; when the first has closed, it may."""
+def test_only_one_service_uses_a_database(database: Settings) -> None:
+    """A second service gets an error that names the first, until the first has closed."""
 
     async def scenario() -> None:
         first = await open_store(database)
@@ -110,8 +110,8 @@ def test_one_service_works_on_a_database(database: Settings) -> None:
     asyncio.run(scenario())
 
 
-def test_a_command_works_beside_the_service(database: Settings) -> None:
-    """A key made by another process while the service runs is seen by the service at once."""
+def test_a_command_can_use_the_database_of_a_running_service(database: Settings) -> None:
+    """A key created by another process is visible to the running service at once."""
 
     async def scenario() -> None:
         service = await open_store(database)
@@ -124,8 +124,8 @@ def test_a_command_works_beside_the_service(database: Settings) -> None:
     asyncio.run(scenario())
 
 
-def test_a_command_may_be_the_first(bare_database: Settings) -> None:
-    """`keys create` before the service ever ran makes the tables, and leaves the database free."""
+def test_a_command_can_create_the_database(bare_database: Settings) -> None:
+    """`keys create` before the first start of the service creates the tables and holds no lock."""
 
     async def scenario() -> None:
         command = await open_store(bare_database, exclusive=False)
@@ -139,7 +139,7 @@ def test_a_command_may_be_the_first(bare_database: Settings) -> None:
 
 
 def test_a_write_is_all_or_nothing(database: Settings) -> None:
-    """A query that fails half-way leaves nothing, and its error reaches the caller."""
+    """A transaction that fails half-way is rolled back, and the caller gets its error."""
 
     async def scenario(store: Store) -> None:
         with pytest.raises(ZeroDivisionError):
@@ -156,8 +156,8 @@ def _half(c: Connection) -> None:
     raise ZeroDivisionError
 
 
-def test_a_failing_write_spares_those_beside_it(database: Settings) -> None:
-    """Of many writes that share a commit, those that fail undo themselves alone."""
+def test_a_failing_write_does_not_affect_its_group(database: Settings) -> None:
+    """Of many writes in one group commit, only those that fail are rolled back."""
 
     async def scenario(store: Store) -> None:
         await store.database.write(submission_queries.create, new("s0", idempotency_key="k"), IN_QUEUE)
@@ -182,7 +182,7 @@ def test_a_failing_write_spares_those_beside_it(database: Settings) -> None:
 
 
 def test_concurrent_events_have_no_gap(database: Settings) -> None:
-    """Many tasks that write to the same submissions at once get ids without gap or double."""
+    """Concurrent writers to the same submissions get event ids without gaps or duplicates."""
 
     async def scenario(store: Store) -> None:
         await store.database.write(queued, "s1")
@@ -205,7 +205,7 @@ def test_concurrent_events_have_no_gap(database: Settings) -> None:
 
 
 def test_a_limit_holds_under_concurrency(database: Settings) -> None:
-    """A hundred callers in two processes' worth of stores take exactly what is allowed."""
+    """A hundred callers in two stores use exactly the quota."""
 
     async def scenario(store: Store) -> None:
         beside = await open_store(database, exclusive=False)
@@ -221,7 +221,7 @@ def test_a_limit_holds_under_concurrency(database: Settings) -> None:
 
 
 def test_a_read_cannot_write(database: Settings) -> None:
-    """A query that writes fails when it is run as a read, and nothing is written."""
+    """A read transaction that writes fails, and nothing is written."""
 
     async def scenario(store: Store) -> None:
         with pytest.raises(StoreUnavailable):
@@ -232,7 +232,7 @@ def test_a_read_cannot_write(database: Settings) -> None:
 
 
 def test_a_cancelled_caller_does_not_disturb_the_rest(database: Settings) -> None:
-    """A caller that went away while its write waited changes nothing for the next."""
+    """A caller that is cancelled while its write waits does not affect the next."""
 
     async def scenario(store: Store) -> None:
         waiting = asyncio.create_task(store.database.write(mark_queries.put, "a", "b", 1.0))
@@ -246,8 +246,8 @@ def test_a_cancelled_caller_does_not_disturb_the_rest(database: Settings) -> Non
     _with_store(database, scenario)
 
 
-def test_closing_finishes_what_waits(database: Settings) -> None:
-    """Writes given before the close are committed; those after it are refused; closing again is nothing."""
+def test_closing_completes_waiting_writes(database: Settings) -> None:
+    """Writes before the close are committed, later writes are rejected, and closing twice is allowed."""
 
     async def scenario() -> None:
         store = await open_store(database)
@@ -272,8 +272,8 @@ def test_closing_finishes_what_waits(database: Settings) -> None:
     asyncio.run(scenario())
 
 
-def test_text_that_no_database_holds_is_the_callers_mistake(database: Settings) -> None:
-    """Half a surrogate pair in a source is a bad request, not a fault of the service."""
+def test_text_that_no_database_can_store_is_a_bad_request(database: Settings) -> None:
+    """Half a surrogate pair in a source is a bad request, not an internal error."""
 
     async def scenario(store: Store) -> None:
         with pytest.raises(BadRequest):
@@ -285,8 +285,8 @@ def test_text_that_no_database_holds_is_the_callers_mistake(database: Settings) 
     _with_store(database, scenario)
 
 
-def test_a_name_with_a_nul_is_nobodys(database: Settings) -> None:
-    """Asked for an id with NUL in it, SQLite has none of that name and PostgreSQL refuses; neither breaks."""
+def test_an_id_with_a_nul_is_not_found(database: Settings) -> None:
+    """An id that contains NUL is not found in SQLite and rejected by PostgreSQL; neither fails otherwise."""
 
     async def scenario(store: Store) -> None:
         if database.database_url is None:
@@ -299,8 +299,8 @@ def test_a_name_with_a_nul_is_nobodys(database: Settings) -> None:
     _with_store(database, scenario)
 
 
-def test_a_secret_is_nowhere_in_the_database(tmp_path: Path) -> None:
-    """No file of the store holds a key's secret, or any part of it that opens something."""
+def test_no_secret_is_stored(tmp_path: Path) -> None:
+    """No file of the store contains the secret of a key or a usable part of it."""
 
     async def scenario() -> str:
         store = await open_store(Settings(data_dir=tmp_path))
@@ -314,8 +314,8 @@ def test_a_secret_is_nowhere_in_the_database(tmp_path: Path) -> None:
     assert not [file for file in files if secret.encode() in file.read_bytes()]
 
 
-def test_the_database_is_its_owners_alone(tmp_path: Path) -> None:
-    """Others on the machine cannot read the file: it holds people's code."""
+def test_only_the_owner_can_read_the_database(tmp_path: Path) -> None:
+    """Other users of the machine cannot read the file, which contains users' code."""
     asyncio.run(_open_and_close(Settings(data_dir=tmp_path)))
     assert (tmp_path / "warmfront.db").stat().st_mode & 0o077 == 0
 
@@ -330,7 +330,7 @@ def test_the_database_is_its_owners_alone(tmp_path: Path) -> None:
     ],
 )
 def test_errors_do_not_show_the_password(url: str) -> None:
-    """A database that cannot be reached is named by host, without the password."""
+    """The error for an unavailable database has its host, without the password."""
     with pytest.raises(StoreUnavailable) as caught:
         asyncio.run(_open_and_close(Settings(database_url=url)))
     seen: BaseException | None = caught.value
@@ -340,7 +340,7 @@ def test_errors_do_not_show_the_password(url: str) -> None:
 
 
 def test_a_wrong_password_is_not_shown(database: Settings) -> None:
-    """A server that refuses the password is quoted without it."""
+    """The error of a server that rejects the password does not contain the password."""
     if database.database_url is None:
         asyncio.run(_open_and_close(database))  # a file has no password
         return
@@ -351,15 +351,15 @@ def test_a_wrong_password_is_not_shown(database: Settings) -> None:
 
 
 @pytest.mark.parametrize("url", [f"postgresql://u:{PASSWORD}@h:port/db", "sqlite://", "sqlite:///:memory:"])
-def test_an_address_that_cannot_be_used_is_a_bad_setting(url: str) -> None:
-    """The error names the variable and not the address."""
+def test_an_unusable_url_is_a_bad_setting(url: str) -> None:
+    """The error names the variable but not the URL."""
     with pytest.raises(BadSetting, match="WARMFRONT_DATABASE_URL") as caught:
         backend_of(Settings(database_url=url))
     assert PASSWORD not in caught.value.message
 
 
-def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
-    """A data directory below a file gives an error with its path and the variable to change."""
+def test_a_directory_that_cannot_be_created_is_named(tmp_path: Path) -> None:
+    """The error for a data directory below a file has its path and the variable to change."""
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnavailable, match="file") as caught:
         asyncio.run(_open_and_close(Settings(data_dir=tmp_path / "file" / "below")))
@@ -382,7 +382,7 @@ def _with_store(settings: Settings, scenario: Callable[[Store], Awaitable[None]]
 
 
 def test_keys_of_the_first_version_belong_to_no_team(bare_database: Settings) -> None:
-    """A database from before there were teams is migrated on both databases, and its keys open as before."""
+    """A database from before teams is migrated, and its keys remain valid."""
     backend = backend_of(bare_database)
     backend.prepare()
     engine = backend.writer()
@@ -391,7 +391,7 @@ def test_keys_of_the_first_version_belong_to_no_team(bare_database: Settings) ->
         columns = {"id": "k1", "user_name": "ada", "role": "user", "secret_sha256": "x", "created_at": 1.0}
         names = ", ".join(columns)
         values = ", ".join(f":{name}" for name in columns)
-        connection.execute(text(f"INSERT INTO api_keys ({names}) VALUES ({values})"), columns)  # noqa: S608 - ours
+        connection.execute(text(f"INSERT INTO api_keys ({names}) VALUES ({values})"), columns)  # noqa: S608 - a constant
     engine.dispose()
 
     async def scenario() -> None:

@@ -1,4 +1,4 @@
-"""What a store does when its database is full, gone, stopped, or its own process is killed."""
+"""The store when its disk is full, its database is missing or stopped, or its process is killed."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ MIB = 1024**2
 
 @pytest.fixture
 def small_disk() -> Iterator[Path]:
-    """A disk of 24 MiB, of which a file that nobody needs takes 6."""
-    # Not in pytest's own directory, which is closed to the user that PostgreSQL runs as.
+    """Mount a disk of 24 MiB with a file of 6 MiB that can be deleted."""
+    # Not in pytest's directory, which the user of PostgreSQL cannot read.
     with tempfile.TemporaryDirectory(prefix="wf-small-disk-") as directory:
         disk = Path(directory)
         disk.chmod(0o755)
@@ -50,11 +50,11 @@ def small_disk() -> Iterator[Path]:
 
 @pytest.fixture(params=KINDS)
 def on_small_disk(request: pytest.FixtureRequest, small_disk: Path) -> Iterator[Settings]:
-    """Settings with a database of each kind whose data is on the small disk."""
+    """Yield settings with a database of each kind on the small disk."""
     if request.param == "sqlite":
         yield Settings(data_dir=small_disk)
         return
-    # A server of its own: one that cannot write back what it has in memory serves no database any more.
+    # A private server: one that cannot write its pages back stops serving all databases.
     with private_postgres() as server:
         location = small_disk / "tablespace"
         location.mkdir()
@@ -64,7 +64,7 @@ def on_small_disk(request: pytest.FixtureRequest, small_disk: Path) -> Iterator[
 
 
 def test_a_full_disk_loses_nothing(on_small_disk: Settings, small_disk: Path) -> None:
-    """When it is full a write fails whole, and SQLite reads on; with room again, all is as it was."""
+    """On a full disk a write fails completely and SQLite can read; afterwards nothing is lost."""
 
     async def scenario() -> None:
         store = await open_store(on_small_disk)
@@ -81,7 +81,9 @@ def test_a_full_disk_loses_nothing(on_small_disk: Settings, small_disk: Path) ->
                 break
             stored.append(this)
         assert "Free some space" in hint
-        if on_small_disk.database_url is None:  # PostgreSQL may need room to read: it writes pages back first
+        if (
+            on_small_disk.database_url is None
+        ):  # PostgreSQL can need space to read: it writes pages back first
             assert await store.database.read(event_ids, refused) == []
 
         (small_disk / "ballast").unlink()
@@ -97,8 +99,8 @@ def test_a_full_disk_loses_nothing(on_small_disk: Settings, small_disk: Path) ->
     asyncio.run(scenario())
 
 
-def test_a_server_that_restarts_is_found_again(postgres: PostgresServer) -> None:
-    """While PostgreSQL is down every call says so; when it is back the same store works, lock and all."""
+def test_the_store_reconnects_after_a_restart_of_the_server(postgres: PostgresServer) -> None:
+    """While PostgreSQL is down every call reports it; afterwards the same store works and has its lock."""
     here = Settings(database_url=postgres.new_database(tables=True))
 
     async def scenario() -> None:
@@ -128,10 +130,10 @@ def test_a_server_that_restarts_is_found_again(postgres: PostgresServer) -> None
 
 
 @pytest.mark.parametrize("happened", [True, False])
-def test_a_commit_that_was_cut_is_told_as_it_was(
+def test_an_interrupted_commit_is_reported_correctly(
     postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch, *, happened: bool
 ) -> None:
-    """A connection that breaks within the commit: what is stored is a success, what is not is an error."""
+    """If the connection breaks during a commit, a stored write succeeds and one that is not stored fails."""
     here = Settings(database_url=postgres.new_database(tables=True))
     commit, cuts = Connection.commit, iter([True])
 
@@ -141,7 +143,7 @@ def test_a_commit_that_was_cut_is_told_as_it_was(
             pid = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
             if happened:
                 raw.commit()  # type: ignore[union-attr]  # psycopg's connection
-                raw.execute("SELECT 1")  # type: ignore[union-attr]  # so that there is something left to commit
+                raw.execute("SELECT 1")  # type: ignore[union-attr]  # leaves something to commit
             postgres.run(f"SELECT pg_terminate_backend({pid})")
         commit(connection)
 
@@ -163,7 +165,7 @@ def test_a_commit_that_was_cut_is_told_as_it_was(
 
 
 def test_connections_cut_while_idle_are_not_noticed(postgres: PostgresServer) -> None:
-    """A server that restarted between two calls fails neither the next write nor the next read."""
+    """After a restart of the server between two calls, neither the next write nor the next read fails."""
     here = Settings(database_url=postgres.new_database(tables=True))
 
     async def scenario() -> None:
@@ -180,7 +182,7 @@ def test_connections_cut_while_idle_are_not_noticed(postgres: PostgresServer) ->
 
 
 def test_a_service_that_lost_the_database_to_another_cannot_write(postgres: PostgresServer) -> None:
-    """A cut connection takes the lock with it: if another service has it now, this one writes nothing."""
+    """A broken connection loses the lock: if another service has it now, this one writes nothing."""
     here = Settings(database_url=postgres.new_database(tables=True))
 
     async def scenario() -> None:
@@ -206,8 +208,8 @@ def _cut_everyone(url: str) -> None:
         )
 
 
-def test_a_file_that_is_gone_is_not_written_to(tmp_path: Path) -> None:
-    """SQLite would write on into a file that was moved away; we say so, and go on when it is back."""
+def test_a_moved_file_is_not_written_to(tmp_path: Path) -> None:
+    """A database file that was moved away is an error, and the store continues when the file is back."""
 
     async def scenario() -> None:
         store = await open_store(Settings(data_dir=tmp_path / "data"))
@@ -224,8 +226,8 @@ def test_a_file_that_is_gone_is_not_written_to(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
-    """Some other file of that name is refused, and not a byte of it is changed."""
+def test_a_file_that_is_not_a_database_is_left_alone(tmp_path: Path) -> None:
+    """A file that is not a database is rejected and not changed."""
     file = tmp_path / "warmfront.db"
     file.write_bytes(b"a page of notes, longer than any header\n" * 50)
     before = file.read_bytes()
@@ -239,8 +241,8 @@ async def _open(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("acknowledged", [1, 150])
-def test_what_was_acknowledged_survives_a_kill(database: Settings, acknowledged: int) -> None:
-    """After `kill -9` in the middle of writing, every write that returned is there, and whole."""
+def test_acknowledged_writes_survive_a_kill(database: Settings, acknowledged: int) -> None:
+    """After `kill -9` during writes, every acknowledged write is stored completely."""
     arguments = [str(database.data_dir), *([database.database_url] if database.database_url else [])]
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.support.store_writer", *arguments],
@@ -251,16 +253,16 @@ def test_what_was_acknowledged_survives_a_kill(database: Settings, acknowledged:
     lines = [process.stdout.readline() for _ in range(acknowledged)]
     process.send_signal(signal.SIGKILL)
     rest, _ = process.communicate(timeout=60)
-    told: dict[str, int] = defaultdict(int)
+    acknowledged_ids: dict[str, int] = defaultdict(int)
     for line in [*lines, *rest.splitlines()]:
         this, _, number = line.strip().partition(" ")
-        if number.isdecimal():  # the last line may be cut
-            told[this] = max(told[this], int(number))
-    assert sum(told.values()) >= acknowledged
+        if number.isdecimal():  # the last line can be incomplete
+            acknowledged_ids[this] = max(acknowledged_ids[this], int(number))
+    assert sum(acknowledged_ids.values()) >= acknowledged
 
     async def scenario() -> None:
         store = await open_store(database)
-        for this, last in told.items():
+        for this, last in acknowledged_ids.items():
             ids = await store.database.read(event_ids, this)
             assert len(ids) >= last
         for record in await store.database.read(submission_queries.unfinished):
@@ -274,7 +276,7 @@ def test_what_was_acknowledged_survives_a_kill(database: Settings, acknowledged:
 
 
 def test_a_copy_of_the_directory_is_a_backup(tmp_path: Path) -> None:
-    """The files as they lie while the service runs open as a whole database elsewhere."""
+    """A copy of the files of a running service opens as a complete database."""
 
     async def scenario() -> None:
         store = await open_store(Settings(data_dir=tmp_path / "data"))

@@ -1,4 +1,4 @@
-"""The event log: ids without gap or double, one terminal event, and nothing from a stale writer."""
+"""The event log: ids without gaps or duplicates, one terminal event, and no events of stale attempts."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ CHECKING = {"status": "CHECKING", "total_tests": 3}
 WRONG = {"status": "WRONG_ANSWER", "message": "off by one"}
 
 
-def test_events_are_numbered_without_gap(c: Connection) -> None:
-    """Each event gets the next id, and the submission knows the last."""
+def test_events_are_numbered_without_gaps(c: Connection) -> None:
+    """Each event gets the next id, and the submission has the last one."""
     queued(c)
     numbers = [event.id for _ in range(5) if (event := event_queries.append(c, "s1", CHECKING, 1.0))]
     assert numbers == [3, 4, 5, 6, 7]
@@ -31,8 +31,8 @@ def test_events_are_numbered_without_gap(c: Connection) -> None:
     assert found(c).last_event_id == 7
 
 
-def test_events_are_read_from_where_a_client_left_off(c: Connection) -> None:
-    """After an id come those that follow it, at most as many as asked for."""
+def test_events_are_read_after_an_id(c: Connection) -> None:
+    """Reading after an id returns the following events, up to the limit."""
     queued(c)
     for _ in range(5):
         event_queries.append(c, "s1", CHECKING, 1.0)
@@ -43,8 +43,8 @@ def test_events_are_read_from_where_a_client_left_off(c: Connection) -> None:
 @pytest.mark.parametrize(
     "text", ["plain", "äöü 🌡", "nul \0 inside", "half \ud800 a pair", 'quote " and \\ and \n', "\u2028 line"]
 )
-def test_any_text_comes_back_as_it_was(c: Connection, text: str) -> None:
-    """What a program printed is kept, whatever it is, and the order of an event's fields too."""
+def test_any_text_is_stored_unchanged(c: Connection, text: str) -> None:
+    """Any program output is stored unchanged, and so is the order of an event's fields."""
     queued(c)
     fields = {"status": "CHECKED", "output": text, "a": [1, 2.5, None, True], "Z": {"b": 1, "a": 2}}
     event_queries.append(c, "s1", fields, 1.0)
@@ -53,8 +53,8 @@ def test_any_text_comes_back_as_it_was(c: Connection, text: str) -> None:
     assert list(event.fields) == ["status", "output", "a", "Z"]
 
 
-def test_only_the_lease_may_write(c: Connection) -> None:
-    """An attempt that was lost writes nothing more, event or verdict."""
+def test_only_the_live_attempt_can_write(c: Connection) -> None:
+    """A lost attempt can write neither events nor a verdict."""
     queued(c)
     begun(c)
     attempt_queries.lose(c, "a1", 1.0, "gone")
@@ -67,7 +67,7 @@ def test_only_the_lease_may_write(c: Connection) -> None:
 
 
 def test_the_first_event_of_an_attempt_makes_it_run(c: Connection) -> None:
-    """ASSIGNED becomes RUNNING with the listener's first event, and not with one of ours."""
+    """The listener's first event changes ASSIGNED to RUNNING; an event of the control plane does not."""
     queued(c)
     begun(c)
     event_queries.append(c, "s1", {"status": "VM_READY"}, 1.0)
@@ -78,7 +78,7 @@ def test_the_first_event_of_an_attempt_makes_it_run(c: Connection) -> None:
 
 
 def test_an_event_delivered_twice_is_stored_once(c: Connection) -> None:
-    """A seq that was stored already changes nothing."""
+    """A seq that is already stored changes nothing."""
     queued(c)
     begun(c)
     assert event_queries.report(c, "s1", CHECKING, 1.0, attempt_id="a1", seq=1) is not None
@@ -86,8 +86,8 @@ def test_an_event_delivered_twice_is_stored_once(c: Connection) -> None:
     assert event_ids(c) == [1, 2, 3, 4]
 
 
-def test_a_missing_event_is_a_mistake(c: Connection) -> None:
-    """A seq that leaves a gap is refused, and nothing is written."""
+def test_a_gap_is_rejected(c: Connection) -> None:
+    """A seq that leaves a gap is rejected, and nothing is written."""
     queued(c)
     begun(c)
     with pytest.raises(ValueError, match="missing"):
@@ -97,8 +97,8 @@ def test_a_missing_event_is_a_mistake(c: Connection) -> None:
     assert event_ids(c) == [1, 2, 3]
 
 
-def test_the_terminal_event_makes_the_verdict(c: Connection) -> None:
-    """Verdict, end, cost and figures are in the record, and the attempt has its outcome."""
+def test_the_terminal_event_sets_the_verdict(c: Connection) -> None:
+    """The submission gets its verdict, end, cost and figures, and the attempt its outcome."""
     queued(c)
     begun(c)
     fields = {"status": "ACCEPTED", "avg_runtime_ms": 1.5, "avg_gflops": 7.25, "simulated": True}
@@ -115,7 +115,7 @@ def test_the_terminal_event_makes_the_verdict(c: Connection) -> None:
 
 
 def test_there_is_one_verdict(c: Connection) -> None:
-    """After the terminal event nothing is added, and the verdict is not changed."""
+    """After the terminal event no event is added, and the verdict does not change."""
     queued(c)
     begun(c)
     assert event_queries.complete(c, "s1", WRONG, 1.0) is not None
@@ -126,8 +126,8 @@ def test_there_is_one_verdict(c: Connection) -> None:
     assert event_ids(c) == [1, 2, 3, 4]
 
 
-def test_a_verdict_of_ours_ends_the_attempt_too(c: Connection) -> None:
-    """A cancelled submission leaves no attempt behind that looks unfinished."""
+def test_a_control_plane_verdict_ends_the_attempt(c: Connection) -> None:
+    """Cancelling a submission ends its attempt, too."""
     queued(c)
     begun(c)
     event_queries.complete(c, "s1", {"status": "CANCELLED"}, 9.0)
@@ -136,7 +136,7 @@ def test_a_verdict_of_ours_ends_the_attempt_too(c: Connection) -> None:
 
 
 def test_a_verdict_needs_no_attempt(c: Connection) -> None:
-    """A compile error at admission ends a submission that never had a VM."""
+    """A compile error in the X-ray ends a submission that never had a VM."""
     queued(c)
     assert event_queries.complete(c, "s1", {"status": "COMPILE_ERROR"}, 9.0, cost_usd=Decimal(0)) is not None
     assert found(c).verdict == "COMPILE_ERROR"
@@ -156,8 +156,8 @@ _STEPS = st.lists(
 
 @given(steps=_STEPS)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_no_order_of_reports_breaks_the_log(c: Connection, steps: list[tuple[str, int, int]]) -> None:
-    """Whatever comes late, twice or in the wrong order: ids have no gap, and nothing follows a verdict."""
+def test_the_log_holds_for_any_order_of_reports(c: Connection, steps: list[tuple[str, int, int]]) -> None:
+    """With late, repeated and reordered reports, ids have no gaps and nothing follows a verdict."""
     this = f"s{next(_NUMBERS)}"
     queued(c, this)
     for step, number, seq in steps:
@@ -191,6 +191,6 @@ def _take(c: Connection, this: str, step: str, attempt_id: str, seq: int) -> Non
         try:
             event_queries.report(c, this, fields, 2.0, attempt_id=attempt_id, seq=seq)
         except ValueError as gap:
-            assert "missing" in str(gap)  # noqa: PT017 - a gap is one of the answers, not the point
+            assert "missing" in str(gap)  # noqa: PT017 - rejecting a gap is one of the correct results
     else:
         event_queries.complete(c, this, WRONG, 3.0, attempt_id=attempt_id)

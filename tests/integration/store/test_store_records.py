@@ -1,4 +1,4 @@
-"""VMs, ledger, keys, counters, marks and totals: what was put in comes out, exactly."""
+"""VMs, ledger, keys, counters, marks and totals are stored exactly."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ DAY_S = 86_400.0
 
 
 def entry(amount: str, **changes: object) -> LedgerEntry:
-    """An interval of `vm1`."""
+    """Return an interval of `vm1`."""
     plain = LedgerEntry(
         vm_id="vm1",
         meter=Meter.WORK,
@@ -64,8 +64,8 @@ def entry(amount: str, **changes: object) -> LedgerEntry:
     return dataclasses.replace(plain, **changes)  # type: ignore[arg-type]
 
 
-def test_a_vm_is_kept_field_by_field(c: Connection) -> None:
-    """A VM comes back as it was saved, and saving it again changes its row."""
+def test_every_field_of_a_vm_is_stored(c: Connection) -> None:
+    """A VM is read as it was saved, and saving it again updates its row."""
     vm_queries.save(c, VM)
     vm_queries.save(c, FULL)
     assert vm_queries.get(c, "vm1") == VM
@@ -77,7 +77,7 @@ def test_a_vm_is_kept_field_by_field(c: Connection) -> None:
 
 
 def test_vms_alive_are_those_whose_end_is_not_confirmed(c: Connection) -> None:
-    """One that shuts down still counts; the list of recent ones has all, the newest first."""
+    """A VM that is shutting down counts as alive; recent VMs are listed newest first."""
     for number, state in enumerate(VMState):
         vm_queries.save(c, dataclasses.replace(VM, id=str(state), state=state, created_at=float(number)))
     assert {vm.state for vm in vm_queries.live(c)} == set(VMState) - {VMState.TERMINATED, VMState.FAILED}
@@ -109,8 +109,8 @@ def test_the_ledger_adds_up_exactly(c: Connection) -> None:
     assert ledger_queries.by_meter(c) == {Meter.IDLE: Decimal("0.1"), Meter.WORK: Decimal("5.200000001")}
 
 
-def test_vms_are_told_apart_in_one_query(c: Connection) -> None:
-    """Of the VMs asked for, each has what it cost by what it did; one that cost nothing is left out."""
+def test_costs_of_several_vms_in_one_query(c: Connection) -> None:
+    """Each requested VM has its cost per meter; VMs without costs are omitted."""
     bills = [
         entry("0.5", vm_id="vm_a", meter=Meter.WORK),
         entry("0.25", vm_id="vm_a", meter=Meter.WORK),
@@ -125,7 +125,7 @@ def test_vms_are_told_apart_in_one_query(c: Connection) -> None:
 
 
 def test_an_empty_ledger_is_zero(c: Connection) -> None:
-    """Nothing spent is 0, not nothing."""
+    """The total of an empty ledger is 0."""
     assert ledger_queries.total_usd(c) == 0
     assert ledger_queries.of_owner_since(c, "ada", 0.0) == 0
     assert ledger_queries.by_day(c, 0.0) == {}
@@ -133,16 +133,16 @@ def test_an_empty_ledger_is_zero(c: Connection) -> None:
     assert ledger_queries.entries(c, "vm1") == []
 
 
-def test_simulated_dollars_are_told_apart(c: Connection) -> None:
-    """A VM that stands in for the GPU costs no real dollar; a bill without a VM does."""
+def test_simulated_dollars_are_separate(c: Connection) -> None:
+    """Simulated VMs cost no real dollars; ledger entries without a VM do."""
     vm_queries.save(c, FULL)
     ledger_queries.add(c, [entry("1", vm_id="vm2"), entry("2"), entry("4", vm_id="unknown")])
     assert ledger_queries.total_usd(c, simulated=True) == 1
     assert ledger_queries.total_usd(c, simulated=False) == 6
 
 
-def test_intervals_come_back_in_order(c: Connection) -> None:
-    """A VM's bill reads from its beginning."""
+def test_intervals_are_in_order(c: Connection) -> None:
+    """The intervals of a VM are returned in order of time."""
     first = entry("1", meter=Meter.PROVISIONING, started_at=1.0, ended_at=2.0)
     second = entry("2", started_at=2.0, ended_at=3.0, submission_id=None, owner=None)
     ledger_queries.add(c, [second, first])
@@ -150,14 +150,14 @@ def test_intervals_come_back_in_order(c: Connection) -> None:
 
 
 def test_an_interval_cannot_end_before_it_begins(c: Connection) -> None:
-    """A clock that went back is noticed, and none of the entries is written."""
+    """If the clock was set back, the entries are rejected."""
     with pytest.raises(ValueError, match="before it begins"):
         ledger_queries.add(c, [entry("1"), entry("1", started_at=2.0, ended_at=1.0)])
     assert ledger_queries.total_usd(c) == 0
 
 
-def test_less_than_a_billionth_is_not_rounded_away(c: Connection) -> None:
-    """An amount that cannot be kept exactly is refused."""
+def test_amounts_below_a_billionth_are_rejected(c: Connection) -> None:
+    """An amount that cannot be stored exactly is rejected."""
     with pytest.raises(StatementError, match="billionths"):
         ledger_queries.add(c, [entry("0.0000000001")])
 
@@ -165,7 +165,7 @@ def test_less_than_a_billionth_is_not_rounded_away(c: Connection) -> None:
 @given(nanos=st.lists(st.integers(0, 10**15), max_size=20))
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_sum_is_exact(c: Connection, nanos: list[int]) -> None:
-    """However many intervals: the database's sum is the sum of what was written."""
+    """For any number of intervals, the database's sum equals the sum of the amounts."""
     with c.begin_nested() as savepoint:
         amounts = [Decimal(nano).scaleb(-9) for nano in nanos]
         ledger_queries.add(c, [dataclasses.replace(entry("0"), amount_usd=amount) for amount in amounts])
@@ -173,8 +173,8 @@ def test_any_sum_is_exact(c: Connection, nanos: list[int]) -> None:
         savepoint.rollback()
 
 
-def test_a_key_opens_until_it_is_revoked(c: Connection) -> None:
-    """The secret finds its key; after revoking it finds nothing, and revoking again does nothing."""
+def test_a_key_is_valid_until_it_is_revoked(c: Connection) -> None:
+    """A secret finds its key until the key is revoked; revoking it again changes nothing."""
     assert key_queries.any_active(c) is False
     key, secret = key_queries.create(c, "ada", Role.OPERATOR, 5.0)
     assert secret.startswith(f"wf_{key.id}_")
@@ -188,8 +188,8 @@ def test_a_key_opens_until_it_is_revoked(c: Connection) -> None:
     assert key_queries.all_keys(c) == [dataclasses.replace(key, revoked_at=9.0)]
 
 
-def test_a_wrong_secret_opens_nothing(c: Connection) -> None:
-    """A secret that is changed, cut, of another key, or no text that a database can hold finds no key."""
+def test_a_wrong_secret_finds_no_key(c: Connection) -> None:
+    """A secret that is changed, truncated, of another key, or not storable finds no key."""
     key, secret = key_queries.create(c, "ada", Role.USER, 5.0)
     other, _ = key_queries.create(c, "bob", Role.USER, 5.0)
     changed = secret[:-1] + ("0" if secret[-1] != "0" else "1")
@@ -199,7 +199,7 @@ def test_a_wrong_secret_opens_nothing(c: Connection) -> None:
 
 
 def test_a_limit_is_counted_by_window(c: Connection) -> None:
-    """Each window gives as many as allowed and then none; users, kinds and windows do not mix."""
+    """Each window allows the limit and then nothing; users, kinds and windows are separate."""
     two, per_day = _quota("submit", 2), _quota("day", 2)
     quota_queries.consume(c, "ada", 60.0, [two])
     quota_queries.consume(c, "ada", 119.0, [two])
@@ -213,8 +213,8 @@ def test_a_limit_is_counted_by_window(c: Connection) -> None:
         quota_queries.consume(c, "ada", 120.0, [_quota("submit", 0)])
 
 
-def test_a_raised_limit_counts_on(c: Connection) -> None:
-    """What was taken stays taken when an operator allows more."""
+def test_a_raised_limit_keeps_the_count(c: Connection) -> None:
+    """When an operator raises the limit, what was used remains used."""
     quota_queries.consume(c, "ada", 0.0, [_quota("day", 1)])
     with pytest.raises(QuotaExceeded):
         quota_queries.consume(c, "ada", 0.0, [_quota("day", 1)])
@@ -227,14 +227,14 @@ def _quota(kind: str, limit: int) -> Quota:
     return Quota(kind=kind, window_s=60, limit=limit, noun="submissions per minute", variable="WARMFRONT_X")
 
 
-def test_once_is_once(c: Connection) -> None:
-    """The first who asks is told yes, and nobody after."""
+def test_a_mark_is_set_once(c: Connection) -> None:
+    """Only the first caller gets True."""
     assert [mark_queries.once(c, "alert", 1.0) for _ in range(3)] == [True, False, False]
     assert mark_queries.once(c, "other", 1.0) is True
 
 
 def test_a_value_is_remembered(c: Connection) -> None:
-    """The last value put under a name is the one that is there."""
+    """The last value stored under a name is returned."""
     assert mark_queries.get(c, "boot_s") is None
     mark_queries.put(c, "boot_s", "60", 1.0)
     mark_queries.put(c, "boot_s", "75", 2.0)
@@ -242,7 +242,7 @@ def test_a_value_is_remembered(c: Connection) -> None:
 
 
 def test_totals_count_what_a_vm_judged(c: Connection) -> None:
-    """A compile error at admission and a cancelled one are verdicts, and no completed tasks."""
+    """A compile error in the X-ray and a cancelled submission do not count as completed."""
     accepted(c, "s1", 1.0)
     queued(c, "s2")
     event_queries.complete(c, "s2", {"status": "COMPILE_ERROR"}, 1.0)
@@ -263,7 +263,7 @@ def test_totals_count_what_a_vm_judged(c: Connection) -> None:
 
 
 def test_latencies_are_from_submit_to_verdict(c: Connection) -> None:
-    """Quantiles of the last judged ones, cold and warm together or apart."""
+    """Quantiles cover the last judged submissions: all, cold starts and warm reuses."""
     assert report_queries.latencies(c)["all"].p50_s is None
     for number in range(10):
         this = f"s{number}"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def test_a_new_submission_is_stored_with_its_first_event(c: Connection) -> None:
-    """What was handed over comes back, with its code apart and event 1 in the log."""
+    """A new submission is stored with its code and event 1."""
     record, event = submission_queries.create(c, new(code="äöü 🌡", problem_def="def p(): ..."), IN_QUEUE)
     assert event is not None
     assert (event.id, event.time, event.status) == (1, 1000.0, "IN_QUEUE")
@@ -39,15 +39,15 @@ def test_a_new_submission_is_stored_with_its_first_event(c: Connection) -> None:
     assert event_queries.after(c, "s1", 0, 10) == [event]
 
 
-def test_what_is_unknown_is_none(c: Connection) -> None:
-    """A submission that nobody made is not found, not queued and not cancelled."""
+def test_an_unknown_submission(c: Connection) -> None:
+    """An unknown submission is not found, not queued and not cancelled."""
     assert submission_queries.get(c, "nobody") is None
     assert submission_queries.request_cancel(c, "nobody") is None
     assert event_queries.admit(c, "nobody", XRAY, 1.0) is None
 
 
-def test_the_same_request_again_is_the_same_submission(c: Connection) -> None:
-    """An owner who repeats an idempotency key gets the first submission, and no second event."""
+def test_a_repeated_request_returns_the_same_submission(c: Connection) -> None:
+    """An owner who repeats an idempotency key gets the first submission, without a second event."""
     first, _ = submission_queries.create(c, new("s1", idempotency_key="k"), IN_QUEUE)
     again, event = submission_queries.create(c, new("s2", idempotency_key="k", created_at=2000.0), IN_QUEUE)
     assert again == first
@@ -57,7 +57,7 @@ def test_the_same_request_again_is_the_same_submission(c: Connection) -> None:
 
 
 def test_a_key_for_another_request_is_a_conflict(c: Connection) -> None:
-    """An idempotency key stands for one request, and the error names its submission."""
+    """An idempotency key belongs to one request; the error names its submission."""
     submission_queries.create(c, new("s1", idempotency_key="k"), IN_QUEUE)
     with pytest.raises(Conflict, match="s1"):
         submission_queries.create(c, new("s2", idempotency_key="k", code="other"), IN_QUEUE)
@@ -65,7 +65,7 @@ def test_a_key_for_another_request_is_a_conflict(c: Connection) -> None:
 
 
 def test_idempotency_keys_belong_to_their_owner(c: Connection) -> None:
-    """Two users with the same key, and one without any, have submissions of their own."""
+    """Two users with the same key, and one without a key, have separate submissions."""
     submission_queries.create(c, new("s1", idempotency_key="k"), IN_QUEUE)
     for changed in (new("s2", idempotency_key="k", owner="bob"), new("s3"), new("s4")):
         _, event = submission_queries.create(c, changed, IN_QUEUE)
@@ -73,7 +73,7 @@ def test_idempotency_keys_belong_to_their_owner(c: Connection) -> None:
 
 
 def test_it_is_queued_once(c: Connection) -> None:
-    """ADMITTING goes to QUEUED, and QUEUED does not do so again."""
+    """ADMITTING changes to QUEUED once."""
     submission_queries.create(c, new(), IN_QUEUE)
     assert event_queries.admit(c, "s1", XRAY, 1.0) is not None
     assert event_queries.admit(c, "s1", XRAY, 2.0) is None
@@ -81,8 +81,8 @@ def test_it_is_queued_once(c: Connection) -> None:
     assert found(c).state is SubmissionState.QUEUED
 
 
-def test_pages_hold_every_submission_once(c: Connection) -> None:
-    """Following the cursors gives all of them, the newest first, also those of the same moment."""
+def test_pages_contain_every_submission_once(c: Connection) -> None:
+    """Following the cursors lists all submissions, newest first, also with equal times."""
     for number in range(7):
         submission_queries.create(c, new(f"s{number}", created_at=1000.0 + number // 3), IN_QUEUE)
     seen: list[str] = []
@@ -95,15 +95,15 @@ def test_pages_hold_every_submission_once(c: Connection) -> None:
     assert cursor is None
 
 
-def test_a_page_that_holds_all_has_no_next(c: Connection) -> None:
-    """With exactly as many as fit, there is no cursor to an empty page."""
+def test_a_page_with_all_items_has_no_cursor(c: Connection) -> None:
+    """If all items fit on one page, there is no cursor to an empty page."""
     submission_queries.create(c, new("s1"), IN_QUEUE)
     submission_queries.create(c, new("s2"), IN_QUEUE)
     assert submission_queries.page(c, limit=2).next_cursor is None
 
 
 def test_pages_are_filtered(c: Connection) -> None:
-    """Owner, state, verdict, problem and endpoint each narrow the list, and together too."""
+    """Owner, state, verdict, problem and endpoint filter the list, alone and together."""
     accepted(c, "s1", 1.0)
     queued(c, "s2", owner="bob")
     queued(c, "s3", problem="softmax")
@@ -121,14 +121,14 @@ def test_pages_are_filtered(c: Connection) -> None:
 
 
 @pytest.mark.parametrize("cursor", ["", "%%%", "bm90IGpzb24=", "WzEsMl0", "W10=", "eyJhIjoxfQ==", "é"])
-def test_a_forged_cursor_is_the_callers_mistake(c: Connection, cursor: str) -> None:
-    """A cursor that we did not give is a bad request, whatever is in it."""
+def test_a_forged_cursor_is_a_bad_request(c: Connection, cursor: str) -> None:
+    """Any cursor that the service did not issue is a bad request."""
     with pytest.raises(BadRequest):
         submission_queries.page(c, cursor=cursor)
 
 
 def test_unfinished_are_the_oldest_first(c: Connection) -> None:
-    """After a restart every submission without a verdict is found, in the order in which they came."""
+    """After a restart every submission without a verdict is found, oldest first."""
     accepted(c, "s1", 1.0, created_at=1.0)
     queued(c, "s2", created_at=3.0)
     submission_queries.create(c, new("s3", created_at=2.0), IN_QUEUE)
@@ -138,7 +138,7 @@ def test_unfinished_are_the_oldest_first(c: Connection) -> None:
 
 
 def test_a_users_queue_is_counted(c: Connection) -> None:
-    """Only that user's, and only those that still wait."""
+    """Only queued submissions of that user are counted."""
     queued(c, "s1")
     submission_queries.create(c, new("s2"), IN_QUEUE)
     queued(c, "s3", owner="bob")
@@ -147,8 +147,8 @@ def test_a_users_queue_is_counted(c: Connection) -> None:
     assert submission_queries.queued_by(c, "ada") == 2
 
 
-def test_cancelling_is_asked_for_until_there_is_a_verdict(c: Connection) -> None:
-    """The wish is remembered; a submission that is DONE stays as it is."""
+def test_a_cancel_request_is_stored_until_the_verdict(c: Connection) -> None:
+    """A cancel request is stored; a submission that is DONE does not change."""
     queued(c, "s1")
     cancelled = submission_queries.request_cancel(c, "s1")
     assert cancelled is not None
@@ -159,8 +159,8 @@ def test_cancelling_is_asked_for_until_there_is_a_verdict(c: Connection) -> None
     assert not done.cancel_requested
 
 
-def test_the_board_has_the_best_of_each_user(c: Connection) -> None:
-    """One row a user and GPU; simulated results apart and last; other problems and verdicts not at all."""
+def test_the_leaderboard_has_the_best_of_each_user(c: Connection) -> None:
+    """One row per user and GPU; simulated results are last; other problems and verdicts are excluded."""
     accepted(c, "slow", 9.0)
     accepted(c, "fast", 2.0)
     accepted(c, "real", 5.0, simulated=False)
@@ -175,15 +175,15 @@ def test_the_board_has_the_best_of_each_user(c: Connection) -> None:
     ]
 
 
-def test_the_board_of_one_dtype(c: Connection) -> None:
-    """Asked for one dtype, the board leaves the others out."""
+def test_the_leaderboard_of_one_dtype(c: Connection) -> None:
+    """The leaderboard of one dtype excludes the others."""
     accepted(c, "half", 1.0, dtype="float16")
     accepted(c, "single", 2.0)
     assert [row.id for row in submission_queries.best(c, "leaky-relu", dtype="float32")] == ["single"]
 
 
-def test_an_attempt_takes_the_lease_of_a_queued_submission(c: Connection) -> None:
-    """The submission is ASSIGNED to it and counts it; nobody else can begin one meanwhile."""
+def test_an_attempt_begins_on_a_queued_submission(c: Connection) -> None:
+    """The submission is ASSIGNED and counts the attempt; no other attempt can begin meanwhile."""
     queued(c)
     attempt = begun(c, cold=True)
     record = found(c)
@@ -199,8 +199,8 @@ def test_an_attempt_takes_the_lease_of_a_queued_submission(c: Connection) -> Non
     assert attempt_queries.of_submission(c, "s1")[0].cold is True
 
 
-def test_a_lost_attempt_gives_the_submission_back(c: Connection) -> None:
-    """It is QUEUED again without a lease, and what was lost says why and when."""
+def test_a_lost_attempt_requeues_the_submission(c: Connection) -> None:
+    """The submission is QUEUED again, and the lost attempt has a reason and a time."""
     queued(c)
     begun(c)
     assert attempt_queries.lose(c, "a1", 1010.0, "the VM is gone") is True
@@ -212,7 +212,7 @@ def test_a_lost_attempt_gives_the_submission_back(c: Connection) -> None:
 
 
 def test_an_attempt_is_lost_once(c: Connection) -> None:
-    """A stale report that an earlier attempt is lost does not touch the one that runs now."""
+    """A stale report about an earlier attempt does not affect the live attempt."""
     queued(c)
     begun(c)
     assert attempt_queries.lose(c, "a1", 1010.0, "gone")
@@ -224,7 +224,7 @@ def test_an_attempt_is_lost_once(c: Connection) -> None:
 
 
 def test_a_finished_attempt_cannot_be_lost(c: Connection) -> None:
-    """A verdict stands, even if the VM goes away the moment after."""
+    """A verdict does not change when the VM is lost afterwards."""
     accepted(c, "s1", 1.0)
     assert attempt_queries.lose(c, "a-s1", 2000.0, "gone") is False
     assert found(c).state is SubmissionState.DONE
