@@ -214,7 +214,7 @@ def test_unknown_vms(stack: Stack, tmp_path: Path) -> None:
         user = User(service, "frank")
         user.wait_until_all_vms_ended()
         assert [(vm["id"], vm["state"], vm["reason"]) for vm in user.vms()] == [
-            (vm_id, "FAILED", "nobody knew it")
+            (vm_id, "FAILED", "unknown to this service")
         ]
         assert not stack.cloud.droplets
 
