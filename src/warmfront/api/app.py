@@ -52,7 +52,7 @@ def create_app(service: ServiceContext) -> FastAPI:
         costs.prometheus_metrics,
         response_class=Response,
         responses={200: {"content": {prometheus.MEDIA_TYPE: {}}}, **openapi.error_responses_for()},
-        tags=["figures"],
+        tags=["operations"],
     )
     error_responses.install(app)
     openapi.install(app)

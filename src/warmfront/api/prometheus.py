@@ -42,11 +42,11 @@ class _Collector:
         yield from self._activity()
 
     def _budget(self) -> Iterator[Metric]:
-        money = self._orchestrator.budget_status()
+        budget = self._orchestrator.budget_status()
         amounts = {
-            "warmfront_spent_usd": ("Dollars spent, from the ledger.", money.spent_usd),
-            "warmfront_reserved_usd": ("What the live VMs can still cost at most.", money.reserved_usd),
-            "warmfront_credits_usd": ("Credits in dollars: the hard limit.", money.credits_usd),
+            "warmfront_spent_usd": ("Dollars spent, from the ledger.", budget.spent_usd),
+            "warmfront_reserved_usd": ("What the live VMs can still cost at most.", budget.reserved_usd),
+            "warmfront_credits_usd": ("Credits in dollars: the hard limit.", budget.credits_usd),
         }
         for name, (help_text, amount) in amounts.items():
             gauge = GaugeMetricFamily(name, help_text, labels=["simulated"])

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from warmfront.store.records import Meter, Totals
     from warmfront.vm import VMInstance
 
-router = APIRouter(tags=["figures"])
+router = APIRouter(tags=["operations"])
 
 #: The number of days in `by_day`.
 _LISTED_DAYS = 31
@@ -63,7 +63,7 @@ async def get_metrics(
         pool=dict(Counter(vm.state for vm in service.orchestrator.pool())),
         queue_length=service.orchestrator.queue_length(),
         verdicts={Verdict(name): count for name, count in totals.by_verdict.items()},
-        latencies_s=Latencies.model_validate({name: asdict(one) for name, one in latencies.items()}),
+        latencies_s=Latencies.model_validate({name: asdict(latency) for name, latency in latencies.items()}),
         costs_by_day=_daily_costs(by_day),
     )
 
@@ -72,20 +72,20 @@ async def get_metrics(
 async def get_costs(service: ServiceDep, caller: CallerDep) -> CostsResponse:
     """Return the costs by VM, by what the VMs did and by day."""
     now = service.clock.now()
-    money = service.orchestrator.budget_status()
+    budget = service.orchestrator.budget_status()
     report = await service.store.costs(
         caller.user,
         today=now - now % DAY_S,
         since=now - _LISTED_DAYS * DAY_S,
         history_since=forecasts.history_since(now),
     )
-    left_usd = max(0.0, float(money.remaining_usd))
+    left_usd = max(0.0, float(budget.remaining_usd))
     return CostsResponse(
         simulated=service.provider.simulated,
-        credits_usd=money.credits_usd,
-        total_usd=money.spent_usd,
-        reserved_usd=money.reserved_usd,
-        remaining_usd=max(Decimal(0), money.credits_usd - money.spent_usd),
+        credits_usd=budget.credits_usd,
+        total_usd=budget.spent_usd,
+        reserved_usd=budget.reserved_usd,
+        remaining_usd=max(Decimal(0), budget.credits_usd - budget.spent_usd),
         by_vm=[_vm_cost(vm, by_meter) for vm, by_meter in report.by_vm],
         by_meter=meter_costs(report.by_meter),
         by_day=_daily_costs(report.by_day),
@@ -106,12 +106,12 @@ async def prometheus_metrics(service: ServiceDep) -> Response:
 
 def headline_metrics(service: ServiceContext, totals: Totals) -> dict[str, Any]:
     """Return the fields of `MetricsResponse`. Spent and remaining are rounded so that they add up."""
-    money = service.orchestrator.budget_status()
-    spent_usd = round_to_cents(money.spent_usd)
+    budget = service.orchestrator.budget_status()
+    spent_usd = round_to_cents(budget.spent_usd)
     return {
         "total_cost_usd": spent_usd,
-        "remaining_credits_usd": round_to_cents(max(Decimal(0), money.credits_usd - spent_usd)),
-        "credits_used_pct": percent(money.spent_usd, money.credits_usd),
+        "remaining_credits_usd": round_to_cents(max(Decimal(0), budget.credits_usd - spent_usd)),
+        "credits_used_pct": percent(budget.spent_usd, budget.credits_usd),
         "tasks_completed": totals.tasks_completed,
         "cold_starts": totals.cold_starts,
         "warm_reuses": totals.warm_reuses,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from warmfront.api.context import ServiceContext
 
-router = APIRouter(tags=["figures"])
+router = APIRouter(tags=["operations"])
 
 _DAY_S = 86_400
 #: A forecast uses the last eight weeks of full days.
@@ -166,7 +166,7 @@ def _account(
     """Return the input of `warmfront.simulate.account_forecast`."""
     settings, provider = service.settings, service.provider
     arrivals_at, boots_s = history
-    money, billing = service.orchestrator.budget_status(), provider.billing(settings.default_gpu)
+    budget, billing = service.orchestrator.budget_status(), provider.billing(settings.default_gpu)
     is_measured = not provider.simulated or settings.rehearse
     boot_s = sum(boots_s) / len(boots_s) if boots_s else provider.typical_boot_s(settings.default_gpu)
     task_s = service.orchestrator.quote(settings.default_gpu, "").task_s
@@ -174,7 +174,7 @@ def _account(
     return {
         "arrivals_at": arrivals_at,
         "days": days,
-        "credits_usd": max(0.0, float(money.remaining_usd)),
+        "credits_usd": max(0.0, float(budget.remaining_usd)),
         "keep_warm": settings.keep_warm,
         "idle_timeout_s": settings.idle_timeout_s,
         "wait_value_usd_per_h": settings.wait_value_usd_per_h,

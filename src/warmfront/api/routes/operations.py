@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from warmfront.store.records import LedgerEntry, OperationsReport
     from warmfront.submission import Submission
 
-router = APIRouter(prefix="/operations", tags=["figures"])
+router = APIRouter(prefix="/operations", tags=["operations"])
 
 _HOUR_S = 3600
 _LISTED_DAYS = 31
@@ -68,7 +68,7 @@ async def get_operations(
     since = now - hours * _HOUR_S
     report = await service.store.operations(since=since, days_since=now - _LISTED_DAYS * DAY_S)
     live = {vm.id: vm for vm in service.orchestrator.pool()}
-    money = service.orchestrator.budget_status()
+    budget = service.orchestrator.budget_status()
     return OperationsResponse(
         now=now,
         since=since,
@@ -81,7 +81,7 @@ async def get_operations(
         ],
         queue=_queue(service, caller),
         lanes=_timelines(report, caller, since, now),
-        money=_credits(service, money, report, now),
+        money=_credits(service, budget, report, now),
         costs_by_day=[
             DailyMeterCosts(
                 day=day, cost_usd=sum(by_meter.values(), Decimal(0)), meters=meter_costs(by_meter)
@@ -93,7 +93,7 @@ async def get_operations(
             for owner, amount in report.by_owner.items()
             if caller.may_see(owner)
         ],
-        tasks=_task_summary(report, money),
+        tasks=_task_summary(report, budget),
         latencies_s=Latencies.model_validate(
             {name: asdict(latency) for name, latency in report.latencies.items()}
         ),
@@ -200,44 +200,44 @@ def _segment(segment: TimelineSegment, caller: Caller) -> TimelineSegmentRespons
 
 
 def _credits(
-    service: ServiceContext, money: BudgetStatus, report: OperationsReport, now: float
+    service: ServiceContext, budget: BudgetStatus, report: OperationsReport, now: float
 ) -> CreditsResponse:
     billed = [vm for vm in service.orchestrator.pool() if vm.started_at is not None]
     threshold = Decimal(str(service.settings.alert_threshold))
     rates_usd = (service.provider.billing(vm.gpu).rate_usd_per_h for vm in billed)
     return CreditsResponse(
-        credits_usd=money.credits_usd,
-        spent_usd=money.spent_usd,
-        reserved_usd=money.reserved_usd,
-        remaining_usd=max(Decimal(0), money.remaining_usd),
+        credits_usd=budget.credits_usd,
+        spent_usd=budget.spent_usd,
+        reserved_usd=budget.reserved_usd,
+        remaining_usd=max(Decimal(0), budget.remaining_usd),
         burn_usd_per_h=sum(rates_usd, start=Decimal(0)),
-        alert_at_usd=money.credits_usd * (1 - threshold),
-        alerted=money.alert_sent,
-        burn_down=_burn_down(report, money, now),
+        alert_at_usd=budget.credits_usd * (1 - threshold),
+        alerted=budget.alert_sent,
+        burn_down=_burn_down(report, budget, now),
     )
 
 
-def _burn_down(report: OperationsReport, money: BudgetStatus, now: float) -> list[BurnDownPoint]:
+def _burn_down(report: OperationsReport, budget: BudgetStatus, now: float) -> list[BurnDownPoint]:
     """Return the remaining credits before the first billed hour and at the end of every billed hour."""
     by_hour = report.by_hour
     billed_before_usd = report.billed_usd - sum(by_hour.values(), Decimal(0))
-    left_usd = money.credits_usd - billed_before_usd
+    left_usd = budget.credits_usd - billed_before_usd
     points = [(hour_end - _HOUR_S, left_usd) for hour_end in list(by_hour)[:1]]
     for hour_end, amount in by_hour.items():
         left_usd -= amount
         points.append((min(hour_end, now), left_usd))
-    points.append((now, money.remaining_usd))
+    points.append((now, budget.remaining_usd))
     return [BurnDownPoint(time=at, remaining_usd=max(Decimal(0), left)) for at, left in points]
 
 
-def _task_summary(report: OperationsReport, money: BudgetStatus) -> TaskSummary:
+def _task_summary(report: OperationsReport, budget: BudgetStatus) -> TaskSummary:
     totals, costs = report.totals, report.task_costs_usd
     completed = totals.tasks_completed
     return TaskSummary(
         completed=completed,
         cold_starts=totals.cold_starts,
         warm_reuses=totals.warm_reuses,
-        cost_usd=money.spent_usd / completed if completed else None,
+        cost_usd=budget.spent_usd / completed if completed else None,
         cold_cost_usd=costs.get(True),
         warm_cost_usd=costs.get(False),
     )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from warmfront.store.records import RunningAttempt
     from warmfront.vm import VMInstance
 
-router = APIRouter(tags=["figures"])
+router = APIRouter(tags=["operations"])
 
 
 @router.get("/vms", responses=error_responses_for())
