@@ -1,7 +1,7 @@
-"""The page in Chromium: what the first view loads, when it can be used, and whether 2,000 samples stutter.
+"""Measure the page in Chromium: size of the first view, time to interactive, and dropped frames.
 
-Time and frames are shown beside those of an empty page in the same browser, so that a busy machine hits both
-alike. `python -m bench.page serve DIRECTORY` is the service that streams the samples.
+Time and frames are compared with an empty page in the same browser, so that load affects both alike.
+`python -m bench.page serve DIRECTORY` runs the service that streams the samples.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FRAME_MS = 1000 / 60
 
 _EMPTY = b"<!doctype html><html lang=en><title>Empty</title>"
 
-#: Counts the frames that were due and did not come, until told to stop.
+#: Records the time between frames until `frames_ms` is called.
 _COUNT = """() => {
     const gaps = [];
     let last = performance.now();
@@ -58,7 +58,7 @@ _COUNT = """() => {
     requestAnimationFrame(next);
     window.frames_ms = () => { window.stopped = true; return gaps; };
 }"""
-#: Returns when the browser has had a moment with nothing to do.
+#: Resolves when the browser is idle.
 _IDLE = "() => new Promise((resolve) => requestIdleCallback(() => resolve(true)))"
 
 
@@ -66,7 +66,7 @@ class Sampling(Nodding):
     """Listeners that time twenty cases with a hundred samples each."""
 
     async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
-        """Every event of a benchmark."""
+        """Yield every event of a benchmark."""
         del vm, attempt
         for seq, fields in enumerate(_benchmark(), 1):
             await asyncio.sleep(PAUSE_S)
@@ -104,7 +104,7 @@ def _timing(number: int, chance: random.Random) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def streaming() -> Iterator[str]:
-    """The address of a service whose benchmarks are `Sampling`'s."""
+    """Run a service whose benchmarks are those of `Sampling`, and yield its address."""
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen(
             [sys.executable, "-m", "bench.page", "serve", folder], stdout=subprocess.PIPE, text=True
@@ -119,14 +119,16 @@ def streaming() -> Iterator[str]:
 
 @contextlib.contextmanager
 def empty_page() -> Iterator[str]:
-    """The address of a page with nothing on it."""
+    """Serve an empty page and yield its address."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
             self.end_headers()
-            with contextlib.suppress(ConnectionError):  # a browser that asked for an icon and left
+            with contextlib.suppress(
+                ConnectionError
+            ):  # the browser closed the connection after requesting an icon
                 self.wfile.write(_EMPTY)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
@@ -140,14 +142,14 @@ def empty_page() -> Iterator[str]:
 
 @contextlib.contextmanager
 def fresh(browser: Browser) -> Iterator[Page]:
-    """A page with nothing in its cache."""
+    """Open a page with an empty cache."""
     context = browser.new_context(viewport=DESKTOP)
     yield context.new_page()
     context.close()
 
 
 def first_view(browser: Browser, url: str) -> None:
-    """Bytes as they came over the wire, by kind."""
+    """Print the transferred bytes of the first view, by kind."""
     sizes: dict[str, int] = {}
     with fresh(browser) as page:
         page.goto(url, wait_until="networkidle")
@@ -165,7 +167,7 @@ def first_view(browser: Browser, url: str) -> None:
 
 
 def interactive(browser: Browser, url: str, nothing: str) -> None:
-    """From the address to a page that is drawn and has nothing left to do, in turns with an empty one."""
+    """Measure the time until the first view is drawn and idle, alternating with an empty page."""
 
     def ours() -> None:
         with fresh(browser) as page:
@@ -185,13 +187,13 @@ def interactive(browser: Browser, url: str, nothing: str) -> None:
 
 
 def frames(browser: Browser, url: str, nothing: str) -> None:
-    """Frames that were due while the samples came in and were not drawn."""
+    """Count the frames dropped while the samples are streamed."""
     with fresh(browser) as page:
         page.goto(f"{url}/problems/leaky-relu")
         expect(page.locator(".cm-content")).to_contain_text("solution")
         page.get_by_role("button", name=re.compile("^Benchmark")).click()
         page.evaluate(_COUNT)
-        expect(page.get_by_test_id("outcome")).to_have_attribute("data-status", "BENCHMARKED")
+        expect(page.get_by_test_id("run-status")).to_have_attribute("data-status", "BENCHMARKED")
         streamed: list[float] = page.evaluate("window.frames_ms()")
     with fresh(browser) as page:
         page.goto(nothing)
@@ -204,7 +206,7 @@ def frames(browser: Browser, url: str, nothing: str) -> None:
 
 
 def main() -> None:
-    """Measure each."""
+    """Run all measurements."""
     with streaming() as url, empty_page() as nothing, chromium() as browser:
         first_view(browser, url)
         interactive(browser, url, nothing)
