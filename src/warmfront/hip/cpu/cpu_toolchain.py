@@ -119,7 +119,7 @@ class CpuToolchain:
 
     @property
     def is_built(self) -> bool:
-        """Whether headers and worker are in the cache, the bug finder's too."""
+        """Whether headers and guest are in the cache, for the checked build as well."""
         return self._entry.is_dir() and self._compiler.is_ready and self.checked_build.is_built
 
     @property

@@ -32,7 +32,7 @@ class HostCompiler:
     reason: str = "it was requested"  #: why this one is used, to be displayed
     identity: str  #: differs between compilers and versions; a part of cache keys
     #: To link the guest, after its objects.
-    worker_flags: tuple[str, ...] = ("-ldl", "-lpthread")
+    guest_flags: tuple[str, ...] = ("-ldl", "-lpthread")
     #: Why the checked build is not possible with it; None if it can be tried.
     checked_build_error: str | None = None
 

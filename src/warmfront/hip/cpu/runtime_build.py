@@ -44,7 +44,7 @@ def build_runtime(
     compiler.prepare()
     with ThreadPoolExecutor() as pool:
         list(pool.map(run_compiler, jobs))
-    run_compiler([compiler.command, "-rdynamic", *objects, "-o", into / "guest", *compiler.worker_flags])
+    run_compiler([compiler.command, "-rdynamic", *objects, "-o", into / "guest", *compiler.guest_flags])
     for built in objects:
         built.unlink()
 

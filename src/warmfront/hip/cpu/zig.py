@@ -128,7 +128,7 @@ def find_zig_compiler(wheel: Path, cache_dir: Path) -> ZigCompiler:
         identity=key,
         # The guest contains the whole C++ library and exports it. A submission is linked without it, so that
         # the guest can catch what the submission throws.
-        worker_flags=(
+        guest_flags=(
             "-no-pie",
             str(folder / "lib" / _C_STARTUP),
             f"-Wl,--whole-archive,{folder}/lib/libc++.a,--no-whole-archive",

@@ -260,9 +260,9 @@ void map_launch(const Worker& worker, const Launch& launch) {
   Places& p = places();
   know_library(p.library, reinterpret_cast<const void*>(launch.threads));
   p.regions.clear();
-  for (const Found& found : live_allocations()) {
-    Extent extent{found.begin, found.begin + found.allocation.bytes};
-    const auto limit = p.limits.find(found.begin);
+  for (const AllocationRange& range : live_allocations()) {
+    Extent extent{range.begin, range.begin + range.allocation.bytes};
+    const auto limit = p.limits.find(range.begin);
     if (limit != p.limits.end() && limit->second.end <= extent.end) extent = limit->second;
     p.regions.push_back({extent.begin, extent.end, Space::kGlobal, nullptr, nullptr});
   }
@@ -344,8 +344,8 @@ void report_invalid_access(uintptr_t address, size_t bytes, bool write, uint32_t
 
 extern "C" void hipcpu_limit(const void* pointer, size_t bytes) {
   using namespace hipcpu;
-  Found found;
-  if (!find_allocation(pointer, &found)) return;
+  AllocationRange range;
+  if (!find_allocation(pointer, &range)) return;
   const auto begin = reinterpret_cast<uintptr_t>(pointer);
-  checks::places().limits[found.begin] = {begin, begin + bytes};
+  checks::places().limits[range.begin] = {begin, begin + bytes};
 }

@@ -15,7 +15,7 @@ struct Release {
   uint32_t time;
 };
 
-struct Meetingplace {
+struct SyncHistory {
   std::vector<Release> blocks;
   std::vector<Release> threads;  // threads of the running block
   uint32_t acquired_by = 0;      // the block that has acquired `blocks`
@@ -23,7 +23,7 @@ struct Meetingplace {
 };
 
 struct Order {
-  std::unordered_map<uintptr_t, Meetingplace> addresses;
+  std::unordered_map<uintptr_t, SyncHistory> addresses;
   // For each block, the time until which its accesses happen before those of the running block.
   std::unordered_map<uint32_t, uint32_t> known_blocks;
   // The same for threads of one block, by (observer, thread).
@@ -44,7 +44,7 @@ void note(std::vector<Release>& releases, uint32_t who) {
   releases.push_back({who, now.time});
 }
 
-void synchronize_blocks(Meetingplace& place) {
+void synchronize_blocks(SyncHistory& place) {
   if (place.acquired_by != now.serial) {
     place.acquired_by = now.serial;
     for (const Release& release : place.blocks) {
@@ -58,7 +58,7 @@ void synchronize_blocks(Meetingplace& place) {
     place.blocks.push_back({now.serial, now.time});
 }
 
-void synchronize_threads(Meetingplace& place) {
+void synchronize_threads(SyncHistory& place) {
   if (place.threads_of != now.serial) {
     place.threads.clear();
     place.threads_of = now.serial;
@@ -71,7 +71,7 @@ void synchronize_threads(Meetingplace& place) {
 }  // namespace
 
 void synchronize(uintptr_t address, unsigned flags) {
-  Meetingplace& place = order().addresses[address];
+  SyncHistory& place = order().addresses[address];
   synchronize_blocks(place);
   if (flags & kLock) synchronize_threads(place);
 }

@@ -86,7 +86,7 @@ hipError_t allocate(void** pointer, size_t bytes, Home home, unsigned flags) {
   return hipSuccess;
 }
 
-void keep_out_of_reach(Heap& h, uintptr_t begin, const Allocation& allocation) {
+void quarantine(Heap& h, uintptr_t begin, const Allocation& allocation) {
   // The pages are returned to the system at once; only the addresses stay reserved.
   madvise(allocation.mapping, allocation.mapping_bytes, MADV_DONTNEED);
   mprotect(allocation.mapping, allocation.mapping_bytes, PROT_NONE);
@@ -103,12 +103,12 @@ hipError_t release(void* pointer, bool host) {
   if (!pointer) return hipSuccess;
   Heap& h = heap();
   const std::lock_guard lock(h.mutex);
-  const auto found = h.live.find(reinterpret_cast<uintptr_t>(pointer));
-  if (found == h.live.end() || found->second.home == Home::kRegistered) return hipErrorInvalidValue;
-  if ((found->second.home == Home::kPinned) != host) return hipErrorInvalidValue;
-  h.used_bytes -= found->second.bytes;
-  keep_out_of_reach(h, found->first, found->second);
-  h.live.erase(found);
+  const auto entry = h.live.find(reinterpret_cast<uintptr_t>(pointer));
+  if (entry == h.live.end() || entry->second.home == Home::kRegistered) return hipErrorInvalidValue;
+  if ((entry->second.home == Home::kPinned) != host) return hipErrorInvalidValue;
+  h.used_bytes -= entry->second.bytes;
+  quarantine(h, entry->first, entry->second);
+  h.live.erase(entry);
   return hipSuccess;
 }
 
@@ -130,29 +130,29 @@ Neighbour beside(const std::map<uintptr_t, Allocation>& map, uintptr_t address) 
 
 }  // namespace
 
-std::vector<Found> live_allocations() {
+std::vector<AllocationRange> live_allocations() {
   Heap& h = heap();
   const std::lock_guard lock(h.mutex);
-  std::vector<Found> all;
+  std::vector<AllocationRange> all;
   for (const auto& [begin, allocation] : h.live) all.push_back({begin, allocation});
   return all;
 }
 
-bool find_allocation(const void* pointer, Found* found) {
+bool find_allocation(const void* pointer, AllocationRange* range) {
   Heap& h = heap();
   const std::lock_guard lock(h.mutex);
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   const auto* before = at_or_before(h.live, address);
   if (!before || address - before->first > before->second.bytes) return false;
-  *found = {before->first, before->second};
+  *range = {before->first, before->second};
   return true;
 }
 
 bool is_within(const void* pointer, size_t bytes) {
-  Found found;
-  if (!find_allocation(pointer, &found)) return true;
-  const size_t offset = reinterpret_cast<uintptr_t>(pointer) - found.begin;
-  return bytes <= found.allocation.bytes - offset;
+  AllocationRange range;
+  if (!find_allocation(pointer, &range)) return true;
+  const size_t offset = reinterpret_cast<uintptr_t>(pointer) - range.begin;
+  return bytes <= range.allocation.bytes - offset;
 }
 
 Neighbour neighbour_of(uintptr_t address) {
@@ -235,25 +235,25 @@ hipError_t hipHostRegister(void* pointer, size_t bytes, unsigned flags) {
 hipError_t hipHostUnregister(void* pointer) {
   Heap& h = heap();
   const std::lock_guard lock(h.mutex);
-  const auto found = h.live.find(reinterpret_cast<uintptr_t>(pointer));
-  if (found == h.live.end() || found->second.home != Home::kRegistered)
+  const auto entry = h.live.find(reinterpret_cast<uintptr_t>(pointer));
+  if (entry == h.live.end() || entry->second.home != Home::kRegistered)
     return set_last_error(hipErrorHostMemoryNotRegistered);
-  h.live.erase(found);
+  h.live.erase(entry);
   return hipSuccess;
 }
 
 hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned) {
-  Found found;
-  if (!device || !find_allocation(host, &found) || found.allocation.home == Home::kDevice)
+  AllocationRange range;
+  if (!device || !find_allocation(host, &range) || range.allocation.home == Home::kDevice)
     return set_last_error(hipErrorInvalidValue);
   *device = host;
   return hipSuccess;
 }
 
 hipError_t hipHostGetFlags(unsigned* flags, void* host) {
-  Found found;
-  if (!flags || !find_allocation(host, &found)) return set_last_error(hipErrorInvalidValue);
-  *flags = found.allocation.flags;
+  AllocationRange range;
+  if (!flags || !find_allocation(host, &range)) return set_last_error(hipErrorInvalidValue);
+  *flags = range.allocation.flags;
   return hipSuccess;
 }
 
@@ -268,17 +268,17 @@ hipError_t hipMemGetInfo(size_t* free, size_t* total) {
 
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
   if (!attributes || !pointer) return set_last_error(hipErrorInvalidValue);
-  Found found;
+  AllocationRange range;
   *attributes = {};
-  if (!find_allocation(pointer, &found)) return hipSuccess;  // hipMemoryTypeUnregistered
-  const Home home = found.allocation.home;
+  if (!find_allocation(pointer, &range)) return hipSuccess;  // hipMemoryTypeUnregistered
+  const Home home = range.allocation.home;
   attributes->type = home == Home::kDevice    ? hipMemoryTypeDevice
                      : home == Home::kManaged ? hipMemoryTypeManaged
                                               : hipMemoryTypeHost;
   attributes->devicePointer = const_cast<void*>(pointer);
   attributes->hostPointer = home == Home::kDevice ? nullptr : const_cast<void*>(pointer);
   attributes->isManaged = home == Home::kManaged;
-  attributes->allocationFlags = found.allocation.flags;
+  attributes->allocationFlags = range.allocation.flags;
   return hipSuccess;
 }
 

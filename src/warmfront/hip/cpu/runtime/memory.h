@@ -17,16 +17,16 @@ struct Allocation {
   unsigned flags;
 };
 
-struct Found {
+struct AllocationRange {
   uintptr_t begin;
   Allocation allocation;
 };
 
 // Every allocation that has not been freed, sorted by address.
-std::vector<Found> live_allocations();
+std::vector<AllocationRange> live_allocations();
 
 // Finds the allocation that `pointer` points into, or to the end of.
-bool find_allocation(const void* pointer, Found* found);
+bool find_allocation(const void* pointer, AllocationRange* range);
 
 // Whether `bytes` from `pointer` on are within one allocation; true for memory that HIP did not allocate.
 bool is_within(const void* pointer, size_t bytes);
