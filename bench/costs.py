@@ -1,7 +1,7 @@
 """The figures and pictures of docs/costs.md: what tasks cost with each policy, and how long the credits last.
 
 Everything is replayed through the real orchestrator; the dollars are its ledger's. With --write the page's
-table and its two pictures are made anew; without, the table is printed.
+table and its two pictures are replaced; without it, the table is printed.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ ACCOUNT = Account(
 
 
 def row(per_day: float, keep_warm: str) -> str:
-    """A line of the table."""
-    (told,) = forecasts(replace(ACCOUNT, keep_warm=keep_warm), [per_day])
-    month, lasts = told["month_usd"], told["lasts_days"]
+    """Return a row of the table."""
+    (forecast,) = forecasts(replace(ACCOUNT, keep_warm=keep_warm), [per_day])
+    month, lasts = forecast["month_usd"], forecast["lasts_days"]
     return (
         f"| {per_day:g} | {keep_warm} | ${month['mid']:,.0f} | ${month['low']:,.0f} to ${month['high']:,.0f} "
         f"| {lasts['mid']:,.0f} days | {lasts['low']:,.0f} to {lasts['high']:,.0f} "
-        f"| {told['wait_mean_s']:.0f} s |"
+        f"| {forecast['wait_mean_s']:.0f} s |"
     )
 
 
@@ -85,13 +85,13 @@ def pictures() -> tuple[str, str]:
     )
     note = f"{arrivals_s.size:,} tasks in four weeks of working days; waiting at ${_WAIT_USD_PER_H:g} an hour"
     return (
-        charts.cost_chart(rows, "What fifty tasks a day cost", note),
+        charts.cost_chart(rows, "What fifty tasks per day cost", note),
         charts.timeline_chart(rows, arrivals_s.tolist(), _SHOWN_S, "What the VM does on one of these days"),
     )
 
 
 def main() -> None:
-    """Print the table, or make the page anew."""
+    """Print the table, or replace it in the page."""
     made = table()
     if "--write" not in sys.argv[1:]:
         print(made)

@@ -41,7 +41,7 @@ class Deciding(VMOrchestrator):
         self._tasks.spawn = _discard  # type: ignore[method-assign,assignment]  # decisions are not executed
 
     def fill(self, vms: int, waiting: int) -> None:
-        """So many VMs, all free, and so many who wait."""
+        """Fill the pool with free VMs and the queue with submissions."""
         now = self._clock.now()
         for number in range(vms):
             vm = VMInstance(
@@ -59,7 +59,7 @@ class Deciding(VMOrchestrator):
             self.enqueue(number)
 
     def enqueue(self, number: int) -> None:
-        """One more who waits."""
+        """Queue one more submission."""
         submission = Submission(
             id=f"sub{number}",
             owner=f"user{number % OWNERS}",

@@ -1,7 +1,7 @@
 """What keep-warm costs over the best possible: nine traces and three held back, at four values of waiting.
 
-Each policy runs in the real orchestrator, store and ledger on the virtual clock. `knows the rates` is told
-what `adaptive` must learn, and no arrival: what it does not reach is not a matter of learning.
+Each policy runs in the real orchestrator, store and ledger on the virtual clock. `knows the rates` is given
+the rates that `adaptive` must learn, but no arrivals: the rest of the gap is not a matter of learning.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FIXED = {"release at once": 0.001, "fixed 10 min": 600.0, "always on": 1e9}
 LEARNS, KNOWS = "adaptive", "knows the rates"
 POLICIES = (*FIXED, LEARNS, KNOWS)
 _RATE = Decimal("1.99")
-#: Whoever knows the rates has them from so many years of the same people, all of which count.
+#: The policy that knows the rates has them from this many arrivals of the same authors.
 _YEARS_ARRIVALS, _YEARS_SEED = 60_000, 99
 
 
@@ -54,16 +54,16 @@ class TraceRow:
     def ratios(self) -> list[float]:
         """For each value of waiting: the cost, over the least without booting ahead."""
         arrivals_s = TRACES[self.trace](self.per_day, DAYS, self.seed)
-        found, went = [], None
+        ratios, result = [], None
         for wait in self.waits:
             if (
-                went is None or self.policy not in FIXED
-            ):  # a fixed time does not depend on what waiting is worth
+                result is None or self.policy not in FIXED
+            ):  # a fixed timeout does not depend on the value of waiting
                 with mock.patch.object(adaptive.AdaptivePolicy, "_model", self._arrival_model()):
-                    went = replay(arrivals_s, self._plan(wait))
-            cost_usd = float(went.usd) + float(went.waited_s.sum()) * wait / 3600
-            found.append(cost_usd / find_optimum(arrivals_s, ServingCosts(wait_usd_per_h=wait)).cost_usd)
-        return found
+                    result = replay(arrivals_s, self._plan(wait))
+            cost_usd = float(result.usd) + float(result.waited_s.sum()) * wait / 3600
+            ratios.append(cost_usd / find_optimum(arrivals_s, ServingCosts(wait_usd_per_h=wait)).cost_usd)
+        return ratios
 
     def _plan(self, wait: float) -> ReplayConfig:
         settings = Settings(
@@ -102,7 +102,7 @@ def main() -> None:
     parser.add_argument("--longest", type=float, default=14_400.0, help="AMD_VM_IDLE_TIMEOUT_MAX of adaptive")
     asked = parser.parse_args()
     waits = tuple(asked.wait or WAIT_USD_PER_H)
-    print(f"Cost over the optimum, {DAYS} days; 10, 50 and 200 a day; held back: 50 a day of each")
+    print(f"Cost over the optimum, {DAYS} days; 10, 50 and 200 per day; held back: 50 per day of each")
     print(f"{'':23} {'Poisson':^17} {'working day':^17} {'bursts':^17} {'held back':^17}   mean  most")
     with ProcessPoolExecutor() as pool:
         for policy in asked.policy or POLICIES:

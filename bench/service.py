@@ -50,7 +50,7 @@ def warm(service: Service) -> None:
 
 
 async def rate(url: str, count: int) -> float:
-    """Submissions a second, from the first sent to the last judged."""
+    """Return the submissions per second, from the first request to the last verdict."""
     limits, gate = httpx.Limits(max_connections=AT_ONCE), asyncio.Semaphore(AT_ONCE)
     async with httpx.AsyncClient(base_url=url, timeout=PATIENCE_S, limits=limits) as client:
 
@@ -91,8 +91,8 @@ def main() -> None:
         real = asyncio.run(rate(service.url, REAL))
     with trivial() as url:
         bare = asyncio.run(rate(url, TRIVIAL))
-    print(f"  submissions a second, a judge that does nothing: {bare:7.1f}")
-    print(f"  submissions a second, the real judge:            {real:7.1f}")
+    print(f"  submissions per second, a judge that does nothing: {bare:7.1f}")
+    print(f"  submissions per second, the real judge:            {real:7.1f}")
     print(f"  the service's own share of a real submission: {real / bare:.1%}")
 
 

@@ -23,7 +23,7 @@ RAMP = 2 / 3
 
 
 async def delays_ms(url: str, streams: int) -> list[float]:
-    """How late each event came, over all streams."""
+    """Return the delay of each event, over all streams."""
     late: list[float] = []
     # They begin one after the other, slower than submissions can be taken: what is measured is the way of
     # an event to its readers, not a queue of submissions.

@@ -96,7 +96,7 @@ class Nodding:
         self._pause_s = pause_s
 
     async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
-        """So many events, then the verdict."""
+        """Yield a number of events, then the verdict."""
         del vm
         for seq in range(1, self._events + 1):
             if self._pause_s:
