@@ -631,7 +631,7 @@ export interface ProblemDetails {
   /** What to do next; may be empty. */
   hint: string;
   /** The request field or parameter at fault. */
-  field: string | null;
+  field?: string | null;
 }
 
 /** Every problem of the service. */

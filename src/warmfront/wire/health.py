@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from warmfront.wire.base import ResponseModel
 
@@ -27,7 +27,9 @@ class ReadinessResponse(ResponseModel):
 class ProblemDetails(ResponseModel):
     """An error, as `application/problem+json` (RFC 9457)."""
 
-    type: str = "about:blank"
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)  # `field` may be absent
+
+    type: str = Field(examples=["about:blank"])
     title: str = Field(examples=["Unprocessable Content"])
     status: int
     code: str = Field(description="Stable; programs may match on it.")
