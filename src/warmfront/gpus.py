@@ -33,7 +33,6 @@ class Gpu:
     compute_units: int
     lds_bytes_per_cu: int
     list_price_usd_per_h: Decimal | None = None  #: published on-demand price; None where we know of none
-    enabled: bool = False  #: whether a submission may request it
 
     def display_name(self, rate_usd_per_h: Decimal | None = None) -> str:
         """Return the display name: `AMD MI300X (192GB, $1.99/hr)`, or without a price if no rate is given."""
@@ -62,7 +61,6 @@ MI300X = Gpu(
     compute_units=304,
     lds_bytes_per_cu=64 * _KIB,
     list_price_usd_per_h=Decimal("1.99"),
-    enabled=True,
 )
 
 #: Data sheet: the compute units and clock of the MI300X with more and faster memory. List price: the upper
@@ -111,12 +109,12 @@ def by_arch(arch: str) -> Gpu | None:
 
 
 def by_name(name: str) -> Gpu | None:
-    """Return the GPU with this name, enabled or not, or None."""
+    """Return the GPU with this name, or None."""
     return next((gpu for gpu in CATALOGUE if gpu.name == name), None)
 
 
 def get(name: str) -> Gpu:
-    """Return the GPU with this name, enabled or not.
+    """Return the GPU with this name.
 
     Raises:
         UsageError: The catalogue has no such GPU.
@@ -125,8 +123,3 @@ def get(name: str) -> Gpu:
     if gpu is None:
         raise UsageError(f"Unknown GPU type {name!r}; known: {', '.join(known.name for known in CATALOGUE)}.")
     return gpu
-
-
-def enabled() -> tuple[Gpu, ...]:
-    """Return the GPUs that a submission may request."""
-    return tuple(gpu for gpu in CATALOGUE if gpu.enabled)

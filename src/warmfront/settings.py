@@ -148,7 +148,7 @@ class Settings:
     fleet_idle_s: int = 600
     #: AMD_FLEET_DRY_RUN: `warmfront fleet create` stops after the plan.
     fleet_dry_run: bool = False
-    #: AMD_GPU_TYPE: the GPU types of the fleet's VMs, separated by commas.
+    #: AMD_GPU_TYPE: the GPU types that submissions may request and VMs may have, separated by commas.
     gpu_type: str = "MI300X"
     #: AMD_GPU_MEMORY: the GPU's memory, for a fleet with one GPU type.
     gpu_memory: str = "192GB"
@@ -166,6 +166,11 @@ class Settings:
     def run_limits(self) -> SandboxLimits:
         """Return the limits of a sandbox that runs submitted code."""
         return self._limits(memory_bytes=self.memory_bytes, wall_s=self.run_timeout_s)
+
+    @property
+    def gpu_types(self) -> tuple[str, ...]:
+        """The GPU types that submissions may request and VMs may have."""
+        return tuple(name.strip() for name in self.gpu_type.split(","))
 
     def gpu_rate_usd_per_h(self, gpu: str) -> Decimal:
         """Return the price of a VM with this GPU type: the operator's setting, or else the list price.
@@ -212,7 +217,14 @@ def load(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(
         for name, (variable, parse, allowed) in _VARIABLES.items()
         if texts.get(variable, "").strip()
     }
-    return Settings(**given)  # type: ignore[arg-type]  # each parser gives its field's type
+    settings = Settings(**given)  # type: ignore[arg-type]  # each parser gives its field's type
+    if settings.default_gpu not in settings.gpu_types:
+        raise BadSetting(
+            f"AMD_DEFAULT_GPU is {settings.default_gpu!r}; allowed: a GPU type of AMD_GPU_TYPE, "
+            f"{', '.join(settings.gpu_types)}.",
+            hint="Add it to AMD_GPU_TYPE, or change AMD_DEFAULT_GPU.",
+        )
+    return settings
 
 
 def with_options(settings: Settings, options: Mapping[str, tuple[str, str | None]]) -> Settings:
@@ -332,7 +344,7 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
         f"dollars per hour from 0 to {values.MAX_WAIT_VALUE:,}",
     ),
     "max_vms": ("AMD_VM_MAX_CONCURRENT", values.count, "a whole number from 1"),
-    "default_gpu": ("AMD_DEFAULT_GPU", values.one_of("MI300X"), "MI300X"),
+    "default_gpu": ("AMD_DEFAULT_GPU", values.one_of(*_GPU_NAMES), f"one of {', '.join(_GPU_NAMES)}"),
     "judge_gpu": ("WARMFRONT_GPU", values.one_of(*_GPU_NAMES), f"one of {', '.join(_GPU_NAMES)}"),
     "rate_usd_per_h": ("AMD_MI300X_HOURLY_RATE", values.dollars, _DOLLARS),
     "mi325x_rate_usd_per_h": ("AMD_MI325X_HOURLY_RATE", values.dollars, _DOLLARS),

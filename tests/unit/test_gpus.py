@@ -23,11 +23,6 @@ def test_the_display_name_without_a_rate_has_no_price() -> None:
     assert gpus.MI325X.display_name() == "AMD MI325X (256GB)"
 
 
-def test_only_the_mi300x_is_enabled() -> None:
-    """A submission can request the MI300X and no other GPU."""
-    assert gpus.enabled() == (gpus.MI300X,)
-
-
 def test_the_first_gpu_of_an_architecture_represents_it() -> None:
     """MI300X and MI325X are both gfx942; the X-ray's figures for gfx942 are those of the MI300X."""
     assert gpus.by_arch("gfx942") is gpus.MI300X

@@ -174,3 +174,14 @@ def test_the_settings_page_has_the_defaults() -> None:
     rows = re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", (ROOT / "docs/settings.md").read_text(), re.MULTILINE)
     assert len(rows) > 25
     assert settings.load(dict(rows), env_file=None) == settings.load({}, env_file=None)
+
+
+def test_the_default_gpu_must_be_one_of_the_gpu_types() -> None:
+    """AMD_DEFAULT_GPU names a GPU type that submissions may request."""
+    given = {"AMD_DEFAULT_GPU": "MI325X"}
+    with pytest.raises(BadSetting, match="AMD_DEFAULT_GPU is 'MI325X'; allowed: a GPU type of AMD_GPU_TYPE"):
+        settings.load(given, env_file=None)
+    assert settings.load({**given, "AMD_GPU_TYPE": "MI300X, MI325X"}, env_file=None).gpu_types == (
+        "MI300X",
+        "MI325X",
+    )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from warmfront.api.auth import Caller
     from warmfront.api.context import ServiceContext
     from warmfront.problems.spec import Problem
+    from warmfront.settings import Settings
     from warmfront.wire.submissions import SubmitRequest
 
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -64,7 +65,7 @@ def validate_submission(
         id=service.new_id("sub"),
         owner=caller.user,
         problem=problem,
-        gpu=validate_gpu(request.gpu_type or service.settings.default_gpu),
+        gpu=validate_gpu(service.settings, request.gpu_type),
         dtype=dtype.value,
         language=request.language,
         endpoint=request.endpoint.value,
@@ -87,11 +88,12 @@ def validate_source(field: str, text: str) -> str:
         raise InvalidText(field, error.message, hint=error.hint) from None
 
 
-def validate_gpu(name: str) -> str:
-    """Return the name of a GPU that submissions may request."""
+def validate_gpu(settings: Settings, name: str | None) -> str:
+    """Return the GPU type that a request names, or the default; raise `InvalidField` if it is not enabled."""
+    name = name or settings.default_gpu
     gpu = gpus.by_name(name)
-    if gpu is None or not gpu.enabled:
-        enabled = ", ".join(gpu.name for gpu in gpus.CATALOGUE if gpu.enabled)
+    if gpu is None or name not in settings.gpu_types:
+        enabled = ", ".join(settings.gpu_types)
         hint = "GET /api/amd/gpus describes the GPUs." if gpu is None else f"{name} is known but not enabled."
         raise InvalidField("gpu_type", name, enabled, hint=hint)
     return gpu.name

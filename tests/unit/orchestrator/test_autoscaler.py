@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from tests.support.orchestrator_harness import OrchestratorHarness, orchestrated
-from warmfront.testing.fake_provider import Weather
+from warmfront.testing.fake_provider import ProviderFaults
 from warmfront.vm import VMState
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ async def test_a_short_queue_waits_for_the_vm(harness: OrchestratorHarness) -> N
 @orchestrated(max_vms=2)
 async def test_consecutive_failures_reject_the_queue_of_that_gpu(harness: OrchestratorHarness) -> None:
     """After three VMs in a row fail to provision, the submissions that wait for this GPU type get ERROR."""
-    harness.provider.weather = Weather(no_capacity=1.0)
+    harness.provider.faults = ProviderFaults(no_capacity=1.0)
     submission = await harness.submit()
     events = await harness.follow(submission)
     assert events[-1].status == "ERROR"

@@ -45,7 +45,7 @@ async def test_a_vm_that_rejects_our_token_is_ended_and_billed(harness: Orchestr
         raise VMUnreachable(f"{vm.id} rejects the token")
 
     harness.listeners.heartbeat = rejected  # type: ignore[method-assign]  # every VM rejects our token
-    harness.provider.plant("stranger")
+    harness.provider.add_unknown_vm("stranger")
     await asyncio.sleep(300)
     vm = await harness.store.get_vm("stranger")
     assert vm is not None

@@ -49,18 +49,19 @@ _FORMULA = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 async def list_gpus(service: ServiceDep) -> GpuListResponse:
     """List the GPU types that the service knows, and which of them submissions may request."""
     settings = service.settings
+    rates = {name: settings.gpu_rate_usd_per_h(name) for name in settings.gpu_types}
     return GpuListResponse(
         items=[
             GpuResponse(
                 name=gpu.name,
-                display_name=gpu.display_name(settings.rate_usd_per_h if gpu.enabled else None),
+                display_name=gpu.display_name(rates.get(gpu.name)),
                 arch=gpu.arch,
                 memory_bytes=gpu.memory_bytes,
                 bandwidth_bytes_per_s=gpu.bandwidth_bytes_per_s,
                 peak_flops={Dtype(dtype): flops for dtype, flops in gpu.peak_flops.items()},
                 compute_units=gpu.compute_units,
-                rate_usd_per_h=float(settings.rate_usd_per_h) if gpu.enabled else None,
-                enabled=gpu.enabled,
+                rate_usd_per_h=float(rates[gpu.name]) if gpu.name in rates else None,
+                enabled=gpu.name in rates,
                 default=gpu.name == settings.default_gpu,
             )
             for gpu in gpus.CATALOGUE

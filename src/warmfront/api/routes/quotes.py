@@ -35,7 +35,7 @@ async def get_quote(
 ) -> QuoteResponse:
     """Estimate the wait and the cost of a submission that is sent now."""
     slug = problems.require(problem).slug
-    gpu = validate_gpu(gpu_type or service.settings.default_gpu)
+    gpu = validate_gpu(service.settings, gpu_type)
     quote, refusal = _NO_VM, None
     if endpoint is not Endpoint.XRAY:  # an X-ray needs no VM
         quote = service.orchestrator.quote(gpu, caller.user)

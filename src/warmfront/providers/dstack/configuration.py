@@ -40,7 +40,7 @@ _LOCAL_ONLY = frozenset({"WARMFRONT_CACHE_DIR", "WARMFRONT_BOX_DIR", "WARMFRONT_
 
 def fleet_gpus(settings: Settings) -> tuple[str, ...]:
     """Return the GPU types that the fleet may have."""
-    return tuple(name.strip() for name in settings.gpu_type.split(","))
+    return settings.gpu_types
 
 
 def fleet_configuration(settings: Settings) -> dict[str, Any]:
