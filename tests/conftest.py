@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.databases import bare_database, connection, database, postgres, sqlite_with_tables
+from tests.support.databases import (
+    bare_database,
+    connection,
+    database,
+    postgres,
+    postgresql_database,
+    sqlite_database,
+    sqlite_with_tables,
+)
 from tests.support.docker_daemon import docker_url
 from warmfront import sandbox, settings
 from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
@@ -19,7 +27,16 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
 
-__all__ = ["bare_database", "connection", "database", "docker_url", "postgres", "sqlite_with_tables"]
+__all__ = [
+    "bare_database",
+    "connection",
+    "database",
+    "docker_url",
+    "postgres",
+    "postgresql_database",
+    "sqlite_database",
+    "sqlite_with_tables",
+]
 
 # A shell starts background jobs with SIGINT ignored, which the programs under test would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -147,14 +147,24 @@ def sqlite_with_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.fixture(params=KINDS)
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    """Return settings with an empty database of each kind that has the tables."""
-    if request.param == "postgresql":
-        server: PostgresServer = request.getfixturevalue("postgres")
-        return Settings(data_dir=tmp_path, database_url=server.new_database(tables=True))
-    shutil.copy(request.getfixturevalue("sqlite_with_tables"), tmp_path / "warmfront.db")
+@pytest.fixture
+def sqlite_database(sqlite_with_tables: Path, tmp_path: Path) -> Settings:
+    """Return settings with an empty SQLite database that has the tables."""
+    shutil.copy(sqlite_with_tables, tmp_path / "warmfront.db")
     return Settings(data_dir=tmp_path)
+
+
+@pytest.fixture
+def postgresql_database(postgres: PostgresServer, tmp_path: Path) -> Settings:
+    """Return settings with an empty PostgreSQL database that has the tables."""
+    return Settings(data_dir=tmp_path, database_url=postgres.new_database(tables=True))
+
+
+@pytest.fixture(params=KINDS)
+def database(request: pytest.FixtureRequest) -> Settings:
+    """Return settings with an empty database of each kind that has the tables."""
+    settings: Settings = request.getfixturevalue(f"{request.param}_database")
+    return settings
 
 
 @pytest.fixture(params=KINDS)
@@ -166,7 +176,7 @@ def bare_database(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
     return Settings(data_dir=tmp_path / "not" / "made" / "yet")
 
 
-@pytest.fixture(name="c")
+@pytest.fixture(name="conn")
 def connection(database: Settings) -> Iterator[Connection]:
     """Yield a connection that can write."""
     engine = backend_of(database).writer()
@@ -185,10 +195,10 @@ def _make_tables(settings: Settings) -> None:
 
 
 def _binaries() -> Path:
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
-    if not found:
+    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+    if not versions:
         raise RuntimeError("these tests start a PostgreSQL server: `apt-get install postgresql`")
-    return found[-1]
+    return versions[-1]
 
 
 def _server_user() -> str:

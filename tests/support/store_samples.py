@@ -1,4 +1,4 @@
-"""Sample values for tests of the store; a test sets only the fields that matter to it."""
+"""Sample submissions and attempts, so that a test states only the fields that matter to it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ XRAY = {"status": "XRAY"}
 VM_READY = {"status": "VM_READY"}
 
 
-def new(submission_id: str = "s1", **changes: Any) -> NewSubmission:
-    """Return a new submission as the API creates it."""
-    plain = NewSubmission(
+def new_submission(submission_id: str = "s1", **changes: Any) -> NewSubmission:
+    """Return a submission as the API creates it."""
+    default = NewSubmission(
         id=submission_id,
         owner="ada",
         problem="leaky-relu",
@@ -33,18 +33,23 @@ def new(submission_id: str = "s1", **changes: Any) -> NewSubmission:
         code="__global__ void k() {}",
         created_at=1000.0,
     )
-    return dataclasses.replace(plain, **changes)
+    return dataclasses.replace(default, **changes)
 
 
-def queued(c: Connection, submission_id: str = "s1", /, **changes: Any) -> Submission:
+def add_queued(conn: Connection, submission_id: str = "s1", /, **changes: Any) -> Submission:
     """Store a submission that waits for a VM."""
-    submission_queries.create(c, new(submission_id, **changes), IN_QUEUE)
-    assert event_queries.admit(c, submission_id, XRAY, 1000.5)
-    return found(c, submission_id)
+    submission_queries.create(conn, new_submission(submission_id, **changes), IN_QUEUE)
+    assert event_queries.admit(conn, submission_id, XRAY, 1000.5)
+    return get_submission(conn, submission_id)
 
 
-def begun(
-    c: Connection, submission_id: str = "s1", attempt_id: str = "a1", *, cold: bool = False, number: int = 1
+def begin_attempt(
+    conn: Connection,
+    submission_id: str = "s1",
+    attempt_id: str = "a1",
+    *,
+    cold: bool = False,
+    number: int = 1,
 ) -> AttemptRecord:
     """Begin an attempt of a queued submission."""
     attempt = AttemptRecord(
@@ -54,27 +59,27 @@ def begun(
         number=number,
         started_at=1001.0,
     )
-    assert attempt_queries.begin(c, attempt, VM_READY, cold=cold)
+    assert attempt_queries.begin(conn, attempt, VM_READY, cold=cold)
     return attempt
 
 
-def accepted(
-    c: Connection, submission_id: str, runtime_ms: float, *, simulated: bool = True, **changes: Any
+def add_accepted(
+    conn: Connection, submission_id: str, runtime_ms: float, *, simulated: bool = True, **changes: Any
 ) -> None:
-    """Store a submission that was accepted."""
-    queued(c, submission_id, **changes)
-    begun(c, submission_id, f"a-{submission_id}")
+    """Store a submission with the verdict ACCEPTED."""
+    add_queued(conn, submission_id, **changes)
+    begin_attempt(conn, submission_id, f"a-{submission_id}")
     fields = {"status": "ACCEPTED", "avg_runtime_ms": runtime_ms, "avg_gflops": None, "simulated": simulated}
-    assert event_queries.complete(c, submission_id, fields, 1005.0)
+    assert event_queries.complete(conn, submission_id, fields, 1005.0)
 
 
-def found(c: Connection, submission_id: str = "s1") -> Submission:
-    """Return a submission that must exist."""
-    record = submission_queries.get(c, submission_id)
+def get_submission(conn: Connection, submission_id: str = "s1") -> Submission:
+    """Return a stored submission."""
+    record = submission_queries.get(conn, submission_id)
     assert record is not None
     return record
 
 
-def event_ids(c: Connection, submission_id: str = "s1") -> list[int]:
-    """Return the event ids of a submission."""
-    return [event.id for event in event_queries.after(c, submission_id, 0, 10_000)]
+def event_ids(conn: Connection, submission_id: str = "s1") -> list[int]:
+    """Return the ids in the event log of a submission."""
+    return [event.id for event in event_queries.after(conn, submission_id, 0, 10_000)]

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.support.store_samples import IN_QUEUE, new
+from tests.support.store_samples import IN_QUEUE, new_submission
 from warmfront.settings import Settings
 from warmfront.store import event_queries, submission_queries
 from warmfront.store.sql_database import open_store
@@ -30,12 +30,14 @@ async def main(data_dir: str, database_url: str | None = None) -> None:
 
 async def _submit(store: Store, task: int) -> None:
     for number in itertools.count(1):
-        this = f"s{task}-{number}"
-        await store.database.write(submission_queries.create, new(this), IN_QUEUE)
-        print(this, 1, flush=True)
+        submission_id = f"s{task}-{number}"
+        await store.database.write(submission_queries.create, new_submission(submission_id), IN_QUEUE)
+        print(submission_id, 1, flush=True)
         for _ in range(5):
-            event = await store.database.write(event_queries.append, this, {"status": "CHECKING"}, 1.0)
-            print(this, event.id if event else "none", flush=True)
+            event = await store.database.write(
+                event_queries.append, submission_id, {"status": "CHECKING"}, 1.0
+            )
+            print(submission_id, event.id if event else "none", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The store on a real database: migrations, the lock, transactions, and many callers at once."""
+"""Stores on real databases: migrations, the lock, transactions and concurrent callers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from tests.support.databases import PASSWORD
-from tests.support.store_samples import IN_QUEUE, event_ids, new, queued
+from tests.support.store_samples import IN_QUEUE, add_queued, event_ids, new_submission
 from warmfront.errors import BadRequest, BadSetting, Conflict, StoreUnavailable
 from warmfront.quota import Quota, QuotaExceeded
 from warmfront.settings import Settings
@@ -41,44 +41,44 @@ if TYPE_CHECKING:
     from warmfront.store.store import Store
 
 
-def test_migrations_create_the_tables_of_the_schema(c: Connection) -> None:
-    """A migrated database has the same tables, columns and indexes as the metadata."""
-    context = MigrationContext.configure(c, opts={"compare_type": True})
+def test_migrations_create_the_tables_of_the_metadata(conn: Connection) -> None:
+    """A migrated database and the metadata have the same tables, columns and indexes."""
+    context = MigrationContext.configure(conn, opts={"compare_type": True})
     assert compare_metadata(context, schema.metadata) == []
 
 
 def test_a_memory_database_rolls_back() -> None:
-    """A query that fails on the in-memory database of a simulation leaves nothing behind."""
+    """A failing query on the in-memory database changes nothing."""
     database = MemoryDatabase()
     with pytest.raises(ZeroDivisionError):
-        database.run(_half)
+        database.run(_fail_half_way)
     assert database.run(submission_queries.get, "s1") is None
     database.dispose()
 
 
-def test_the_newest_migration_is_the_one_that_the_code_expects(c: Connection) -> None:
-    """The head of the migrations is the schema's revision, so that opening it does not need Alembic."""
-    scripts = ScriptDirectory.from_config(migrate.alembic_config(c))
+def test_the_newest_migration_is_the_expected_revision(conn: Connection) -> None:
+    """The head of the migrations is `schema.REVISION`, which an open without Alembic compares."""
+    scripts = ScriptDirectory.from_config(migrate.alembic_config(conn))
     assert scripts.get_heads() == [schema.REVISION]
-    assert migrate.revision(c) == schema.REVISION
+    assert migrate.revision(conn) == schema.REVISION
 
 
-def test_an_unused_database_is_created(bare_database: Settings) -> None:
-    """The first open creates directories and tables; the second finds what the first wrote."""
+def test_the_first_open_creates_the_tables(bare_database: Settings) -> None:
+    """The first open creates directories and tables; the second finds the data of the first."""
 
     async def scenario() -> None:
         store = await open_store(bare_database)
-        await store.database.write(mark_queries.put, "seen", "yes", 1.0)
+        await store.database.write(mark_queries.put, "opened", "yes", 1.0)
         await store.close()
         store = await open_store(bare_database)
-        assert await store.database.read(mark_queries.get, "seen") == "yes"
+        assert await store.database.read(mark_queries.get, "opened") == "yes"
         await store.close()
 
     asyncio.run(scenario())
 
 
-def test_a_database_of_a_newer_version_is_left_alone(database: Settings) -> None:
-    """A database of a newer version is rejected with a hint."""
+def test_a_database_of_a_newer_version_is_rejected(database: Settings) -> None:
+    """An older Warmfront does not open a newer database, and the error has a hint."""
 
     async def scenario() -> None:
         store = await open_store(database)
@@ -91,12 +91,12 @@ def test_a_database_of_a_newer_version_is_left_alone(database: Settings) -> None
     asyncio.run(scenario())
 
 
-def _set_version(c: Connection) -> None:
-    c.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+def _set_version(conn: Connection) -> None:
+    conn.execute(text("UPDATE alembic_version SET version_num = '9999'"))
 
 
-def test_only_one_service_uses_a_database(database: Settings) -> None:
-    """A second service gets an error that names the first, until the first has closed."""
+def test_only_one_service_opens_a_database(database: Settings) -> None:
+    """A second service is rejected with the holder of the lock, until the first has closed its store."""
 
     async def scenario() -> None:
         first = await open_store(database)
@@ -110,8 +110,8 @@ def test_only_one_service_uses_a_database(database: Settings) -> None:
     asyncio.run(scenario())
 
 
-def test_a_command_can_use_the_database_of_a_running_service(database: Settings) -> None:
-    """A key created by another process is visible to the running service at once."""
+def test_a_command_works_beside_the_service(database: Settings) -> None:
+    """The running service sees a key that a command creates."""
 
     async def scenario() -> None:
         service = await open_store(database)
@@ -124,8 +124,8 @@ def test_a_command_can_use_the_database_of_a_running_service(database: Settings)
     asyncio.run(scenario())
 
 
-def test_a_command_can_create_the_database(bare_database: Settings) -> None:
-    """`keys create` before the first start of the service creates the tables and holds no lock."""
+def test_a_command_can_create_the_tables(bare_database: Settings) -> None:
+    """A command before the first start of the service creates the tables and does not lock the database."""
 
     async def scenario() -> None:
         command = await open_store(bare_database, exclusive=False)
@@ -138,90 +138,93 @@ def test_a_command_can_create_the_database(bare_database: Settings) -> None:
     asyncio.run(scenario())
 
 
-def test_a_write_is_all_or_nothing(database: Settings) -> None:
-    """A transaction that fails half-way is rolled back, and the caller gets its error."""
+def test_a_write_is_atomic(database: Settings) -> None:
+    """A query that fails half-way changes nothing, and the caller gets its error."""
 
     async def scenario(store: Store) -> None:
         with pytest.raises(ZeroDivisionError):
-            await store.database.write(_half)
+            await store.database.write(_fail_half_way)
         assert await store.database.read(submission_queries.get, "s1") is None
-        await store.database.write(queued)
+        await store.database.write(add_queued)
         assert await store.database.read(event_ids) == [1, 2]
 
     _with_store(database, scenario)
 
 
-def _half(c: Connection) -> None:
-    queued(c)
+def _fail_half_way(conn: Connection) -> None:
+    add_queued(conn)
     raise ZeroDivisionError
 
 
 def test_a_failing_write_does_not_affect_its_group(database: Settings) -> None:
-    """Of many writes in one group commit, only those that fail are rolled back."""
+    """Of the writes in one group commit, only the failing ones are rolled back, each to its savepoint."""
 
     async def scenario(store: Store) -> None:
-        await store.database.write(submission_queries.create, new("s0", idempotency_key="k"), IN_QUEUE)
+        await store.database.write(
+            submission_queries.create, new_submission("s0", idempotency_key="k"), IN_QUEUE
+        )
         requests = [
-            new(f"s{n}", code=f"{n}", idempotency_key="k" if n % 3 == 0 else None)
+            new_submission(f"s{n}", code=f"{n}", idempotency_key="k" if n % 3 == 0 else None)
             for n in range(1, 2 * MAX_BATCH)
         ]
-        answers = await asyncio.gather(
+        results = await asyncio.gather(
             *(store.database.write(submission_queries.create, request, IN_QUEUE) for request in requests),
             return_exceptions=True,
         )
-        for request, answer in zip(requests, answers, strict=True):
+        for request, result in zip(requests, results, strict=True):
             stored = await store.database.read(submission_queries.get, request.id)
             if request.idempotency_key:
-                assert isinstance(answer, Conflict)
+                assert isinstance(result, Conflict)
                 assert stored is None
             else:
-                assert isinstance(answer, tuple)
-                assert stored == answer[0]
+                assert isinstance(result, tuple)
+                assert stored == result[0]
 
     _with_store(database, scenario)
 
 
-def test_concurrent_events_have_no_gap(database: Settings) -> None:
-    """Concurrent writers to the same submissions get event ids without gaps or duplicates."""
+def test_concurrent_events_have_consecutive_ids(database: Settings) -> None:
+    """Tasks that append to the same submissions at the same time get consecutive ids."""
 
     async def scenario(store: Store) -> None:
-        await store.database.write(queued, "s1")
-        await store.database.write(queued, "s2")
+        await store.database.write(add_queued, "s1")
+        await store.database.write(add_queued, "s2")
 
-        async def append(this: str, times: int) -> list[int]:
+        async def append(submission_id: str, times: int) -> list[int]:
             events = [
-                await store.database.write(event_queries.append, this, {"status": "X"}, 1.0)
+                await store.database.write(event_queries.append, submission_id, {"status": "X"}, 1.0)
                 for _ in range(times)
             ]
             return [event.id for event in events if event]
 
-        given = await asyncio.gather(*(append(f"s{1 + task % 2}", 10) for task in range(20)))
-        for this, offset in (("s1", 0), ("s2", 1)):
-            ids = sorted(number for task in given[offset::2] for number in task)
+        ids_by_task = await asyncio.gather(*(append(f"s{1 + task % 2}", 10) for task in range(20)))
+        for submission_id, offset in (("s1", 0), ("s2", 1)):
+            ids = sorted(number for task in ids_by_task[offset::2] for number in task)
             assert ids == list(range(3, 103))
-            assert await store.database.read(event_ids, this) == list(range(1, 103))
+            assert await store.database.read(event_ids, submission_id) == list(range(1, 103))
 
     _with_store(database, scenario)
 
 
-def test_a_limit_holds_under_concurrency(database: Settings) -> None:
-    """A hundred callers in two stores use exactly the quota."""
+def test_a_quota_holds_under_concurrency(database: Settings) -> None:
+    """A hundred concurrent calls through two stores consume exactly the quota."""
 
     async def scenario(store: Store) -> None:
         beside = await open_store(database, exclusive=False)
         quota = Quota(kind="submit", window_s=60, limit=30, noun="submissions per minute", variable="X")
-        outcomes = await asyncio.gather(
-            *(one.consume_quota("ada", 0.0, [quota]) for one in [store, beside] * 50), return_exceptions=True
+        results = await asyncio.gather(
+            *(each_store.consume_quota("ada", 0.0, [quota]) for each_store in [store, beside] * 50),
+            return_exceptions=True,
         )
         await beside.close()
-        assert outcomes.count(None) == 30
-        assert all(outcome is None or isinstance(outcome, QuotaExceeded) for outcome in outcomes)
+        assert results.count(None) == 30
+        assert all(result is None or isinstance(result, QuotaExceeded) for result in results)
 
     _with_store(database, scenario)
 
 
 def test_a_read_cannot_write(database: Settings) -> None:
-    """A read transaction that writes fails, and nothing is written."""
+    """A query that writes fails in a read transaction and changes nothing."""
 
     async def scenario(store: Store) -> None:
         with pytest.raises(StoreUnavailable):
@@ -231,8 +234,8 @@ def test_a_read_cannot_write(database: Settings) -> None:
     _with_store(database, scenario)
 
 
-def test_a_cancelled_caller_does_not_disturb_the_rest(database: Settings) -> None:
-    """A caller that is cancelled while its write waits does not affect the next."""
+def test_a_cancelled_write_does_not_affect_others(database: Settings) -> None:
+    """A caller that is cancelled while its write is pending does not affect the next write."""
 
     async def scenario(store: Store) -> None:
         waiting = asyncio.create_task(store.database.write(mark_queries.put, "a", "b", 1.0))
@@ -246,8 +249,8 @@ def test_a_cancelled_caller_does_not_disturb_the_rest(database: Settings) -> Non
     _with_store(database, scenario)
 
 
-def test_closing_completes_waiting_writes(database: Settings) -> None:
-    """Writes before the close are committed, later writes are rejected, and closing twice is allowed."""
+def test_closing_commits_pending_writes(database: Settings) -> None:
+    """Writes before the close are committed, later calls are rejected, and a second close does nothing."""
 
     async def scenario() -> None:
         store = await open_store(database)
@@ -272,12 +275,12 @@ def test_closing_completes_waiting_writes(database: Settings) -> None:
     asyncio.run(scenario())
 
 
-def test_text_that_no_database_can_store_is_a_bad_request(database: Settings) -> None:
-    """Half a surrogate pair in a source is a bad request, not an internal error."""
+def test_text_that_cannot_be_encoded_is_a_bad_request(database: Settings) -> None:
+    """A lone surrogate in a source is a bad request, not an unavailable store."""
 
     async def scenario(store: Store) -> None:
         with pytest.raises(BadRequest):
-            await store.database.write(submission_queries.create, new(code="\ud800"), IN_QUEUE)
+            await store.database.write(submission_queries.create, new_submission(code="\ud800"), IN_QUEUE)
         with pytest.raises(BadRequest):
             await store.database.read(submission_queries.get, "\ud800")
         await store.database.write(mark_queries.put, "still", "here", 1.0)
@@ -285,8 +288,8 @@ def test_text_that_no_database_can_store_is_a_bad_request(database: Settings) ->
     _with_store(database, scenario)
 
 
-def test_an_id_with_a_nul_is_not_found(database: Settings) -> None:
-    """An id that contains NUL is not found in SQLite and rejected by PostgreSQL; neither fails otherwise."""
+def test_an_id_with_nul_is_not_found(database: Settings) -> None:
+    """SQLite finds no submission whose id contains NUL; PostgreSQL rejects it as a bad request."""
 
     async def scenario(store: Store) -> None:
         if database.database_url is None:
@@ -299,8 +302,8 @@ def test_an_id_with_a_nul_is_not_found(database: Settings) -> None:
     _with_store(database, scenario)
 
 
-def test_no_secret_is_stored(tmp_path: Path) -> None:
-    """No file of the store contains the secret of a key or a usable part of it."""
+def test_secrets_are_not_stored(tmp_path: Path) -> None:
+    """No file of the store contains the secret of a key."""
 
     async def scenario() -> str:
         store = await open_store(Settings(data_dir=tmp_path))
@@ -314,8 +317,8 @@ def test_no_secret_is_stored(tmp_path: Path) -> None:
     assert not [file for file in files if secret.encode() in file.read_bytes()]
 
 
-def test_only_the_owner_can_read_the_database(tmp_path: Path) -> None:
-    """Other users of the machine cannot read the file, which contains users' code."""
+def test_the_database_file_is_private(tmp_path: Path) -> None:
+    """Other users of the machine cannot read the file, which contains users' sources."""
     asyncio.run(_open_and_close(Settings(data_dir=tmp_path)))
     assert (tmp_path / "warmfront.db").stat().st_mode & 0o077 == 0
 
@@ -330,17 +333,17 @@ def test_only_the_owner_can_read_the_database(tmp_path: Path) -> None:
     ],
 )
 def test_errors_do_not_show_the_password(url: str) -> None:
-    """The error for an unavailable database has its host, without the password."""
+    """The error of an unreachable database contains the host but not the password."""
     with pytest.raises(StoreUnavailable) as caught:
         asyncio.run(_open_and_close(Settings(database_url=url)))
-    seen: BaseException | None = caught.value
-    while seen is not None:
-        assert PASSWORD not in f"{seen!r} {seen}"
-        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
+    error: BaseException | None = caught.value
+    while error is not None:
+        assert PASSWORD not in f"{error!r} {error}"
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
 def test_a_wrong_password_is_not_shown(database: Settings) -> None:
-    """The error of a server that rejects the password does not contain the password."""
+    """The error of a rejected password does not contain it."""
     if database.database_url is None:
         asyncio.run(_open_and_close(database))  # a file has no password
         return
@@ -352,14 +355,14 @@ def test_a_wrong_password_is_not_shown(database: Settings) -> None:
 
 @pytest.mark.parametrize("url", [f"postgresql://u:{PASSWORD}@h:port/db", "sqlite://", "sqlite:///:memory:"])
 def test_an_unusable_url_is_a_bad_setting(url: str) -> None:
-    """The error names the variable but not the URL."""
+    """The error contains the variable but not the URL."""
     with pytest.raises(BadSetting, match="WARMFRONT_DATABASE_URL") as caught:
         backend_of(Settings(database_url=url))
     assert PASSWORD not in caught.value.message
 
 
-def test_a_directory_that_cannot_be_created_is_named(tmp_path: Path) -> None:
-    """The error for a data directory below a file has its path and the variable to change."""
+def test_the_error_names_a_directory_that_cannot_be_created(tmp_path: Path) -> None:
+    """The error for a data directory below a file contains the path and the variable."""
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnavailable, match="file") as caught:
         asyncio.run(_open_and_close(Settings(data_dir=tmp_path / "file" / "below")))
@@ -381,8 +384,8 @@ def _with_store(settings: Settings, scenario: Callable[[Store], Awaitable[None]]
     asyncio.run(run())
 
 
-def test_keys_of_the_first_version_belong_to_no_team(bare_database: Settings) -> None:
-    """A database from before teams is migrated, and its keys remain valid."""
+def test_keys_from_before_teams_have_no_team(bare_database: Settings) -> None:
+    """A database from before teams is migrated, and its keys stay valid."""
     backend = backend_of(bare_database)
     backend.prepare()
     engine = backend.writer()

@@ -1,4 +1,4 @@
-"""The store when its disk is full, its database is missing or stopped, or its process is killed."""
+"""Stores whose disk is full, whose database is moved or stopped, or whose process is killed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pytest
 from sqlalchemy import Connection
 
 from tests.support.databases import KINDS, private_postgres
-from tests.support.store_samples import IN_QUEUE, event_ids, new, queued
+from tests.support.store_samples import IN_QUEUE, add_queued, event_ids, new_submission
 from warmfront.errors import StoreUnavailable
 from warmfront.settings import Settings
 from warmfront.store import event_queries, mark_queries, submission_queries
@@ -35,8 +35,8 @@ MIB = 1024**2
 
 @pytest.fixture
 def small_disk() -> Iterator[Path]:
-    """Mount a disk of 24 MiB with a file of 6 MiB that can be deleted."""
-    # Not in pytest's directory, which the user of PostgreSQL cannot read.
+    """Yield a disk of 24 MiB, with a file of 6 MiB that can be deleted."""
+    # Outside of pytest's directory, which the user of PostgreSQL cannot read.
     with tempfile.TemporaryDirectory(prefix="wf-small-disk-") as directory:
         disk = Path(directory)
         disk.chmod(0o755)
@@ -50,11 +50,11 @@ def small_disk() -> Iterator[Path]:
 
 @pytest.fixture(params=KINDS)
 def on_small_disk(request: pytest.FixtureRequest, small_disk: Path) -> Iterator[Settings]:
-    """Yield settings with a database of each kind on the small disk."""
+    """Yield settings with a database of each kind whose data is on the small disk."""
     if request.param == "sqlite":
         yield Settings(data_dir=small_disk)
         return
-    # A private server: one that cannot write its pages back stops serving all databases.
+    # A separate server: one that cannot write its dirty pages back stops serving all of its databases.
     with private_postgres() as server:
         location = small_disk / "tablespace"
         location.mkdir()
@@ -64,34 +64,36 @@ def on_small_disk(request: pytest.FixtureRequest, small_disk: Path) -> Iterator[
 
 
 def test_a_full_disk_loses_nothing(on_small_disk: Settings, small_disk: Path) -> None:
-    """On a full disk a write fails completely and SQLite can read; afterwards nothing is lost."""
+    """On a full disk a write fails as a whole; with free space nothing is missing and writes succeed."""
 
     async def scenario() -> None:
         store = await open_store(on_small_disk)
         stored: list[str] = []
         refused, hint = "", ""
         for number in range(200):
-            this = f"s{number}"
+            submission_id = f"s{number}"
             try:
                 await store.database.write(
-                    submission_queries.create, new(this, code=secrets.token_hex(MIB // 8)), IN_QUEUE
+                    submission_queries.create,
+                    new_submission(submission_id, code=secrets.token_hex(MIB // 8)),
+                    IN_QUEUE,
                 )
             except StoreUnavailable as error:
-                refused, hint = this, str(error.hint)
+                refused, hint = submission_id, str(error.hint)
                 break
-            stored.append(this)
+            stored.append(submission_id)
         assert "Free some space" in hint
-        if (
-            on_small_disk.database_url is None
-        ):  # PostgreSQL can need space to read: it writes pages back first
+        if on_small_disk.database_url is None:  # PostgreSQL may have to write pages back before it can read
             assert await store.database.read(event_ids, refused) == []
 
         (small_disk / "ballast").unlink()
         assert await store.database.read(submission_queries.get, refused) is None
         assert await store.database.read(event_ids, refused) == []
-        assert [await store.database.read(event_ids, this) for this in stored] == [[1]] * len(stored)
+        assert [await store.database.read(event_ids, submission_id) for submission_id in stored] == [
+            [1]
+        ] * len(stored)
         await store.database.write(
-            submission_queries.create, new(refused, code=secrets.token_hex(MIB // 8)), IN_QUEUE
+            submission_queries.create, new_submission(refused, code=secrets.token_hex(MIB // 8)), IN_QUEUE
         )
         assert await store.database.read(event_ids, refused) == [1]
         await store.close()
@@ -99,13 +101,13 @@ def test_a_full_disk_loses_nothing(on_small_disk: Settings, small_disk: Path) ->
     asyncio.run(scenario())
 
 
-def test_the_store_reconnects_after_a_restart_of_the_server(postgres: PostgresServer) -> None:
-    """While PostgreSQL is down every call reports it; afterwards the same store works and has its lock."""
+def test_a_store_reconnects_to_a_restarted_server(postgres: PostgresServer) -> None:
+    """While PostgreSQL is down every call fails; after its restart the store works and holds the lock."""
     here = Settings(database_url=postgres.new_database(tables=True))
 
     async def scenario() -> None:
         store = await open_store(here)
-        await store.database.write(queued)
+        await store.database.write(add_queued)
         postgres.stop()
         try:
             for _ in range(2):
@@ -129,48 +131,48 @@ def test_the_store_reconnects_after_a_restart_of_the_server(postgres: PostgresSe
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("happened", [True, False])
-def test_an_interrupted_commit_is_reported_correctly(
-    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch, *, happened: bool
+@pytest.mark.parametrize("is_stored", [True, False])
+def test_an_interrupted_commit_is_resolved(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch, *, is_stored: bool
 ) -> None:
-    """If the connection breaks during a commit, a stored write succeeds and one that is not stored fails."""
+    """If the connection breaks during a commit, the write succeeds exactly if its data is stored."""
     here = Settings(database_url=postgres.new_database(tables=True))
-    commit, cuts = Connection.commit, iter([True])
+    commit, interruptions = Connection.commit, iter([True])
 
-    def cut(connection: Connection) -> None:
+    def interrupted_commit(connection: Connection) -> None:
         raw = connection.connection.driver_connection
-        if threading.current_thread().name == "warmfront-writer" and next(cuts, False):
+        if threading.current_thread().name == "warmfront-writer" and next(interruptions, False):
             pid = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
-            if happened:
+            if is_stored:
                 raw.commit()  # type: ignore[union-attr]  # psycopg's connection
-                raw.execute("SELECT 1")  # type: ignore[union-attr]  # leaves something to commit
+                raw.execute("SELECT 1")  # type: ignore[union-attr]  # so that there is something to commit
             postgres.run(f"SELECT pg_terminate_backend({pid})")
         commit(connection)
 
     async def scenario() -> None:
         store = await open_store(here)
-        await store.database.write(queued)
-        monkeypatch.setattr(Connection, "commit", cut)
+        await store.database.write(add_queued)
+        monkeypatch.setattr(Connection, "commit", interrupted_commit)
         writing = store.database.write(event_queries.append, "s1", {"status": "ONCE"}, 1.0)
-        if happened:
+        if is_stored:
             event = await writing
             assert event is not None
         else:
             with pytest.raises(StoreUnavailable, match="lost during a commit"):
                 await writing
-        assert await store.database.read(event_ids) == ([1, 2, 3] if happened else [1, 2])
+        assert await store.database.read(event_ids) == ([1, 2, 3] if is_stored else [1, 2])
         await store.close()
 
     asyncio.run(scenario())
 
 
-def test_connections_cut_while_idle_are_not_noticed(postgres: PostgresServer) -> None:
-    """After a restart of the server between two calls, neither the next write nor the next read fails."""
+def test_idle_connections_are_reestablished(postgres: PostgresServer) -> None:
+    """After a restart of the server between two calls, the next write and the next read succeed."""
     here = Settings(database_url=postgres.new_database(tables=True))
 
     async def scenario() -> None:
         store = await open_store(here)
-        await store.database.write(queued)
+        await store.database.write(add_queued)
         await store.database.read(event_ids)
         postgres.stop()
         postgres.start()
@@ -181,14 +183,14 @@ def test_connections_cut_while_idle_are_not_noticed(postgres: PostgresServer) ->
     asyncio.run(scenario())
 
 
-def test_a_service_that_lost_the_database_to_another_cannot_write(postgres: PostgresServer) -> None:
-    """A broken connection loses the lock: if another service has it now, this one writes nothing."""
+def test_a_service_that_lost_the_lock_cannot_write(postgres: PostgresServer) -> None:
+    """A broken connection loses the lock; while another service holds it, submission_id one cannot write."""
     here = Settings(database_url=postgres.new_database(tables=True))
 
     async def scenario() -> None:
         first = await open_store(here)
         await first.database.write(mark_queries.put, "by", "first", 1.0)
-        await asyncio.to_thread(_cut_everyone, str(here.database_url))
+        await asyncio.to_thread(_terminate_connections, str(here.database_url))
         second = await open_store(here)
         with pytest.raises(StoreUnavailable, match="in use"):
             await first.database.write(mark_queries.put, "by", "stale", 2.0)
@@ -200,7 +202,7 @@ def test_a_service_that_lost_the_database_to_another_cannot_write(postgres: Post
     asyncio.run(scenario())
 
 
-def _cut_everyone(url: str) -> None:
+def _terminate_connections(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(
             "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
@@ -209,11 +211,11 @@ def _cut_everyone(url: str) -> None:
 
 
 def test_a_moved_file_is_not_written_to(tmp_path: Path) -> None:
-    """A database file that was moved away is an error, and the store continues when the file is back."""
+    """SQLite would continue to write to a file that was moved; the store fails until the file is back."""
 
     async def scenario() -> None:
         store = await open_store(Settings(data_dir=tmp_path / "data"))
-        await store.database.write(queued)
+        await store.database.write(add_queued)
         (tmp_path / "data").rename(tmp_path / "away")
         with pytest.raises(StoreUnavailable, match=r"warmfront\.db"):
             await store.database.write(event_queries.append, "s1", {"status": "LOST"}, 1.0)
@@ -226,8 +228,8 @@ def test_a_moved_file_is_not_written_to(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_a_file_that_is_not_a_database_is_left_alone(tmp_path: Path) -> None:
-    """A file that is not a database is rejected and not changed."""
+def test_a_file_that_is_not_a_database_is_not_changed(tmp_path: Path) -> None:
+    """Another file with the name of the database is rejected and not changed."""
     file = tmp_path / "warmfront.db"
     file.write_bytes(b"a page of notes, longer than any header\n" * 50)
     before = file.read_bytes()
@@ -255,32 +257,32 @@ def test_acknowledged_writes_survive_a_kill(database: Settings, acknowledged: in
     rest, _ = process.communicate(timeout=60)
     acknowledged_ids: dict[str, int] = defaultdict(int)
     for line in [*lines, *rest.splitlines()]:
-        this, _, number = line.strip().partition(" ")
-        if number.isdecimal():  # the last line can be incomplete
-            acknowledged_ids[this] = max(acknowledged_ids[this], int(number))
+        submission_id, _, number = line.strip().partition(" ")
+        if number.isdecimal():  # the last line may be incomplete
+            acknowledged_ids[submission_id] = max(acknowledged_ids[submission_id], int(number))
     assert sum(acknowledged_ids.values()) >= acknowledged
 
     async def scenario() -> None:
         store = await open_store(database)
-        for this, last in acknowledged_ids.items():
-            ids = await store.database.read(event_ids, this)
+        for submission_id, last in acknowledged_ids.items():
+            ids = await store.database.read(event_ids, submission_id)
             assert len(ids) >= last
         for record in await store.database.read(submission_queries.unfinished):
             ids = await store.database.read(event_ids, record.id)
             assert ids == list(range(1, record.last_event_id + 1))
             code, _ = await store.database.read(submission_queries.source, record.id)
-            assert code == new().code
+            assert code == new_submission().code
         await store.close()
 
     asyncio.run(scenario())
 
 
 def test_a_copy_of_the_directory_is_a_backup(tmp_path: Path) -> None:
-    """A copy of the files of a running service opens as a complete database."""
+    """A copy of the directory of a running service can be opened as a database."""
 
     async def scenario() -> None:
         store = await open_store(Settings(data_dir=tmp_path / "data"))
-        await store.database.write(queued)
+        await store.database.write(add_queued)
         shutil.copytree(tmp_path / "data", tmp_path / "copy")
         copy = await open_store(Settings(data_dir=tmp_path / "copy"))
         assert await copy.database.read(event_ids) == [1, 2]
