@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.store_samples import new
+from tests.support.store_samples import new_submission
 from warmfront import submission as submission_module
 from warmfront.state_machine import IllegalTransitionError, as_markdown
 from warmfront.store import attempt_queries, event_queries, submission_queries
@@ -28,7 +28,7 @@ _STEP = st.tuples(
 def _submission() -> Submission:
     database = MemoryDatabase()
     try:
-        return database.run(submission_queries.create, new(), {"status": "IN_QUEUE"})[0]
+        return database.run(submission_queries.create, new_submission(), {"status": "IN_QUEUE"})[0]
     finally:
         database.dispose()
 
@@ -72,7 +72,7 @@ def test_the_store_and_the_value_accept_the_same_transitions(steps: list[tuple[s
     """For any sequence, the store accepts exactly what the value allows, and both end in the same state."""
     database = MemoryDatabase()
     try:
-        submission, _ = database.run(submission_queries.create, new(), {"status": "IN_QUEUE"})
+        submission, _ = database.run(submission_queries.create, new_submission(), {"status": "IN_QUEUE"})
         used: set[str] = set()
         seq = 0
         for step, attempt_id in steps:
