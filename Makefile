@@ -34,13 +34,14 @@ test-slow: ## The tests that take minutes
 	@PYTHON=$(PYTHON) scripts/setup dstack
 	@$(BIN)/pytest -m slow
 
-check: ## Formatting, lint, types, imports between layers and spelling
+check: ## Formatting, lint, types, imports between layers, spelling and names
 	@PYTHON=$(PYTHON) scripts/setup dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache --no-logo
 	@$(BIN)/codespell
+	@$(BIN)/python scripts/check_names.py
 	@$(BIN)/python scripts/generate_types.py --check
 	@PYTHON=$(PYTHON) scripts/page check
 

@@ -63,7 +63,7 @@ def row(per_day: float, keep_warm: str) -> str:
 
 
 def table() -> str:
-    """A month's dollars and how long $1,400 last, at three paces and with both policies."""
+    """Return the table: dollars per month and how long $1,400 last, at three rates of arrival."""
     lines = [
         "| per day | policy | cost per month | 90% interval | $1,400 last | 90% interval | mean wait |",
         "| --- | --- | --- | --- | --- | --- | --- |",
@@ -72,7 +72,7 @@ def table() -> str:
 
 
 def pictures() -> tuple[str, str]:
-    """What each policy costs, and what its VM does on one day."""
+    """Return two pictures: what each policy costs, and what its VM does on one day."""
     arrivals_s = workday(_PER_DAY, _DAYS, _SEED)
     billing = Billing(rate_usd_per_h=Decimal(ACCOUNT.rate_usd_per_h))
     rows = compare(

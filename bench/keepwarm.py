@@ -52,7 +52,7 @@ class TraceRow:
     longest_s: float
 
     def ratios(self) -> list[float]:
-        """For each value of waiting: the cost, over the least without booting ahead."""
+        """Return the cost relative to the optimum without prewarming, for each value of waiting."""
         arrivals_s = TRACES[self.trace](self.per_day, DAYS, self.seed)
         ratios, result = [], None
         for wait in self.waits:
@@ -118,7 +118,7 @@ def main() -> None:
 
 
 def _mean(ratios: Sequence[float]) -> float:
-    """The geometric one."""
+    """Return the geometric mean."""
     return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 

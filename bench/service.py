@@ -31,7 +31,7 @@ PATIENCE_S = 600.0
 
 
 def warm(service: Service) -> None:
-    """A submission over a warm VM beside a run on the command line, in turns."""
+    """Print the time of a submission on a warm VM next to a run on the command line."""
     example = Path(__file__).parent.parent / "examples" / "leaky_relu.hip"
     program = Path(sys.executable).parent / "warmfront"
     command = [str(program), "run", str(example), "--problem", "leaky-relu", "--endpoint", "checker"]
@@ -71,7 +71,7 @@ async def rate(url: str, count: int) -> float:
 
 @contextlib.contextmanager
 def trivial(*words: str) -> Iterator[str]:
-    """The address of a service whose judge does nothing."""
+    """Yield the address of a service whose judge does nothing."""
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen(
             [sys.executable, "-m", "bench.trivial", folder, *words], stdout=subprocess.PIPE, text=True

@@ -26,7 +26,7 @@ def medians_s(subjects: Mapping[str, Callable[[], object]], rounds: int) -> dict
 
 
 def print_bars(seconds: Mapping[str, float]) -> None:
-    """A line a subject, with a bar as long as its time."""
+    """Print a line per subject, with a bar as long as its time."""
     longest = max(seconds.values())
     width = max(map(len, seconds))
     for name, value in seconds.items():

@@ -66,26 +66,26 @@ class OneVM:
         return self._slots
 
     async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
-        """It is ready."""
+        """Yield a lease that is ready."""
         del gpu, token
         self._leases[vm_id] = Lease(vm_id=vm_id, phase=Phase.READY, started_at=0.0, address="http://trivial")
         yield self._leases[vm_id]
 
     async def release(self, vm_id: str) -> Lease:
-        """It is gone."""
+        """Return a lease that has ended."""
         self._leases.pop(vm_id, None)
         return Lease(vm_id=vm_id, phase=Phase.ENDED, started_at=0.0, ended_at=0.0)
 
     async def describe(self, vm_id: str) -> Lease | None:
-        """What is known of it."""
+        """Return the lease."""
         return self._leases.get(vm_id)
 
     async def leases(self) -> list[Lease]:
-        """Those that are there."""
+        """Return all leases."""
         return list(self._leases.values())
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: nothing is open."""
 
 
 class Nodding:
@@ -105,21 +105,21 @@ class Nodding:
         yield AttemptEvent(seq=self._events + 1, fields={"status": "CHECKED", "simulated": True})
 
     async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:
-        """Nothing is ever cut here."""
+        """Reject: streams never break here, so that no client re-attaches."""
         raise AssertionError(vm, attempt_id, after)
         yield
 
     async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
-        """Nothing to stop."""
+        """Do nothing: attempts end at once."""
 
     async def health(self, vm: VMInstance) -> ListenerHealth:
-        """Well."""
+        """Return a healthy listener."""
         return ListenerHealth(version="", toolchain="", gpu=vm.gpu, simulated=True, running=(), uptime_s=0.0)
 
     heartbeat = health
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: nothing is open."""
 
 
 async def _xray(_submission: Submission, _code: str) -> Xray:

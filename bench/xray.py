@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def bare_call(example: Path, compiler: DeviceCompiler, assembly: Path) -> Callable[[], object]:
-    """The compiler's own command, with no sandbox around it."""
+    """Return the compiler's own command, without a sandbox."""
     precompiled = compiler.precompiled(choose_headers(example.read_text()))
     command = [*compiler.command(str(example), precompiled), "-o", str(assembly)]
     return lambda: subprocess.run(command, check=True, capture_output=True)
