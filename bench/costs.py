@@ -1,7 +1,7 @@
-"""The figures and pictures of docs/costs.md: what tasks cost with each policy, and how long the credits last.
+"""The table and charts of docs/costs.md: the cost of each policy, and how long the credits last.
 
-Everything is replayed through the real orchestrator; the dollars are its ledger's. With --write the page's
-table and its two pictures are replaced; without it, the table is printed.
+All figures come from replays through the real orchestrator and its ledger. `--write` updates the table and
+the two charts in docs/; without it the table is printed.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from warmfront.simulate.traces import DAY_S, workday
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "costs.md"
-POLICIES_PICTURE = DOCS / "costs-policies.svg"
-DAY_PICTURE = DOCS / "costs-day.svg"
+POLICIES_CHART = DOCS / "costs-policies.svg"
+DAY_CHART = DOCS / "costs-day.svg"
 BEGIN, END = "<!-- made by python -m bench.costs --write -->", "<!-- end -->"
 
-#: The trace of the pictures: fifty a day for four weeks, and its second day.
+#: The trace of the charts: fifty submissions per day for four weeks, and its second day.
 _PER_DAY, _DAYS, _SEED = 50.0, 28.0, 1
 _SHOWN_S = (DAY_S, 2 * DAY_S)
 _WAIT_USD_PER_H = 20.0
@@ -36,7 +36,7 @@ _POLICIES = (
     Policy(name="adaptive", keep_warm="adaptive"),
 )
 
-#: A new account with the whole grant.
+#: A new account with all of its credits.
 ACCOUNT = Account(
     arrivals_at=[],
     days=0,
@@ -63,7 +63,7 @@ def row(per_day: float, keep_warm: str) -> str:
 
 
 def table() -> str:
-    """Return the table: dollars per month and how long $1,400 last, at three rates of arrival."""
+    """Return the table: cost per month and how long $1,400 last, at three paces with both policies."""
     lines = [
         "| per day | policy | cost per month | 90% interval | $1,400 last | 90% interval | mean wait |",
         "| --- | --- | --- | --- | --- | --- | --- |",
@@ -71,8 +71,8 @@ def table() -> str:
     return "\n".join([*lines, *(row(pace, policy) for pace in PACES for policy in ("fixed", "adaptive"))])
 
 
-def pictures() -> tuple[str, str]:
-    """Return two pictures: what each policy costs, and what its VM does on one day."""
+def draw_charts() -> tuple[str, str]:
+    """Return the chart of the costs of each policy, and the timeline of its VM on one day."""
     arrivals_s = workday(_PER_DAY, _DAYS, _SEED)
     billing = Billing(rate_usd_per_h=Decimal(ACCOUNT.rate_usd_per_h))
     rows = compare(
@@ -83,23 +83,23 @@ def pictures() -> tuple[str, str]:
         wait_usd_per_h=_WAIT_USD_PER_H,
         shown_s=_SHOWN_S,
     )
-    note = f"{arrivals_s.size:,} tasks in four weeks of working days; waiting at ${_WAIT_USD_PER_H:g} an hour"
+    note = f"{arrivals_s.size:,} submissions in four weeks; waiting valued at ${_WAIT_USD_PER_H:g} per hour"
     return (
-        charts.cost_chart(rows, "What fifty tasks per day cost", note),
-        charts.timeline_chart(rows, arrivals_s.tolist(), _SHOWN_S, "What the VM does on one of these days"),
+        charts.cost_chart(rows, "Cost of fifty submissions per day", note),
+        charts.timeline_chart(rows, arrivals_s.tolist(), _SHOWN_S, "Activity of the VM on one of these days"),
     )
 
 
 def main() -> None:
-    """Print the table, or replace it in the page."""
-    made = table()
+    """Print the table, or update the page and its charts."""
+    rows = table()
     if "--write" not in sys.argv[1:]:
-        print(made)
+        print(rows)
         return
-    text = re.sub(rf"{BEGIN}.*?{END}", f"{BEGIN}\n{made}\n{END}", PAGE.read_text(), flags=re.DOTALL)
+    text = re.sub(rf"{BEGIN}.*?{END}", f"{BEGIN}\n{rows}\n{END}", PAGE.read_text(), flags=re.DOTALL)
     PAGE.write_text(text)
-    for path, picture in zip((POLICIES_PICTURE, DAY_PICTURE), pictures(), strict=True):
-        path.write_text(picture)
+    for path, chart in zip((POLICIES_CHART, DAY_CHART), draw_charts(), strict=True):
+        path.write_text(chart)
 
 
 if __name__ == "__main__":

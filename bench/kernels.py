@@ -28,7 +28,7 @@ def main() -> None:
     """Build and run the driver, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repetitions", type=int, default=10)
-    parser.add_argument("--json", action="store_true", help="every sample, one kernel a line")
+    parser.add_argument("--json", action="store_true", help="print every sample as JSON, one kernel per line")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         program = build(Path(folder))

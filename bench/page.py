@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import expect
 
 from bench.timing import medians_s, print_bars
-from bench.trivial import Nodding, serve
+from bench.trivial import TrivialListeners, serve
 from tests.browser.browser_window import DESKTOP, chromium
 from warmfront.listener.protocol import AttemptEvent, ExecuteRequest
 
@@ -62,7 +62,7 @@ _COUNT = """() => {
 _IDLE = "() => new Promise((resolve) => requestIdleCallback(() => resolve(true)))"
 
 
-class Sampling(Nodding):
+class SamplingListeners(TrivialListeners):
     """Listeners that time twenty cases with a hundred samples each."""
 
     async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
@@ -74,9 +74,9 @@ class Sampling(Nodding):
 
 
 def _benchmark() -> Iterator[dict[str, Any]]:
-    chance = random.Random(1)  # noqa: S311 - the same samples every time
+    rng = random.Random(1)  # noqa: S311 - the same samples every time
     case = {"test_id": 1, "name": "n = 1", "status": "PASSED"}
-    timings = [_timing(number, chance) for number in range(1, CASES + 1)]
+    timings = [_timing(number, rng) for number in range(1, CASES + 1)]
     yield {"status": "COMPILING", "compiler": "none", "toolchain": "cpu", "sandbox": "none"}
     yield {"status": "CHECKING", "total_tests": 1, "compile_s": 0.1}
     yield {"status": "TEST_RESULT", "result": case, "total_tests": 1}
@@ -94,8 +94,8 @@ def _benchmark() -> Iterator[dict[str, Any]]:
     yield {**last, "simulated": True, "output": "", "target": "", "warnings": [], "bug_finder": ""}
 
 
-def _timing(number: int, chance: random.Random) -> dict[str, Any]:
-    runs = [chance.lognormvariate(0, 0.02) for _ in range(SAMPLES)]
+def _timing(number: int, rng: random.Random) -> dict[str, Any]:
+    runs = [rng.lognormvariate(0, 0.02) for _ in range(SAMPLES)]
     ms = statistics.median(runs)
     figures = {"gflops": 1.0 / ms, "gbps": 8.0 / ms, "outer_ms": ms, "pct_of_floor": None, "note": ""}
     ci = [ms * 0.998, ms * 1.002]
@@ -104,7 +104,7 @@ def _timing(number: int, chance: random.Random) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def streaming() -> Iterator[str]:
-    """Run a service whose benchmarks are those of `Sampling`, and yield its address."""
+    """Run a service whose benchmarks are those of `SamplingListeners`, and yield its address."""
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen(
             [sys.executable, "-m", "bench.page", "serve", folder], stdout=subprocess.PIPE, text=True
@@ -131,8 +131,8 @@ def empty_page() -> Iterator[str]:
             ):  # the browser closed the connection after requesting an icon
                 self.wfile.write(_EMPTY)
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class names it so
-            """Say nothing."""
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name in the base class
+            """Log nothing."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -215,6 +215,6 @@ def main() -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["serve"]:
-        asyncio.run(serve(Path(sys.argv[2]), slots=1, listeners=Sampling(events=0, pause_s=0.0)))
+        asyncio.run(serve(Path(sys.argv[2]), slots=1, listeners=SamplingListeners(events=0, pause_s=0.0)))
     else:
         main()

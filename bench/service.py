@@ -1,7 +1,6 @@
-"""A warm submission over HTTP to its verdict, over the same kernel by `warmfront run`; and how many a second.
+"""Latency of a warm submission over HTTP relative to `warmfront run`, and submissions per second.
 
-The first is what an author waits for. The second is what two cores hold, with a judge that does nothing
-and with the real one.
+The throughput of one machine is measured with the real judge and with a judge that does nothing.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ if TYPE_CHECKING:
 ROUNDS = 15
 TRIVIAL = 2000
 REAL = 40
-AT_ONCE = 50
-PATIENCE_S = 600.0
+CONCURRENT = 50
+TIMEOUT_S = 600.0
 
 
 def warm(service: Service) -> None:
-    """Print the time of a submission on a warm VM next to a run on the command line."""
+    """Compare a submission to a warm VM with a run on the command line, alternating."""
     example = Path(__file__).parent.parent / "examples" / "leaky_relu.hip"
     program = Path(sys.executable).parent / "warmfront"
     command = [str(program), "run", str(example), "--problem", "leaky-relu", "--endpoint", "checker"]
@@ -46,35 +45,35 @@ def warm(service: Service) -> None:
     seconds = medians_s({"over HTTP, warm": by_http, "warmfront run": by_run}, ROUNDS)
     print_bars(seconds)
     ratio = seconds["over HTTP, warm"] / seconds["warmfront run"]
-    print(f"  submit to verdict over HTTP, over `warmfront run`: {ratio:.2f} (goal: 1.15 or less)")
+    print(f"  submit to verdict over HTTP, relative to `warmfront run`: {ratio:.2f} (goal: 1.15 or less)")
 
 
 async def rate(url: str, count: int) -> float:
     """Return the submissions per second, from the first request to the last verdict."""
-    limits, gate = httpx.Limits(max_connections=AT_ONCE), asyncio.Semaphore(AT_ONCE)
-    async with httpx.AsyncClient(base_url=url, timeout=PATIENCE_S, limits=limits) as client:
+    limits, slots = httpx.Limits(max_connections=CONCURRENT), asyncio.Semaphore(CONCURRENT)
+    async with httpx.AsyncClient(base_url=url, timeout=TIMEOUT_S, limits=limits) as client:
 
-        async def one(number: int) -> None:
+        async def submit(number: int) -> None:
             body = {
                 "solution_code": f"// {number}\n{EXAMPLE}",
                 "problem": "leaky-relu",
                 "endpoint": "checker",
             }
-            async with gate:
-                answer = await client.post("/api/amd/submit", json=body)
-            assert answer.text.rstrip().rpartition("event: ")[2].startswith("CHECKED"), answer.text[-300:]
+            async with slots:
+                response = await client.post("/api/amd/submit", json=body)
+            assert response.text.rstrip().rpartition("event: ")[2].startswith("CHECKED"), response.text[-300:]
 
         start = time.perf_counter()
-        await asyncio.gather(*map(one, range(count)))
+        await asyncio.gather(*map(submit, range(count)))
         return count / (time.perf_counter() - start)
 
 
 @contextlib.contextmanager
-def trivial(*words: str) -> Iterator[str]:
-    """Yield the address of a service whose judge does nothing."""
+def trivial_service(*arguments: str) -> Iterator[str]:
+    """Run a service whose judge does nothing, and yield its address."""
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen(
-            [sys.executable, "-m", "bench.trivial", folder, *words], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-m", "bench.trivial", folder, *arguments], stdout=subprocess.PIPE, text=True
         )
         assert process.stdout is not None
         try:
@@ -85,15 +84,15 @@ def trivial(*words: str) -> Iterator[str]:
 
 
 def main() -> None:
-    """Measure each."""
+    """Measure latency and throughput, and print the results."""
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder), AMD_VM_MAX_CONCURRENT="2") as service:
         warm(service)
         real = asyncio.run(rate(service.url, REAL))
-    with trivial() as url:
+    with trivial_service() as url:
         bare = asyncio.run(rate(url, TRIVIAL))
-    print(f"  submissions per second, a judge that does nothing: {bare:7.1f}")
-    print(f"  submissions per second, the real judge:            {real:7.1f}")
-    print(f"  the service's own share of a real submission: {real / bare:.1%}")
+    print(f"  submissions per second, judge that does nothing: {bare:7.1f}")
+    print(f"  submissions per second, real judge:              {real:7.1f}")
+    print(f"  share of the service in a real submission: {real / bare:.1%}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the benchmarks share: medians of interleaved repetitions, and a small table with bars."""
+"""Helpers of the benchmarks: medians of interleaved repetitions, and a table with bars."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ BAR_WIDTH = 30
 
 
 def medians_s(subjects: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Median seconds of each subject. They take turns, so that a busy minute hits all alike."""
+    """Return the median seconds of each subject. Rounds are interleaved, so that load affects all alike."""
     times: dict[str, list[float]] = {name: [] for name in subjects}
-    for subject in subjects.values():  # once unmeasured: caches fill
+    for subject in subjects.values():  # once unmeasured, to fill caches
         subject()
     for _ in range(rounds):
         for name, subject in subjects.items():
@@ -26,7 +26,7 @@ def medians_s(subjects: Mapping[str, Callable[[], object]], rounds: int) -> dict
 
 
 def print_bars(seconds: Mapping[str, float]) -> None:
-    """Print a line per subject, with a bar as long as its time."""
+    """Print one line per subject, with a bar proportional to its time."""
     longest = max(seconds.values())
     width = max(map(len, seconds))
     for name, value in seconds.items():

@@ -1,8 +1,8 @@
-"""The service with a judge that does nothing: what is left is the service's own cost.
+"""A service with a judge that does nothing, to measure the cost of the service itself.
 
-The API, the orchestrator and the store are the real ones, on a real SQLite file; VM, listener and X-ray
-answer at once. `python -m bench.trivial DIRECTORY [SLOTS] [EVENTS] [PAUSE_S]` prints its address and serves
-until killed.
+The API, the orchestrator and the store on an SQLite file are real; provider, listener and X-ray respond
+immediately. `python -m bench.trivial DIRECTORY [SLOTS] [EVENTS] [PAUSE_S]` prints its address and serves
+until it is killed.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 _FREE = Billing(rate_usd_per_h=Decimal(0))
 
 
-class OneVM:
-    """A provider whose VMs are there at once and cost nothing."""
+class TrivialProvider:
+    """A provider whose VMs are ready immediately and cost nothing."""
 
     name = "trivial"
     simulated = True
@@ -72,24 +72,24 @@ class OneVM:
         yield self._leases[vm_id]
 
     async def release(self, vm_id: str) -> Lease:
-        """Return a lease that has ended."""
+        """End the VM now."""
         self._leases.pop(vm_id, None)
         return Lease(vm_id=vm_id, phase=Phase.ENDED, started_at=0.0, ended_at=0.0)
 
     async def describe(self, vm_id: str) -> Lease | None:
-        """Return the lease."""
+        """Return the lease of a live VM."""
         return self._leases.get(vm_id)
 
     async def leases(self) -> list[Lease]:
-        """Return all leases."""
+        """Return the leases of all live VMs."""
         return list(self._leases.values())
 
     async def close(self) -> None:
-        """Do nothing: nothing is open."""
+        """Do nothing: there is nothing to close."""
 
 
-class Nodding:
-    """Listeners that find every kernel right."""
+class TrivialListeners:
+    """Listeners on which every attempt succeeds."""
 
     def __init__(self, events: int, pause_s: float) -> None:
         self._events = events
@@ -105,21 +105,21 @@ class Nodding:
         yield AttemptEvent(seq=self._events + 1, fields={"status": "CHECKED", "simulated": True})
 
     async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:
-        """Reject: streams never break here, so that no client re-attaches."""
+        """Raise `AssertionError`: no stream is ever resumed."""
         raise AssertionError(vm, attempt_id, after)
         yield
 
     async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
-        """Do nothing: attempts end at once."""
+        """Do nothing: no submission is cancelled."""
 
     async def health(self, vm: VMInstance) -> ListenerHealth:
-        """Return a healthy listener."""
+        """Return that the listener is healthy."""
         return ListenerHealth(version="", toolchain="", gpu=vm.gpu, simulated=True, running=(), uptime_s=0.0)
 
     heartbeat = health
 
     async def close(self) -> None:
-        """Do nothing: nothing is open."""
+        """Do nothing: there is nothing to close."""
 
 
 async def _xray(_submission: Submission, _code: str) -> Xray:
@@ -130,10 +130,10 @@ async def _no_report(source: str, *, arch: str, problem: Problem | None, dtype: 
     raise AssertionError(source, arch, problem, dtype)
 
 
-async def serve(directory: Path, *, slots: int, listeners: Nodding) -> None:
-    """Serve until killed."""
+async def serve(directory: Path, *, slots: int, listeners: TrivialListeners) -> None:
+    """Serve until the process is killed."""
     settings = Settings(data_dir=directory, rate_limit_per_min=10**9, daily_submissions=10**9, max_vms=1)
-    clock, provider = SystemClock(), OneVM(slots)
+    clock, provider = SystemClock(), TrivialProvider(slots)
     bus = EventBus()
     store = await open_store(settings, bus=bus)
     log = EventLog(store, bus)
@@ -170,14 +170,14 @@ async def serve(directory: Path, *, slots: int, listeners: Nodding) -> None:
 
 
 if __name__ == "__main__":
-    words = sys.argv[1:]
+    arguments = sys.argv[1:]
     asyncio.run(
         serve(
-            Path(words[0]),
-            slots=int(words[1]) if len(words) > 1 else 8,
-            listeners=Nodding(
-                events=int(words[2]) if len(words) > 2 else 10,
-                pause_s=float(words[3]) if len(words) > 3 else 0.0,
+            Path(arguments[0]),
+            slots=int(arguments[1]) if len(arguments) > 1 else 8,
+            listeners=TrivialListeners(
+                events=int(arguments[2]) if len(arguments) > 2 else 10,
+                pause_s=float(arguments[3]) if len(arguments) > 3 else 0.0,
             ),
         )
     )

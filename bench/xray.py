@@ -1,6 +1,6 @@
-"""X-raying each example, over a bare call of the same compiler with the same flags.
+"""Time of an X-ray of each example, relative to the same compiler with the same flags.
 
-What is added is the sandbox, and reading the assembly into figures and findings.
+The difference is the sandbox, and parsing the assembly into figures and findings.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.hip"))
 
 
 def main() -> None:
-    """Measure, and print the ratio."""
+    """Measure each example and print the ratios."""
     configured = settings.load()
     compiler = DeviceCompiler(configured.cache_dir, "gfx942", libraries=find_libraries())
     maker = sandbox.open_sandbox(configured.sandbox, base=configured.box_dir)
@@ -35,7 +35,7 @@ def main() -> None:
             for example in EXAMPLES:
                 source = example.read_text()
                 examine = functools.partial(xray, source, sandbox=maker, settings=configured)
-                assert examine().compiles  # and everything is cached
+                assert examine().compiles  # also fills the caches
                 bare = bare_call(example, compiler, Path(folder) / "kernels.s")
                 seconds = medians_s({"X-ray": examine, "compiler alone": bare}, ROUNDS)
                 ratios.append(seconds["X-ray"] / seconds["compiler alone"])
@@ -44,12 +44,12 @@ def main() -> None:
                     print_bars(seconds)
     finally:
         maker.close()
-    print(f"  X-ray over the compiler alone, median of {len(ratios)} examples: ", end="")
+    print(f"  X-ray relative to the compiler alone, median of {len(ratios)} examples: ", end="")
     print(f"{statistics.median(ratios):.2f} (goal: 1.5 or less)")
 
 
 def bare_call(example: Path, compiler: DeviceCompiler, assembly: Path) -> Callable[[], object]:
-    """Return the compiler's own command, without a sandbox."""
+    """Return a call of the compiler without a sandbox."""
     precompiled = compiler.precompiled(choose_headers(example.read_text()))
     command = [*compiler.command(str(example), precompiled), "-o", str(assembly)]
     return lambda: subprocess.run(command, check=True, capture_output=True)

@@ -2,8 +2,8 @@
 
 It runs the real queries on the real tables. A statement is compiled once per process, by SQLAlchemy, and from
 then on goes straight to the SQLite driver through `_PreparedConnection`, which offers as much of SQLAlchemy's
-connection as our queries use. SQLAlchemy's own execution would make a simulated year take about three times
-as long: `python -m bench.replay` prints the ratio.
+connection as our queries use. SQLAlchemy's own execution takes longer: `python -m bench.replay` prints the
+ratio of the two for the same replay.
 """
 
 from __future__ import annotations

@@ -28,12 +28,12 @@ def test_the_first_row_is_up_to_date() -> None:
 def test_the_page_is_up_to_date() -> None:
     """Generating the table and both charts again gives the same bytes."""
     assert f"{costs.BEGIN}\n{costs.table()}\n{costs.END}" in TEXT
-    policies, day = costs.pictures()
-    assert costs.POLICIES_PICTURE.read_text() == policies
-    assert costs.DAY_PICTURE.read_text() == day
+    policies, day = costs.draw_charts()
+    assert costs.POLICIES_CHART.read_text() == policies
+    assert costs.DAY_CHART.read_text() == day
 
 
-@pytest.mark.parametrize("path", [costs.POLICIES_PICTURE, costs.DAY_PICTURE], ids=lambda path: str(path.name))
+@pytest.mark.parametrize("path", [costs.POLICIES_CHART, costs.DAY_CHART], ids=lambda path: str(path.name))
 def test_charts_have_alternative_text_and_dark_colours(path: Path) -> None:
     """Each chart has alternative text on the page, and colours for dark mode."""
     assert re.search(rf"!\[[^\]]{{40,}}\]\({path.name}\)", TEXT)
