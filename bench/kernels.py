@@ -1,4 +1,4 @@
-"""Compare six kernels on the CPU runtime with plain OpenMP loops for the same task, alternating in one run.
+"""Compare six kernels on the CPU runtime with plain OpenMP loops for the same computation, alternating.
 
 The figures show the cost of running GPU threads on this machine's CPU; they say nothing about a GPU.
 """

@@ -22,7 +22,7 @@ DAY_S = 86_400
 class Cap:
     """One cap, and how much of it is used."""
 
-    subject: str  #: whose it is, such as `Team kernels`
+    subject: str  #: the owner of the cap, such as `Team kernels`
     limit_usd: Decimal
     spent_usd: Decimal
     variable: str  #: the setting that an operator can raise

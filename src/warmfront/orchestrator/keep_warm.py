@@ -1,6 +1,6 @@
 """Keep-warm policies: until when an idle VM is kept, and when to provision one in advance.
 
-A policy learns from arrivals and returns times with a reason for people. It provisions, releases and spends
+A policy learns from arrivals and returns times with a reason for users. It provisions, releases and spends
 nothing and reads no clock: the VM pool keeps its decisions within the budget and the paid interval.
 """
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 class KeepDecision:
     """How long an idle VM is kept."""
 
-    until: float  #: when it is released unless it gets a task
-    reason: str  #: one line for people
+    until: float  #: when it is released unless it gets a submission
+    reason: str  #: one line, shown to users
 
 
 class KeepWarmPolicy(Protocol):
-    """A policy. It depends on arrivals only: given the same arrivals, it makes the same decisions."""
+    """A keep-warm policy. Its decisions depend only on the arrivals."""
 
     memory: int  #: how many of the latest arrivals it needs after a restart
 
@@ -34,7 +34,7 @@ class KeepWarmPolicy(Protocol):
         """Decide about a VM that is idle from now on; `spare`: another one is idle too."""
 
     def prewarm_at(self, now: float) -> float | None:
-        """Return when to prewarm a VM; None if no arrival is foreseen."""
+        """Return when to prewarm a VM; None if no arrival is expected."""
 
 
 class FixedPolicy:

@@ -88,7 +88,7 @@ class ReplayResult:
 def replay(arrivals_s: NDArray[np.float64], config: ReplayConfig) -> ReplayResult:
     """Submit every arrival at its time, wait until every VM has terminated, and return the result."""
     loop = VirtualLoop()
-    loop.set_task_factory(None)  # plain tasks do: nothing here depends on the order of a set
+    loop.set_task_factory(None)  # plain tasks are enough: nothing in a replay depends on the order of a set
     database = MemoryDatabase(for_replay=True)
     store = Store(database)
     try:

@@ -60,7 +60,7 @@ class MemoryDatabase:
             for name in _UNUSED_INDEXES:
                 self._raw.execute(f"DROP INDEX {name}")
             self._raw.execute("PRAGMA journal_mode = OFF")
-            self._raw.execute("BEGIN")  # never committed: nobody else reads this database
+            self._raw.execute("BEGIN")  # never committed: no other connection reads this database
         else:
             self._raw.execute("PRAGMA foreign_keys = ON")
 
@@ -178,7 +178,7 @@ class _PreparedStatement:
         inward = compiled._bind_processors  # noqa: SLF001 - how SQLAlchemy's own execution gets at them
         self._inward = [(name, cast("Callable[[Any], Any]", convert)) for name, convert in inward.items()]
         self._ordered = _picker(compiled.positiontup or ())
-        columns = compiled._result_columns  # noqa: SLF001 - as above
+        columns = compiled._result_columns  # noqa: SLF001 - like the bind processors
         self.outward = [column.type.result_processor(_DIALECT, None) for column in columns]
         self.converts = any(self.outward)
         self.row = _row_type([column.keyname for column in columns]) if columns else None

@@ -47,7 +47,7 @@ async def test_the_verdict_carries_the_cost(harness: OrchestratorHarness) -> Non
 
 @orchestrated()
 async def test_cancelling_a_running_attempt_frees_its_vm(harness: OrchestratorHarness) -> None:
-    """The verdict is CANCELLED, nothing runs any more, and the VM takes the next submission."""
+    """The verdict is CANCELLED, nothing runs any longer, and the VM runs the next submission."""
     submission = await harness.submit(work_s=500)
     await asyncio.sleep(100)
     cancelled = await harness.orchestrator.cancel(submission.id)

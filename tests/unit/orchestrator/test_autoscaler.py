@@ -40,7 +40,7 @@ async def test_submissions_run_on_vms_with_their_gpu(harness: OrchestratorHarnes
 
 @orchestrated(max_vms=1)
 async def test_an_idle_vm_of_another_gpu_makes_room(harness: OrchestratorHarness) -> None:
-    """With a full pool, an idle VM that nobody waits for is released for a submission on another GPU type."""
+    """With a full pool, an idle VM without queued submissions is released for another GPU type."""
     first = await harness.submit(gpu="MI300X")
     assert await _statuses(harness, [first]) == ["CHECKED"]
     second = await harness.submit(gpu="MI325X")

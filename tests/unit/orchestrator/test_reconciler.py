@@ -39,7 +39,7 @@ async def test_a_vm_that_accepts_our_token_is_adopted(harness: OrchestratorHarne
 
 @orchestrated()
 async def test_a_vm_that_rejects_our_token_is_ended_and_billed(harness: OrchestratorHarness) -> None:
-    """A VM that nobody can use is ended, and its cost is in the ledger."""
+    """A VM that cannot be used is ended, and its cost is in the ledger."""
 
     async def rejected(vm: VMInstance) -> ListenerHealth:
         raise VMUnreachable(f"{vm.id} rejects the token")
@@ -67,8 +67,8 @@ async def test_a_vm_that_the_provider_no_longer_has_is_released(harness: Orchest
 
 
 @orchestrated()
-async def test_a_provider_that_cannot_be_asked_changes_nothing(harness: OrchestratorHarness) -> None:
-    """Without an answer no VM is given up; reconciling is tried again soon."""
+async def test_an_unavailable_provider_changes_nothing(harness: OrchestratorHarness) -> None:
+    """While the provider does not respond, no VM is given up; the reconciler retries soon."""
 
     async def unavailable() -> list[object]:
         raise ProviderError("the cloud does not respond")
