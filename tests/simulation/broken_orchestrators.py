@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 
     from warmfront.orchestrator.submission_lifecycle import ActiveSubmission
     from warmfront.orchestrator.vm_pool import PooledVM
-    from warmfront.quota import Quota
-    from warmfront.store.submission_queries import SpendingCheck
     from warmfront.submission import NewSubmission, Submission
+    from warmfront.usage_limits import DailyCaps, Quota
 
 
 class LockedWhileProvisioning(VMOrchestrator):
@@ -35,7 +34,7 @@ class LockedWhileProvisioning(VMOrchestrator):
         self._lock = asyncio.Lock()
 
     async def submit(
-        self, new: NewSubmission, *, quotas: Sequence[Quota] = (), caps: SpendingCheck | None = None
+        self, new: NewSubmission, *, quotas: Sequence[Quota] = (), caps: DailyCaps | None = None
     ) -> Submission:
         """Store a submission when the lock is free."""
         async with self._lock:

@@ -20,7 +20,7 @@ from warmfront.orchestrator.orchestrator import VMOrchestrator
 from warmfront.service.billing_reconciliation import BillingReconciler
 from warmfront.settings import Settings
 from warmfront.simulate.virtual_time import VirtualClock, run_virtual
-from warmfront.store import key_queries
+from warmfront.store import account_queries
 from warmfront.store.memory_database import MemoryDatabase
 from warmfront.store.records import Role
 from warmfront.store.store import Store
@@ -211,7 +211,7 @@ class ApiHarness:
 
     def key(self, user: str, role: Role = Role.USER) -> str:
         """Create an API key and return its secret."""
-        _, secret = self.database.run(key_queries.create, user, role, self.clock.now())
+        _, secret = self.database.run(account_queries.create_key, user, role, self.clock.now())
         return secret
 
     def user(self, name: str, role: Role = Role.USER) -> Client:

@@ -14,17 +14,16 @@ if TYPE_CHECKING:
     from warmfront.clock import Clock
     from warmfront.hip.xray import XrayReport
     from warmfront.money.escrow import BudgetStatus
-    from warmfront.orchestrator.change_notifier import ChangeNotifier
+    from warmfront.orchestrator.event_log import ChangeNotifier
     from warmfront.orchestrator.quotes import Quote
     from warmfront.problems.spec import Dtype, Problem
     from warmfront.providers.base import Provider
-    from warmfront.quota import Quota
     from warmfront.service.billing_reconciliation import BillingReconciler
     from warmfront.settings import Settings
     from warmfront.store.records import StoredEvent
     from warmfront.store.store import Store
-    from warmfront.store.submission_queries import SpendingCheck
     from warmfront.submission import NewSubmission, Submission
+    from warmfront.usage_limits import DailyCaps, Quota
     from warmfront.vm import VMInstance
 
 
@@ -32,7 +31,7 @@ class Orchestrator(Protocol):
     """The part of `VMOrchestrator` that the routes use."""
 
     async def submit(
-        self, new: NewSubmission, *, quotas: Sequence[Quota] = (), caps: SpendingCheck | None = None
+        self, new: NewSubmission, *, quotas: Sequence[Quota] = (), caps: DailyCaps | None = None
     ) -> Submission:
         """Store the submission with its first event, within the quotas and caps of its owner."""
 

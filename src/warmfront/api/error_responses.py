@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from warmfront import errors
 from warmfront.api.hints import api_hint
-from warmfront.quota import QuotaExceeded
+from warmfront.usage_limits import QuotaExceeded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from warmfront.errors import SubmissionNotFound
-from warmfront.orchestrator.change_notifier import ChangeNotifier
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -22,6 +21,38 @@ if TYPE_CHECKING:
 
 #: Events buffered in memory for a slow subscriber, and events read from the store at a time.
 BUFFERED = 256
+
+
+class ChangeNotifier:
+    """Counts changes, for watchers that wait for the next one."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.closed = False  #: there will be no more changes
+        self._next: asyncio.Event | None = None  #: set at the next change; None without watchers
+
+    def notify(self) -> None:
+        """Count a change and wake the watchers."""
+        self.count += 1
+        self._wake()
+
+    def close(self) -> None:
+        """Wake every watcher for the last time."""
+        self.closed = True
+        self._wake()
+
+    async def wait_beyond(self, count: int) -> None:
+        """Return when there were more changes than `count`, or when there will be no more."""
+        while self.count <= count and not self.closed:
+            if self._next is None:
+                self._next = asyncio.Event()
+            await self._next.wait()
+
+    def _wake(self) -> None:
+        # Each asyncio.Event is set once and dropped, so that a watcher that waits again waits for the next.
+        if self._next is not None:
+            self._next.set()
+            self._next = None
 
 
 @dataclass(kw_only=True, eq=False)

@@ -36,12 +36,11 @@ if TYPE_CHECKING:
     from warmfront.listener.protocol import ListenerClient
     from warmfront.money.escrow import BudgetStatus
     from warmfront.providers.base import Provider
-    from warmfront.quota import Quota
     from warmfront.settings import Settings
     from warmfront.store.records import AttemptRecord
     from warmfront.store.store import Store
-    from warmfront.store.submission_queries import SpendingCheck
     from warmfront.submission import NewSubmission, Submission
+    from warmfront.usage_limits import DailyCaps, Quota
     from warmfront.vm import VMInstance
 
 log = logging.getLogger(__name__)
@@ -180,7 +179,7 @@ class VMOrchestrator:
     # Requests.
 
     async def submit(
-        self, new: NewSubmission, *, quotas: Sequence[Quota] = (), caps: SpendingCheck | None = None
+        self, new: NewSubmission, *, quotas: Sequence[Quota] = (), caps: DailyCaps | None = None
     ) -> Submission:
         """Store a submission with its first event; from then on it will get its verdict.
 
@@ -194,7 +193,7 @@ class VMOrchestrator:
         return await asyncio.shield(asyncio.ensure_future(self._submit(new, quotas, caps)))
 
     async def _submit(
-        self, new: NewSubmission, quotas: Sequence[Quota], caps: SpendingCheck | None
+        self, new: NewSubmission, quotas: Sequence[Quota], caps: DailyCaps | None
     ) -> Submission:
         quote = self.quote(new.gpu, new.owner)
         position = self._xrays.position(new.owner) + quote.position

@@ -1,6 +1,7 @@
-"""Queries on attempts: the executions of a submission on VMs, of which at most one is live.
+"""Attempts, the executions of a submission on VMs: their queries, and the transitions that involve a VM too.
 
-Each change is guarded by the submission's row, so that a stale caller changes nothing.
+At most one attempt of a submission is live. Each change is guarded by the submission's row, so that a stale
+caller changes nothing. Each transition is one transaction over submission, attempt, VM and ledger.
 """
 
 from __future__ import annotations
@@ -9,17 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, func, insert, null, select, update
 
-from warmfront.store import schema
+from warmfront.store import event_queries, ledger_queries, schema, vm_queries
 from warmfront.store.event_queries import insert_event
 from warmfront.store.records import AttemptOutcome, AttemptRecord, RunningAttempt
 from warmfront.submission import BEGIN_ATTEMPT, LOSE_ATTEMPT, REPORT, UNFINISHED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from decimal import Decimal
 
     from sqlalchemy import Connection
 
-    from warmfront.store.records import StoredEvent
+    from warmfront.store.records import LedgerEntry, StoredEvent
+    from warmfront.vm import VMInstance
 
 _A = schema.attempts.c
 _S = schema.submissions.c
@@ -126,3 +129,89 @@ _OF_SUBMISSION = _RECORDS.where(_A.submission_id == bindparam("of")).order_by(_A
 
 def _record(values: Sequence[Any]) -> AttemptRecord:
     return AttemptRecord(**dict(zip(_NAMES, values, strict=True)))
+
+
+# Transitions over several tables.
+
+
+def begin_attempt(
+    conn: Connection,
+    attempt: AttemptRecord,
+    fields: dict[str, Any],
+    *,
+    vm: VMInstance,
+    entries: Sequence[LedgerEntry],
+    cold: bool,
+) -> StoredEvent | None:
+    """Assign a queued submission to an attempt; store the VM and its ledger entries with it."""
+    event = begin(conn, attempt, fields, cold=cold)
+    if event is not None:
+        vm_queries.save(conn, vm)
+        ledger_queries.add(conn, entries)
+    return event
+
+
+def complete_attempt(
+    conn: Connection,
+    attempt: AttemptRecord,
+    fields: dict[str, Any],
+    now: float,
+    *,
+    seq: int | None,
+    vm: VMInstance,
+    entries: Sequence[LedgerEntry],
+) -> StoredEvent | None:
+    """Store the verdict of an attempt with its cost, the VM's new state and its ledger entries."""
+    vm_queries.save(conn, vm)
+    ledger_queries.add(conn, entries)
+    cost_usd = ledger_queries.of_submission(conn, attempt.submission_id)
+    return event_queries.complete(
+        conn,
+        attempt.submission_id,
+        _with_cost(fields, cost_usd),
+        now,
+        attempt_id=attempt.id,
+        seq=seq,
+        cost_usd=cost_usd,
+    )
+
+
+def complete(conn: Connection, submission_id: str, fields: dict[str, Any], now: float) -> StoredEvent | None:
+    """Store a verdict of the control plane, with the cost of lost attempts if there were any."""
+    cost_usd = ledger_queries.of_submission(conn, submission_id)
+    return event_queries.complete(conn, submission_id, _with_cost(fields, cost_usd), now, cost_usd=cost_usd)
+
+
+def lose_attempt(
+    conn: Connection,
+    attempt: AttemptRecord,
+    now: float,
+    reason: str,
+    *,
+    vm: VMInstance,
+    entries: Sequence[LedgerEntry],
+) -> None:
+    """Return the submission of an attempt to the queue; the VM is free again."""
+    vm_queries.save(conn, vm)
+    ledger_queries.add(conn, entries)
+    lose(conn, attempt.id, now, reason)
+
+
+def end_vm(
+    conn: Connection,
+    vm: VMInstance,
+    entries: Sequence[LedgerEntry],
+    attempt_ids: Sequence[str],
+    *,
+    outcome: AttemptOutcome = AttemptOutcome.LOST,
+) -> Decimal:
+    """Store the end of a VM and of the attempts on it; return what it cost over its whole life."""
+    vm_queries.save(conn, vm)
+    ledger_queries.add(conn, entries)
+    for attempt_id in attempt_ids:
+        lose(conn, attempt_id, vm.ended_at or vm.created_at, vm.reason, outcome=outcome)
+    return ledger_queries.total_of_vm(conn, vm.id)
+
+
+def _with_cost(fields: dict[str, Any], cost_usd: Decimal) -> dict[str, Any]:
+    return {**fields, "cost_usd": float(round(cost_usd, 6))}

@@ -1,4 +1,4 @@
-"""The interface between the store and a database: run a query alone, or as one transaction.
+"""The interface between the store and a database, and a wrapper that retries with exponential backoff.
 
 Internal to `store/`: queries are functions of a SQLAlchemy connection, in the `*_queries` modules. The rest
 of Warmfront calls the named methods of `warmfront.store.store.Store`.
@@ -6,15 +6,24 @@ of Warmfront calls the named methods of `warmfront.store.store.Store`.
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
+from warmfront.errors import StoreUnavailable
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from sqlalchemy import Connection
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+_FIRST_BACKOFF_S = 0.05
+_LONGEST_BACKOFF_S = 5.0
 
 
 class Database(Protocol):
@@ -36,3 +45,36 @@ class Database(Protocol):
 
     async def close(self) -> None:
         """Finish pending writes and close the connections."""
+
+
+class RetryingDatabase:
+    """A database for callers that cannot continue without it: repeats a query until it succeeds."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def read(
+        self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a query; retry while the database is unavailable."""
+        return await _retry(lambda: self._database.read(query, *args, **kwargs))
+
+    async def write(
+        self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Run a transaction; retry while the database is unavailable."""
+        return await _retry(lambda: self._database.write(query, *args, **kwargs))
+
+    async def close(self) -> None:
+        """Do nothing: the wrapped database has its own owner."""
+
+
+async def _retry(call: Callable[[], Awaitable[T]]) -> T:
+    backoff_s = _FIRST_BACKOFF_S
+    while True:
+        try:
+            return await call()
+        except StoreUnavailable as error:
+            log.warning("database unavailable: %s; retrying in %.2f s", error.message, backoff_s)
+            await asyncio.sleep(backoff_s)
+            backoff_s = min(2 * backoff_s, _LONGEST_BACKOFF_S)

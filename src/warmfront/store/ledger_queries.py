@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import BigInteger, bindparam, cast, func, insert, select
 
 from warmfront.store import schema
-from warmfront.store.records import DailySpending, LedgerEntry, Meter
+from warmfront.store.records import LedgerEntry, Meter
+from warmfront.usage_limits import DailySpending
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

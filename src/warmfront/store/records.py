@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from warmfront.submission import Submission
     from warmfront.vm import VMInstance
 
@@ -116,15 +117,6 @@ class SubmissionPage:
 
     items: list[Submission] = field(default_factory=list)
     next_cursor: str | None = None  #: None on the last page
-
-
-@dataclass(frozen=True, kw_only=True)
-class DailySpending:
-    """Dollars spent since midnight UTC."""
-
-    user_usd: Decimal = Decimal(0)
-    team_usd: Decimal = Decimal(0)  #: by all members of the user's team; 0 without a team
-    total_usd: Decimal = Decimal(0)  #: by the whole service, idle VMs included
 
 
 @dataclass(frozen=True, kw_only=True)

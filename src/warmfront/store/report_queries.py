@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from sqlalchemy import bindparam, case, func, select
 
 from warmfront.store import (
+    account_queries,
     attempt_queries,
     event_queries,
     ledger_queries,
-    mark_queries,
     schema,
     submission_queries,
     vm_queries,
@@ -61,7 +61,7 @@ def recovered_state(conn: Connection, alert_mark: str, arrivals: int) -> Recover
         attempts={a.submission_id: a for a in attempt_queries.unfinished(conn) if a.id in live_attempts},
         lost_attempts=attempt_queries.lost_counts(conn),
         settled_usd=ledger_queries.total_usd(conn) - unsettled,
-        alert_sent=mark_queries.get(conn, alert_mark) is not None,
+        alert_sent=account_queries.get_mark(conn, alert_mark) is not None,
         boot_times=[(vm.gpu, vm.ready_at - vm.created_at) for vm in boots if vm.ready_at is not None],
         arrivals=submission_queries.arrivals(conn, arrivals),
     )

@@ -10,32 +10,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from warmfront.store import (
+    account_queries,
     attempt_queries,
     event_queries,
-    key_queries,
     ledger_queries,
-    mark_queries,
-    quota_queries,
     report_queries,
     submission_queries,
-    transitions,
     vm_queries,
 )
+from warmfront.store.database import RetryingDatabase
 from warmfront.store.records import AttemptOutcome
-from warmfront.store.retrying_database import RetryingDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from decimal import Decimal
 
-    from warmfront.quota import Quota
     from warmfront.store.database import Database
     from warmfront.store.records import (
         ApiKey,
         Arrival,
         AttemptRecord,
         CostReport,
-        DailySpending,
         LatencyQuantiles,
         LedgerEntry,
         Meter,
@@ -49,8 +44,8 @@ if TYPE_CHECKING:
         SubmissionPage,
         Totals,
     )
-    from warmfront.store.submission_queries import SpendingCheck
     from warmfront.submission import NewSubmission, Submission
+    from warmfront.usage_limits import DailyCaps, DailySpending, Quota
     from warmfront.vm import VMInstance
 
 
@@ -103,7 +98,7 @@ class Store:
         fields: dict[str, Any],
         *,
         quotas: Sequence[Quota] = (),
-        caps: SpendingCheck | None = None,
+        caps: DailyCaps | None = None,
     ) -> tuple[Submission, StoredEvent | None]:
         """Check idempotency key, quotas and daily caps, and store a submission with its first event.
 
@@ -152,7 +147,7 @@ class Store:
         """Assign a queued submission to an attempt on `vm`; None, with nothing stored, if not queued."""
         return self._publish(
             await self.database.write(
-                transitions.begin_attempt, attempt, fields, vm=vm, entries=entries, cold=cold
+                attempt_queries.begin_attempt, attempt, fields, vm=vm, entries=entries, cold=cold
             )
         )
 
@@ -179,13 +174,13 @@ class Store:
         """Store an attempt's verdict with its cost, and the VM as it is afterwards."""
         return self._publish(
             await self.database.write(
-                transitions.complete_attempt, attempt, fields, now, seq=seq, vm=vm, entries=entries
+                attempt_queries.complete_attempt, attempt, fields, now, seq=seq, vm=vm, entries=entries
             )
         )
 
     async def complete(self, submission_id: str, fields: dict[str, Any], now: float) -> StoredEvent | None:
         """Store a verdict of the control plane; None if the submission has one already."""
-        return self._publish(await self.database.write(transitions.complete, submission_id, fields, now))
+        return self._publish(await self.database.write(attempt_queries.complete, submission_id, fields, now))
 
     async def lose_attempt(
         self,
@@ -197,7 +192,7 @@ class Store:
         entries: Sequence[LedgerEntry],
     ) -> None:
         """Return an attempt's submission to the queue, and store the VM as it is afterwards."""
-        await self.database.write(transitions.lose_attempt, attempt, now, reason, vm=vm, entries=entries)
+        await self.database.write(attempt_queries.lose_attempt, attempt, now, reason, vm=vm, entries=entries)
         self._notify()
 
     async def lose_orphan(self, attempt_id: str, now: float, reason: str) -> None:
@@ -227,7 +222,9 @@ class Store:
         outcome: AttemptOutcome = AttemptOutcome.LOST,
     ) -> Decimal:
         """Store a VM's confirmed end and return the submissions on it to the queue; return its total cost."""
-        total_usd = await self.database.write(transitions.end_vm, vm, entries, attempt_ids, outcome=outcome)
+        total_usd = await self.database.write(
+            attempt_queries.end_vm, vm, entries, attempt_ids, outcome=outcome
+        )
         self._notify()
         return total_usd
 
@@ -235,7 +232,7 @@ class Store:
 
     async def consume_quota(self, user: str, now: float, quotas: Sequence[Quota]) -> None:
         """Count one use of every quota, or raise `QuotaExceeded` and count none."""
-        await self.database.write(quota_queries.consume, user, now, quotas)
+        await self.database.write(account_queries.consume_quotas, user, now, quotas)
 
     async def spent_today(self, user: str, team: str | None, now: float) -> DailySpending:
         """Return what a user, their team and the service spent since midnight UTC."""
@@ -243,29 +240,29 @@ class Store:
 
     async def mark_once(self, name: str, now: float) -> bool:
         """Set a named mark; return whether it was new."""
-        return await self.database.write(mark_queries.once, name, now)
+        return await self.database.write(account_queries.mark_once, name, now)
 
     async def create_key(
         self, user: str, role: Role, now: float, *, team: str | None = None
     ) -> tuple[ApiKey, str]:
         """Create an API key; return it with its secret, which cannot be read again."""
-        return await self.database.write(key_queries.create, user, role, now, team=team)
+        return await self.database.write(account_queries.create_key, user, role, now, team=team)
 
     async def find_key(self, secret: str) -> ApiKey | None:
         """Return the active key with this secret."""
-        return await self.database.read(key_queries.find, secret)
+        return await self.database.read(account_queries.find_key, secret)
 
     async def list_keys(self) -> list[ApiKey]:
         """Return every key, revoked ones included, oldest first."""
-        return await self.database.read(key_queries.all_keys)
+        return await self.database.read(account_queries.all_keys)
 
     async def revoke_key(self, key_id: str, now: float) -> bool:
         """Revoke a key; return False if there is no active key with this id."""
-        return await self.database.write(key_queries.revoke, key_id, now)
+        return await self.database.write(account_queries.revoke_key, key_id, now)
 
     async def has_active_key(self) -> bool:
         """Return whether there is a key that is not revoked."""
-        return await self.database.read(key_queries.any_active)
+        return await self.database.read(account_queries.any_active_key)
 
     # Questions about submissions.
 

@@ -6,12 +6,12 @@ import base64
 import binascii
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, bindparam, func, insert, or_, select, true, update
 
 from warmfront.errors import BadRequest, Conflict
-from warmfront.store import ledger_queries, quota_queries, schema
+from warmfront.store import account_queries, ledger_queries, schema
 from warmfront.store.event_queries import insert_event
 from warmfront.store.records import Arrival, SubmissionPage
 from warmfront.submission import CREATE, UNFINISHED, WAITING, Submission, SubmissionState
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Select
 
-    from warmfront.quota import Quota
-    from warmfront.store.records import DailySpending, StoredEvent
+    from warmfront.store.records import StoredEvent
     from warmfront.submission import NewSubmission
+    from warmfront.usage_limits import DailyCaps, Quota
 
 _T = schema.submissions.c
 
@@ -34,24 +34,13 @@ _NAMES = tuple(Submission.__dataclass_fields__)
 _RECORDS = select(*_COLUMNS)
 
 
-class SpendingCheck(Protocol):
-    """The daily caps of a user, checked when a submission is created."""
-
-    @property
-    def team(self) -> str | None:
-        """The team of the user."""
-
-    def check(self, spending: DailySpending, now: float) -> None:
-        """Raise `BudgetExceeded` if a cap is used up."""
-
-
 def create(
     conn: Connection,
     new: NewSubmission,
     fields: dict[str, Any],
     *,
     quotas: Sequence[Quota] = (),
-    caps: SpendingCheck | None = None,
+    caps: DailyCaps | None = None,
 ) -> tuple[Submission, StoredEvent | None]:
     """Execute CREATE with its first event, after the quotas and daily caps of its owner.
 
@@ -70,7 +59,7 @@ def create(
             return _same_request(earlier, digest), None
     if caps is not None:
         caps.check(ledger_queries.spent_today(conn, new.owner, caps.team, new.created_at), new.created_at)
-    quota_queries.consume(conn, new.owner, new.created_at, quotas)
+    account_queries.consume_quotas(conn, new.owner, new.created_at, quotas)
     row = _new_row(new)
     conn.execute(_CREATE, {**row, "idempotency_key": new.idempotency_key, "request_sha256": digest})
     conn.execute(_CREATE_SOURCE, {"submission_id": new.id, "code": new.code, "problem_def": new.problem_def})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.api_harness import ApiHarness, Client, served
-from warmfront.store import key_queries
+from warmfront.store import account_queries
 
 GUARDED = [
     ("GET", "/api/amd/submissions"),
@@ -62,9 +62,9 @@ async def test_a_revoked_key_is_rejected(harness: ApiHarness) -> None:
     """The next request with it gets 401; the user's other key stays valid."""
     first, second = harness.user("ada"), harness.user("ada")
     assert (await first.get("/api/amd/gpus")).status == 200
-    oldest = harness.database.run(key_queries.all_keys)
+    oldest = harness.database.run(account_queries.all_keys)
     lost = next(key for key in oldest if key.id in first._headers["authorization"])
-    harness.database.run(key_queries.revoke, lost.id, harness.clock.now())
+    harness.database.run(account_queries.revoke_key, lost.id, harness.clock.now())
     assert (await first.get("/api/amd/gpus")).status == 401
     assert (await second.get("/api/amd/gpus")).status == 200
 

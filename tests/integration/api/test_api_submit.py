@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.api_harness import BROKEN, GOOD, ApiHarness, served
-from warmfront.store import key_queries, ledger_queries, submission_queries
+from warmfront.store import account_queries, ledger_queries, submission_queries
 from warmfront.store.records import LedgerEntry, Meter, Role
 
 
@@ -365,10 +365,10 @@ async def test_the_daily_budget_of_a_user(harness: ApiHarness) -> None:
 async def test_the_daily_budget_of_a_team(harness: ApiHarness) -> None:
     """The spending of one member counts for the whole team and for no other user."""
     _, of_ada = harness.database.run(
-        key_queries.create, "ada", Role.USER, harness.clock.now(), team="kernels"
+        account_queries.create_key, "ada", Role.USER, harness.clock.now(), team="kernels"
     )
     _, of_bob = harness.database.run(
-        key_queries.create, "bob", Role.USER, harness.clock.now(), team="kernels"
+        account_queries.create_key, "bob", Role.USER, harness.clock.now(), team="kernels"
     )
     for secret in (of_ada, of_bob):
         answer = await harness.client.with_key(secret).submit()

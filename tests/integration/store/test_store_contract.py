@@ -12,12 +12,12 @@ import pytest
 from tests.support.databases import KINDS
 from tests.support.store_samples import IN_QUEUE, VM_READY, XRAY, new_submission
 from warmfront.errors import Conflict
-from warmfront.quota import Quota, QuotaExceeded
 from warmfront.store.memory_database import MemoryDatabase
 from warmfront.store.records import AttemptRecord, LedgerEntry, Meter, StoredEvent
 from warmfront.store.sql_database import open_store
 from warmfront.store.store import Store
 from warmfront.submission import SubmissionState
+from warmfront.usage_limits import Quota, QuotaExceeded
 from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:

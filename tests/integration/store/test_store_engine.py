@@ -16,21 +16,14 @@ from sqlalchemy import text
 from tests.support.databases import PASSWORD
 from tests.support.store_samples import IN_QUEUE, add_queued, event_ids, new_submission
 from warmfront.errors import BadRequest, BadSetting, Conflict, StoreUnavailable
-from warmfront.quota import Quota, QuotaExceeded
 from warmfront.settings import Settings
-from warmfront.store import (
-    event_queries,
-    key_queries,
-    mark_queries,
-    migrate,
-    schema,
-    submission_queries,
-)
+from warmfront.store import account_queries, event_queries, migrate, schema, submission_queries
 from warmfront.store.backends import backend_of
 from warmfront.store.memory_database import MemoryDatabase
 from warmfront.store.records import Role
 from warmfront.store.sql_database import open_store
 from warmfront.store.writer import MAX_BATCH
+from warmfront.usage_limits import Quota, QuotaExceeded
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -68,10 +61,10 @@ def test_the_first_open_creates_the_tables(bare_database: Settings) -> None:
 
     async def scenario() -> None:
         store = await open_store(bare_database)
-        await store.database.write(mark_queries.put, "opened", "yes", 1.0)
+        await store.database.write(account_queries.put_mark, "opened", "yes", 1.0)
         await store.close()
         store = await open_store(bare_database)
-        assert await store.database.read(mark_queries.get, "opened") == "yes"
+        assert await store.database.read(account_queries.get_mark, "opened") == "yes"
         await store.close()
 
     asyncio.run(scenario())
@@ -103,7 +96,7 @@ def test_only_one_service_opens_a_database(database: Settings) -> None:
         with pytest.raises(StoreUnavailable, match=r"in use by warmfront, process \d+ on") as refused:
             await open_store(database)
         assert "stop the other one" in str(refused.value.hint)
-        await first.database.write(mark_queries.put, "still", "here", 1.0)
+        await first.database.write(account_queries.put_mark, "still", "here", 1.0)
         await first.close()
         await (await open_store(database)).close()
 
@@ -116,8 +109,8 @@ def test_a_command_works_beside_the_service(database: Settings) -> None:
     async def scenario() -> None:
         service = await open_store(database)
         command = await open_store(database, exclusive=False)
-        key, secret = await command.database.write(key_queries.create, "ada", Role.USER, 1.0)
-        assert await service.database.read(key_queries.find, secret) == key
+        key, secret = await command.database.write(account_queries.create_key, "ada", Role.USER, 1.0)
+        assert await service.database.read(account_queries.find_key, secret) == key
         await command.close()
         await service.close()
 
@@ -129,9 +122,9 @@ def test_a_command_can_create_the_tables(bare_database: Settings) -> None:
 
     async def scenario() -> None:
         command = await open_store(bare_database, exclusive=False)
-        key, secret = await command.database.write(key_queries.create, "ada", Role.USER, 1.0)
+        key, secret = await command.database.write(account_queries.create_key, "ada", Role.USER, 1.0)
         service = await open_store(bare_database)
-        assert await service.database.read(key_queries.find, secret) == key
+        assert await service.database.read(account_queries.find_key, secret) == key
         await service.close()
         await command.close()
 
@@ -228,8 +221,8 @@ def test_a_read_cannot_write(database: Settings) -> None:
 
     async def scenario(store: Store) -> None:
         with pytest.raises(StoreUnavailable):
-            await store.database.read(mark_queries.put, "a", "b", 1.0)
-        assert await store.database.read(mark_queries.get, "a") is None
+            await store.database.read(account_queries.put_mark, "a", "b", 1.0)
+        assert await store.database.read(account_queries.get_mark, "a") is None
 
     _with_store(database, scenario)
 
@@ -238,13 +231,13 @@ def test_a_cancelled_write_does_not_affect_others(database: Settings) -> None:
     """A caller that is cancelled while its write is pending does not affect the next write."""
 
     async def scenario(store: Store) -> None:
-        waiting = asyncio.create_task(store.database.write(mark_queries.put, "a", "b", 1.0))
+        waiting = asyncio.create_task(store.database.write(account_queries.put_mark, "a", "b", 1.0))
         await asyncio.sleep(0)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        await store.database.write(mark_queries.put, "c", "d", 1.0)
-        assert await store.database.read(mark_queries.get, "c") == "d"
+        await store.database.write(account_queries.put_mark, "c", "d", 1.0)
+        assert await store.database.read(account_queries.get_mark, "c") == "d"
 
     _with_store(database, scenario)
 
@@ -255,21 +248,22 @@ def test_closing_commits_pending_writes(database: Settings) -> None:
     async def scenario() -> None:
         store = await open_store(database)
         waiting = [
-            asyncio.create_task(store.database.write(mark_queries.put, f"{n}", "x", 1.0)) for n in range(300)
+            asyncio.create_task(store.database.write(account_queries.put_mark, f"{n}", "x", 1.0))
+            for n in range(300)
         ]
         await asyncio.sleep(0)
         await store.close()
         await asyncio.gather(*waiting)
         for late in (
-            store.database.write(mark_queries.put, "late", "x", 1.0),
-            store.database.read(mark_queries.get, "0"),
+            store.database.write(account_queries.put_mark, "late", "x", 1.0),
+            store.database.read(account_queries.get_mark, "0"),
         ):
             with pytest.raises(StoreUnavailable, match="closed"):
                 await late
         await store.close()
         store = await open_store(database)
-        assert await store.database.read(mark_queries.get, "299") == "x"
-        assert await store.database.read(mark_queries.get, "late") is None
+        assert await store.database.read(account_queries.get_mark, "299") == "x"
+        assert await store.database.read(account_queries.get_mark, "late") is None
         await store.close()
 
     asyncio.run(scenario())
@@ -283,7 +277,7 @@ def test_text_that_cannot_be_encoded_is_a_bad_request(database: Settings) -> Non
             await store.database.write(submission_queries.create, new_submission(code="\ud800"), IN_QUEUE)
         with pytest.raises(BadRequest):
             await store.database.read(submission_queries.get, "\ud800")
-        await store.database.write(mark_queries.put, "still", "here", 1.0)
+        await store.database.write(account_queries.put_mark, "still", "here", 1.0)
 
     _with_store(database, scenario)
 
@@ -307,7 +301,7 @@ def test_secrets_are_not_stored(tmp_path: Path) -> None:
 
     async def scenario() -> str:
         store = await open_store(Settings(data_dir=tmp_path))
-        _, secret = await store.database.write(key_queries.create, "ada", Role.USER, 1.0)
+        _, secret = await store.database.write(account_queries.create_key, "ada", Role.USER, 1.0)
         await store.close()
         return secret
 
@@ -399,10 +393,10 @@ def test_keys_from_before_teams_have_no_team(bare_database: Settings) -> None:
 
     async def scenario() -> None:
         store = await open_store(bare_database)
-        (key,) = await store.database.read(key_queries.all_keys)
+        (key,) = await store.database.read(account_queries.all_keys)
         assert (key.user, key.team) == ("ada", None)
-        await store.database.write(key_queries.create, "bob", Role.USER, 2.0, team="kernels")
-        assert [key.team for key in await store.database.read(key_queries.all_keys)] == [None, "kernels"]
+        await store.database.write(account_queries.create_key, "bob", Role.USER, 2.0, team="kernels")
+        assert [key.team for key in await store.database.read(account_queries.all_keys)] == [None, "kernels"]
         await store.close()
 
     asyncio.run(scenario())

@@ -22,7 +22,7 @@ from tests.support.databases import KINDS, private_postgres
 from tests.support.store_samples import IN_QUEUE, add_queued, event_ids, new_submission
 from warmfront.errors import StoreUnavailable
 from warmfront.settings import Settings
-from warmfront.store import event_queries, mark_queries, submission_queries
+from warmfront.store import account_queries, event_queries, submission_queries
 from warmfront.store.sql_database import open_store
 
 if TYPE_CHECKING:
@@ -189,14 +189,14 @@ def test_a_service_that_lost_the_lock_cannot_write(postgres: PostgresServer) -> 
 
     async def scenario() -> None:
         first = await open_store(here)
-        await first.database.write(mark_queries.put, "by", "first", 1.0)
+        await first.database.write(account_queries.put_mark, "by", "first", 1.0)
         await asyncio.to_thread(_terminate_connections, str(here.database_url))
         second = await open_store(here)
         with pytest.raises(StoreUnavailable, match="in use"):
-            await first.database.write(mark_queries.put, "by", "stale", 2.0)
-        assert await second.database.read(mark_queries.get, "by") == "first"
+            await first.database.write(account_queries.put_mark, "by", "stale", 2.0)
+        assert await second.database.read(account_queries.get_mark, "by") == "first"
         await second.close()
-        await first.database.write(mark_queries.put, "by", "first again", 3.0)
+        await first.database.write(account_queries.put_mark, "by", "first again", 3.0)
         await first.close()
 
     asyncio.run(scenario())

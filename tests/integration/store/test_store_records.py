@@ -12,17 +12,9 @@ from hypothesis import strategies as st
 from sqlalchemy.exc import StatementError
 
 from tests.support.store_samples import add_accepted, add_queued, begin_attempt
-from warmfront.quota import Quota, QuotaExceeded
-from warmfront.store import (
-    event_queries,
-    key_queries,
-    ledger_queries,
-    mark_queries,
-    quota_queries,
-    report_queries,
-    vm_queries,
-)
+from warmfront.store import account_queries, event_queries, ledger_queries, report_queries, vm_queries
 from warmfront.store.records import LedgerEntry, Meter, Role
+from warmfront.usage_limits import Quota, QuotaExceeded
 from warmfront.vm import VMInstance, VMState
 
 if TYPE_CHECKING:
@@ -175,52 +167,52 @@ def test_any_sum_is_exact(conn: Connection, nanos: list[int]) -> None:
 
 def test_a_key_is_valid_until_it_is_revoked(conn: Connection) -> None:
     """A secret finds its key until the key is revoked; revoking it again changes nothing."""
-    assert key_queries.any_active(conn) is False
-    key, secret = key_queries.create(conn, "ada", Role.OPERATOR, 5.0)
+    assert account_queries.any_active_key(conn) is False
+    key, secret = account_queries.create_key(conn, "ada", Role.OPERATOR, 5.0)
     assert secret.startswith(f"wf_{key.id}_")
-    assert key_queries.any_active(conn) is True
-    assert key_queries.find(conn, secret) == key
+    assert account_queries.any_active_key(conn) is True
+    assert account_queries.find_key(conn, secret) == key
     assert key.role is Role.OPERATOR
-    assert key_queries.revoke(conn, key.id, 9.0) is True
-    assert key_queries.find(conn, secret) is None
-    assert key_queries.revoke(conn, key.id, 10.0) is False
-    assert key_queries.any_active(conn) is False
-    assert key_queries.all_keys(conn) == [dataclasses.replace(key, revoked_at=9.0)]
+    assert account_queries.revoke_key(conn, key.id, 9.0) is True
+    assert account_queries.find_key(conn, secret) is None
+    assert account_queries.revoke_key(conn, key.id, 10.0) is False
+    assert account_queries.any_active_key(conn) is False
+    assert account_queries.all_keys(conn) == [dataclasses.replace(key, revoked_at=9.0)]
 
 
 def test_a_wrong_secret_finds_no_key(conn: Connection) -> None:
     """A secret that is altered, truncated, of another key or not encodable finds no key."""
-    key, secret = key_queries.create(conn, "ada", Role.USER, 5.0)
-    other, _ = key_queries.create(conn, "bob", Role.USER, 5.0)
+    key, secret = account_queries.create_key(conn, "ada", Role.USER, 5.0)
+    other, _ = account_queries.create_key(conn, "bob", Role.USER, 5.0)
     changed = secret[:-1] + ("0" if secret[-1] != "0" else "1")
     swapped = secret.replace(key.id, other.id)
     for wrong in (changed, swapped, secret[:-1], secret + "\n", key.id, "", "wf__", "\0", "wf_é_\ud800"):
-        assert key_queries.find(conn, wrong) is None
+        assert account_queries.find_key(conn, wrong) is None
 
 
 def test_a_quota_is_counted_per_window(conn: Connection) -> None:
     """Each window allows the limit; users, kinds and windows are counted separately."""
     two, per_day = _quota("submit", 2), _quota("day", 2)
-    quota_queries.consume(conn, "ada", 60.0, [two])
-    quota_queries.consume(conn, "ada", 119.0, [two])
+    account_queries.consume_quotas(conn, "ada", 60.0, [two])
+    account_queries.consume_quotas(conn, "ada", 119.0, [two])
     with pytest.raises(QuotaExceeded, match="Retry after 1 s") as error:
-        quota_queries.consume(conn, "ada", 119.5, [two])
+        account_queries.consume_quotas(conn, "ada", 119.5, [two])
     assert error.value.retry_after_s == 1
-    quota_queries.consume(conn, "bob", 60.0, [two])
-    quota_queries.consume(conn, "ada", 60.0, [per_day])
-    quota_queries.consume(conn, "ada", 120.0, [two])
+    account_queries.consume_quotas(conn, "bob", 60.0, [two])
+    account_queries.consume_quotas(conn, "ada", 60.0, [per_day])
+    account_queries.consume_quotas(conn, "ada", 120.0, [two])
     with pytest.raises(QuotaExceeded):
-        quota_queries.consume(conn, "ada", 120.0, [_quota("submit", 0)])
+        account_queries.consume_quotas(conn, "ada", 120.0, [_quota("submit", 0)])
 
 
 def test_a_raised_quota_keeps_its_count(conn: Connection) -> None:
     """Consumed quota stays consumed when an operator raises the limit."""
-    quota_queries.consume(conn, "ada", 0.0, [_quota("day", 1)])
+    account_queries.consume_quotas(conn, "ada", 0.0, [_quota("day", 1)])
     with pytest.raises(QuotaExceeded):
-        quota_queries.consume(conn, "ada", 0.0, [_quota("day", 1)])
-    quota_queries.consume(conn, "ada", 0.0, [_quota("day", 2)])
+        account_queries.consume_quotas(conn, "ada", 0.0, [_quota("day", 1)])
+    account_queries.consume_quotas(conn, "ada", 0.0, [_quota("day", 2)])
     with pytest.raises(QuotaExceeded):
-        quota_queries.consume(conn, "ada", 0.0, [_quota("day", 2)])
+        account_queries.consume_quotas(conn, "ada", 0.0, [_quota("day", 2)])
 
 
 def _quota(kind: str, limit: int) -> Quota:
@@ -229,16 +221,16 @@ def _quota(kind: str, limit: int) -> Quota:
 
 def test_a_mark_is_set_once(conn: Connection) -> None:
     """Only the first call for a name returns True."""
-    assert [mark_queries.once(conn, "alert", 1.0) for _ in range(3)] == [True, False, False]
-    assert mark_queries.once(conn, "other", 1.0) is True
+    assert [account_queries.mark_once(conn, "alert", 1.0) for _ in range(3)] == [True, False, False]
+    assert account_queries.mark_once(conn, "other", 1.0) is True
 
 
 def test_a_mark_has_its_last_value(conn: Connection) -> None:
     """The last value stored under a name is returned."""
-    assert mark_queries.get(conn, "boot_s") is None
-    mark_queries.put(conn, "boot_s", "60", 1.0)
-    mark_queries.put(conn, "boot_s", "75", 2.0)
-    assert mark_queries.get(conn, "boot_s") == "75"
+    assert account_queries.get_mark(conn, "boot_s") is None
+    account_queries.put_mark(conn, "boot_s", "60", 1.0)
+    account_queries.put_mark(conn, "boot_s", "75", 2.0)
+    assert account_queries.get_mark(conn, "boot_s") == "75"
 
 
 def test_totals_count_submissions_judged_on_a_vm(conn: Connection) -> None:

@@ -15,12 +15,12 @@ from warmfront.api.benchmark_summary import BenchmarkSummary, summarize_benchmar
 from warmfront.api.deps import CallerDep, ProblemsDep, ServiceDep
 from warmfront.api.error_responses import InvalidField, quote_value
 from warmfront.api.openapi import error_responses_for
-from warmfront.api.usage_limits import consume_xray_quota
 from warmfront.api.validation import validate_dtype, validate_source
 from warmfront.errors import NotFound
 from warmfront.hip.xray.occupancy import COMPUTE_UNITS
 from warmfront.problems.spec import Dtype, Scale
 from warmfront.store.records import ProblemStatistics
+from warmfront.usage_limits import xray_quotas
 from warmfront.wire.catalogue import (
     BestTime,
     GpuListResponse,
@@ -119,7 +119,7 @@ async def xray(body: XrayRequest, service: ServiceDep, problems: ProblemsDep, ca
     if body.arch not in COMPUTE_UNITS:
         raise InvalidField("arch", body.arch, ", ".join(COMPUTE_UNITS))
     problem, dtype = _validate_problem(problems, body)
-    await consume_xray_quota(service, caller)
+    await service.store.consume_quota(caller.user, service.clock.now(), xray_quotas(service.settings))
     report = await service.xray(source, arch=body.arch, problem=problem, dtype=dtype)
     return JSONResponse(report.to_dict(isa=body.isa))
 

@@ -15,7 +15,7 @@ from warmfront.api.deps import CallerDep, ServiceDep
 from warmfront.api.openapi import error_responses_for
 from warmfront.api.routes import forecasts
 from warmfront.api.serialization import percent, round_to_cents
-from warmfront.money.caps import DAY_S
+from warmfront.usage_limits import DAY_S
 from warmfront.verdicts import Verdict
 from warmfront.wire.costs import (
     BillingDifferenceResponse,

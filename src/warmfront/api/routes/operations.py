@@ -20,8 +20,8 @@ from warmfront.api.openapi import CHANGE_STREAM, error_responses_for
 from warmfront.api.routes.costs import meter_costs
 from warmfront.api.routes.vms import vm_response
 from warmfront.api.timeline import TimelineSegment, vm_timeline
-from warmfront.money.caps import DAY_S
 from warmfront.store.records import StoredEvent
+from warmfront.usage_limits import DAY_S
 from warmfront.verdicts import Endpoint
 from warmfront.wire.base import isoformat, round_dollars
 from warmfront.wire.costs import Latencies

@@ -10,15 +10,17 @@ from fastapi import APIRouter, Query
 from warmfront.api.deps import CallerDep, ProblemsDep, ServiceDep
 from warmfront.api.hints import api_hint
 from warmfront.api.openapi import error_responses_for
-from warmfront.api.usage_limits import exceeded_cap
 from warmfront.api.validation import validate_gpu
 from warmfront.events import VMStart
 from warmfront.orchestrator.quotes import Quote
+from warmfront.usage_limits import DailyCaps
 from warmfront.verdicts import Endpoint
 from warmfront.wire.submissions import QuoteRefusal, QuoteResponse
 
 if TYPE_CHECKING:
-    from warmfront.errors import WarmfrontError
+    from warmfront.api.auth import Caller
+    from warmfront.api.context import ServiceContext
+    from warmfront.errors import BudgetExceeded, WarmfrontError
 
 router = APIRouter(tags=["submissions"])
 
@@ -39,7 +41,7 @@ async def get_quote(
     quote, refusal = _NO_VM, None
     if endpoint is not Endpoint.XRAY:  # an X-ray needs no VM
         quote = service.orchestrator.quote(gpu, caller.user)
-        refusal = await exceeded_cap(service, caller) or quote.shortage
+        refusal = await _exceeded_cap(service, caller) or quote.shortage
     return QuoteResponse(
         now=service.clock.now(),
         problem=slug,
@@ -61,3 +63,12 @@ _NO_VM = Quote(vm_state=VMStart.WARM_REUSE, position=0, wait_s=0.0, cost_usd=Dec
 
 def _refusal(error: WarmfrontError) -> QuoteRefusal:
     return QuoteRefusal(code=error.code, detail=error.message, hint=api_hint(error))
+
+
+async def _exceeded_cap(service: ServiceContext, caller: Caller) -> BudgetExceeded | None:
+    """Return the error of the daily cap that the caller has used up; None if there is none."""
+    caps = DailyCaps.for_user(service.settings, caller.user, caller.team)
+    if caps is None:
+        return None
+    now = service.clock.now()
+    return caps.exceeded(await service.store.spent_today(caller.user, caller.team, now), now)

@@ -14,10 +14,10 @@ from warmfront.api.deps import CallerDep, ProblemsDep, ServiceDep
 from warmfront.api.error_responses import InvalidField
 from warmfront.api.event_stream import MEDIA_TYPE, EventStream
 from warmfront.api.openapi import EVENT_STREAM, error_responses_for
-from warmfront.api.usage_limits import daily_caps, submission_quotas
 from warmfront.api.validation import validate_submission
 from warmfront.errors import BadRequest, NotAllowed, SubmissionNotFound
 from warmfront.submission import SubmissionState
+from warmfront.usage_limits import DailyCaps, submission_quotas
 from warmfront.verdicts import Endpoint, Verdict
 from warmfront.wire.submission_detail import SubmissionDetailResponse
 from warmfront.wire.submissions import (
@@ -61,7 +61,9 @@ async def submit(
     """Submit a kernel. Responds with its events, or with its id if the request accepts JSON."""
     new = validate_submission(service, problems, caller, body, idempotency_key)
     submission = await service.orchestrator.submit(
-        new, quotas=submission_quotas(service.settings), caps=daily_caps(service, caller)
+        new,
+        quotas=submission_quotas(service.settings),
+        caps=DailyCaps.for_user(service.settings, caller.user, caller.team),
     )
     headers = {"Location": serialization.submission_urls(submission.id).self}
     if wants_json(request.headers.get("accept", "")):

@@ -1,6 +1,7 @@
-"""Daily caps on spending, on top of the credits: per user, per team, for the whole service.
+"""Limits per user: quotas (fixed-window rate limits), and daily caps on spending on top of the credits.
 
-A cap is checked when a submission is created. What already runs continues: the escrow protects the credits.
+The store checks both in the transaction that creates a submission. What already runs continues: the escrow
+protects the credits.
 """
 
 from __future__ import annotations
@@ -9,13 +10,86 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from warmfront.errors import BudgetExceeded
+from warmfront.errors import BudgetExceeded, RateLimitExceeded
 
 if TYPE_CHECKING:
     from warmfront.settings import Settings
-    from warmfront.store.records import DailySpending
 
 DAY_S = 86_400
+_MINUTE_S = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quota:
+    """At most `limit` uses per fixed window of `window_s` seconds."""
+
+    kind: str  #: its name in the store
+    window_s: int
+    limit: int
+    noun: str  #: what is counted, for messages, such as "submissions per minute"
+    variable: str  #: the setting that an operator can raise
+
+    def window_start(self, now: float) -> float:
+        """Return when the window that contains `now` began."""
+        return now - now % self.window_s
+
+    def exceeded(self, now: float) -> QuotaExceeded:
+        """Return the error for a user who has used all of it."""
+        return QuotaExceeded(self, retry_after_s=int(self.window_start(now) + self.window_s - now) + 1)
+
+
+class QuotaExceeded(RateLimitExceeded):
+    """A quota is used up until its window ends."""
+
+    def __init__(self, quota: Quota, *, retry_after_s: int) -> None:
+        super().__init__(
+            f"Rate limit exceeded: {quota.limit:,} {quota.noun}. Retry after {retry_after_s} s.",
+            hint=f"An operator can raise {quota.variable}.",
+        )
+        self.quota = quota
+        self.retry_after_s = retry_after_s
+
+
+def submission_quotas(settings: Settings) -> list[Quota]:
+    """Return the quotas that every submission counts against."""
+    return [
+        Quota(
+            kind="submit-minute",
+            window_s=_MINUTE_S,
+            limit=settings.rate_limit_per_min,
+            noun="submissions per minute",
+            variable="WARMFRONT_RATE_LIMIT",
+        ),
+        Quota(
+            kind="submit-day",
+            window_s=DAY_S,
+            limit=settings.daily_submissions,
+            noun="submissions per day",
+            variable="WARMFRONT_DAILY_SUBMISSIONS",
+        ),
+    ]
+
+
+def xray_quotas(settings: Settings) -> list[Quota]:
+    """Return the quotas that every X-ray counts against, because it occupies a core for a moment."""
+    return [
+        Quota(
+            kind="xray-minute",
+            window_s=_MINUTE_S,
+            limit=settings.rate_limit_per_min,
+            noun="X-rays per minute",
+            variable="WARMFRONT_RATE_LIMIT",
+        )
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DailySpending:
+    """Dollars spent since midnight UTC."""
+
+    user_usd: Decimal = Decimal(0)
+    team_usd: Decimal = Decimal(0)  #: by all members of the user's team; 0 without a team
+    total_usd: Decimal = Decimal(0)  #: by the whole service, idle VMs included
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,155 @@
+"""Queries on API keys, quotas and marks (named facts, such as that an alert was sent).
+
+Secrets of keys are shown once, and stored as a SHA-256 digest only. A secret has 256 random bits, so one
+round of SHA-256 is enough: it cannot be guessed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import bindparam, exists, insert, select, text, update
+
+from warmfront.store import schema
+from warmfront.store.records import ApiKey, Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlalchemy import Connection, Row
+
+    from warmfront.usage_limits import Quota
+
+_M = schema.marks.c
+_K = schema.api_keys.c
+_KEYS = select(_K.id, _K.user_name, _K.role, _K.created_at, _K.revoked_at, _K.team, _K.secret_sha256)
+_FORMAT = re.compile(r"wf_([0-9a-f]{12})_[0-9a-f]{64}", re.ASCII)
+
+
+def create_key(
+    conn: Connection, user: str, role: Role, now: float, *, team: str | None = None
+) -> tuple[ApiKey, str]:
+    """Create a key; return it with its secret, `wf_<id>_<secret>`, which cannot be read again."""
+    key = ApiKey(id=secrets.token_hex(6), user=user, role=role, created_at=now, team=team)
+    secret = f"wf_{key.id}_{secrets.token_hex(32)}"
+    row = {"id": key.id, "user_name": user, "role": role, "created_at": now, "team": team}
+    conn.execute(_CREATE_KEY, {**row, "secret_sha256": _digest(secret)})
+    return key, secret
+
+
+_CREATE_KEY = insert(schema.api_keys)
+
+
+def find_key(conn: Connection, secret: str) -> ApiKey | None:
+    """Return the key with this secret; None if there is none or it was revoked."""
+    match = _FORMAT.fullmatch(secret)
+    row = conn.execute(_FIND_KEY, {"id": match[1]}).first() if match else None
+    if row is None or not hmac.compare_digest(row.secret_sha256, _digest(secret)):
+        return None
+    return _key(row)
+
+
+_FIND_KEY = _KEYS.where(_K.id == bindparam("id"), _K.revoked_at.is_(None))
+
+
+def all_keys(conn: Connection) -> list[ApiKey]:
+    """Return every key, revoked ones included, oldest first."""
+    return [_key(row) for row in conn.execute(_ALL)]
+
+
+_ALL = _KEYS.order_by(_K.created_at, _K.id)
+
+
+def revoke_key(conn: Connection, key_id: str, now: float) -> bool:
+    """Revoke a key; return False if there is no active key with this id."""
+    return conn.execute(_REVOKE_KEY, {"this": key_id, "to_revoked_at": now}).rowcount == 1
+
+
+_REVOKE_KEY = (
+    update(schema.api_keys)
+    .where(_K.id == bindparam("this"), _K.revoked_at.is_(None))
+    .values(revoked_at=bindparam("to_revoked_at"))
+)
+
+
+def any_active_key(conn: Connection) -> bool:
+    """Return whether there is a key that is not revoked."""
+    return bool(conn.execute(_ANY_ACTIVE).scalar())
+
+
+_ANY_ACTIVE = select(exists().where(_K.revoked_at.is_(None)))
+
+
+def _key(row: Row[*tuple[Any, ...]]) -> ApiKey:
+    return ApiKey(
+        id=row.id,
+        user=row.user_name,
+        role=Role(row.role),
+        created_at=row.created_at,
+        revoked_at=row.revoked_at,
+        team=row.team,
+    )
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def consume_quotas(conn: Connection, user: str, now: float, quotas: Iterable[Quota]) -> None:
+    """Count one use of every quota.
+
+    Raises:
+        QuotaExceeded: one of them is used up; the transaction is rolled back, so that none is counted.
+    """
+    for quota in quotas:
+        window = {"user_name": user, "kind": quota.kind, "window_start": quota.window_start(now)}
+        taken = None
+        if quota.limit > 0:
+            taken = conn.execute(_CONSUME, {**window, "most": quota.limit}).scalar()
+        if taken is None:
+            raise quota.exceeded(now)
+        if taken == 1:  # the first use in a window: earlier windows of this user are over
+            conn.execute(_DELETE_EARLIER, window)
+
+
+#: As text: both databases accept this UPSERT, and SQLAlchemy has a different builder for each.
+_CONSUME = text("""
+    INSERT INTO usage (user_name, kind, window_start, taken) VALUES (:user_name, :kind, :window_start, 1)
+    ON CONFLICT (user_name, kind, window_start)
+    DO UPDATE SET taken = usage.taken + 1 WHERE usage.taken < :most
+    RETURNING taken
+""")
+_DELETE_EARLIER = text("""
+    DELETE FROM usage WHERE user_name = :user_name AND kind = :kind AND window_start < :window_start
+""")
+
+
+def mark_once(conn: Connection, name: str, now: float) -> bool:
+    """Set a mark; return whether it was new."""
+    return conn.execute(_MARK_ONCE, {"name": name, "value": "", "time": now}).rowcount == 1
+
+
+def put_mark(conn: Connection, name: str, value: str, now: float) -> None:
+    """Set or replace the value of a mark."""
+    conn.execute(_PUT_MARK, {"name": name, "value": value, "time": now})
+
+
+_MARK_ONCE = text(
+    "INSERT INTO marks (name, value, time) VALUES (:name, :value, :time) ON CONFLICT (name) DO NOTHING"
+)
+_PUT_MARK = text("""
+    INSERT INTO marks (name, value, time) VALUES (:name, :value, :time)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value, time = excluded.time
+""")
+
+
+def get_mark(conn: Connection, name: str) -> str | None:
+    """Return the value of a mark, or None."""
+    return conn.execute(_GET_MARK, {"name": name}).scalar()
+
+
+_GET_MARK = select(_M.value).where(_M.name == bindparam("name"))
