@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class SubmissionState(StrEnum):
-    """Where a submission is on its way to the verdict."""
+    """The progress of a submission towards its verdict."""
 
     ADMITTING = "ADMITTING"  #: stored, waiting for its X-ray
     QUEUED = "QUEUED"  #: waiting for a VM

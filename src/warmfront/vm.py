@@ -38,8 +38,8 @@ class VMState(StrEnum):
     FAILED = "FAILED"  #: it failed to provision or was lost; its end is confirmed too
 
     @property
-    def is_over(self) -> bool:
-        """Whether it costs nothing more."""
+    def has_ended(self) -> bool:
+        """Whether its end is confirmed, so that it is no longer billed."""
         return self in {VMState.TERMINATED, VMState.FAILED}
 
     @property

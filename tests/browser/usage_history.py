@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from warmfront.money import meter
-from warmfront.money.billing import Billing
+from warmfront.money.billing import Billing, meter_until
 from warmfront.settings import Settings
 from warmfront.store import attempt_queries, event_queries, ledger_queries, submission_queries, vm_queries
 from warmfront.store.records import AttemptRecord
@@ -96,7 +95,7 @@ def _live(c: Connection, shift: _Shift) -> None:
         seconds = 6.0 + (number * 13) % 29
         vm = _task(c, vm, shift, number, at=at, seconds=seconds)
         at += seconds + (number * 97) % 240
-    vm, entries = meter.settle(vm, _BILLING, at + KEPT_S, worked=False, submission_id=None, owner=None)
+    vm, entries = meter_until(vm, _BILLING, at + KEPT_S, worked=False, submission_id=None, owner=None)
     ledger_queries.add(c, entries)
     vm_queries.save(
         c,
@@ -133,7 +132,7 @@ def _task(
     attempt = AttemptRecord(id=f"att_{new.id}", submission_id=new.id, vm_id=vm.id, number=1, started_at=at)
     attempt_queries.begin(c, attempt, {"status": "VM_READY"}, cold=number == 0)
     for until, worked in ((at, False), (at + seconds, True)):
-        vm, entries = meter.settle(vm, _BILLING, until, worked=worked, submission_id=new.id, owner=new.owner)
+        vm, entries = meter_until(vm, _BILLING, until, worked=worked, submission_id=new.id, owner=new.owner)
         ledger_queries.add(c, entries)
     verdict = {
         "status": "CHECKED",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from warmfront.sandbox.base import BoxExit, Mount, SandboxLimits, Template
-from warmfront.sandbox.box_folders import LOCK
+from warmfront.sandbox.box import LOCK
 from warmfront.sandbox.bubblewrap import Bubblewrap
 from warmfront.sandbox.cgroup import find_hierarchy
 from warmfront.sandbox.docker import OWNER_LABEL, Docker

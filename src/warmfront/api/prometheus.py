@@ -57,7 +57,7 @@ class _Collector:
         states = Counter(vm.state for vm in self._orchestrator.pool())
         vms = GaugeMetricFamily("warmfront_vms", "Live VMs, by state.", labels=["state"])
         for state in VMState:
-            if not state.is_over:
+            if not state.has_ended:
                 vms.add_metric([state.value], states[state])
         yield vms
         yield GaugeMetricFamily(

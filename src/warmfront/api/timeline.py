@@ -93,7 +93,7 @@ def _merge(segments: list[TimelineSegment]) -> TimelineSegment:
 
 def _open_segments(vm: VMInstance, running: RunningAttempt | None, now: float) -> Iterator[TimelineSegment]:
     """Yield the segments from the VM's last ledger entry until now."""
-    if vm.state.is_over:
+    if vm.state.has_ended:
         return
     begin = vm.metered_until or vm.started_at or vm.created_at
     if vm.ready_at is None:

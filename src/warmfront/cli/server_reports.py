@@ -79,7 +79,7 @@ def vms(*, finished: bool, as_json: bool) -> int:
     """List the live VMs, or also the recently terminated ones."""
 
     async def work(client: AsyncClient) -> int:
-        selected = [vm for vm in await client.vms() if finished or not VMState(vm.state).is_over]
+        selected = [vm for vm in await client.vms() if finished or not VMState(vm.state).has_ended]
         if as_json:
             print_json([vm.to_json() for vm in selected])
         else:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from warmfront.errors import UnknownAttempt, UsageError, VMUnreachable
 from warmfront.events import VMReady, VMReadyMetrics, VMStart, VMUsage
 from warmfront.listener.protocol import ExecuteRequest
-from warmfront.money import meter
+from warmfront.money.billing import meter_until
 from warmfront.orchestrator.control_plane_verdicts import cancelled, rejected
 from warmfront.store.records import AttemptRecord, LedgerEntry
 from warmfront.verdicts import Endpoint, Verdict, is_terminal
@@ -38,7 +38,7 @@ _RECONNECT_S = 0.5
 
 
 class AttemptLost(Exception):
-    """The attempt will not give a verdict, and does not run any more."""
+    """The attempt has stopped without a verdict."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +57,8 @@ class _Assignment:
         return cls(active=active, pooled=active.vm, attempt=active.attempt)
 
     @property
-    def is_over(self) -> bool:
-        """Whether the attempt has its verdict or is lost; nothing that it reports counts any more."""
+    def has_ended(self) -> bool:
+        """Whether the attempt has its verdict or is lost; later reports of it are ignored."""
         return self.attempt.id not in self.pooled.running
 
 
@@ -130,7 +130,7 @@ class AttemptRunner:
             await self._lose(assignment, str(lost))
         except UsageError as error:  # the listener rejects it, and would again
             await self._complete(assignment, rejected(Verdict.ERROR, error).fields())
-        except Exception as error:  # the edge of a task: the submission must go on
+        except Exception as error:  # the edge of a task: the submission must still get a verdict
             log.exception("attempt %s failed unexpectedly; aborting it", attempt.id)
             await self._abort(assignment, f"internal error: {error!r}")
 
@@ -138,7 +138,7 @@ class AttemptRunner:
         """Store the beginning of an attempt; return False if its submission is handled elsewhere."""
         active, pooled, attempt = assignment.active, assignment.pooled, assignment.attempt
         async with pooled.writing:
-            if assignment.is_over or pooled.releasing:
+            if assignment.has_ended or pooled.releasing:
                 return False  # the end of the VM was first, and queues the submission again
             vm, entries = pooled.vm, list[LedgerEntry]()
             cold = vm.state is VMState.WARM
@@ -177,10 +177,10 @@ class AttemptRunner:
     async def _store_events(self, assignment: _Assignment, *, is_new: bool) -> None:
         """Store event after event up to the verdict; a dropped stream is resumed."""
         pooled, last_seq = assignment.pooled, assignment.attempt.last_seq
-        while not assignment.is_over:
+        while not assignment.has_ended:
             try:
                 async for event in await self._stream(assignment, last_seq, is_new=is_new):
-                    if assignment.is_over:
+                    if assignment.has_ended:
                         return
                     if event.seq <= last_seq:
                         continue
@@ -256,7 +256,7 @@ class AttemptRunner:
         pooled, attempt = assignment.pooled, assignment.attempt
         now = self._clock.now()
         async with pooled.writing:
-            if assignment.is_over:
+            if assignment.has_ended:
                 return  # the end of the VM was first, and has ended the attempt
             vm, entries = self._after_work(assignment, now)
             vm = vm.finish_task()
@@ -269,7 +269,7 @@ class AttemptRunner:
 
     async def _abort(self, assignment: _Assignment, reason: str) -> None:
         """Stop an attempt on its VM, and lose it; a VM whose listener cannot stop it is released."""
-        if assignment.is_over:
+        if assignment.has_ended:
             return
         try:
             await self._listeners.cancel(assignment.pooled.vm, assignment.attempt.id)
@@ -283,7 +283,7 @@ class AttemptRunner:
         pooled, attempt = assignment.pooled, assignment.attempt
         now = self._clock.now()
         async with pooled.writing:
-            if assignment.is_over:
+            if assignment.has_ended:
                 return  # the end of the VM was first, and has ended the attempt
             vm, entries = self._after_work(assignment, now)
             await self._store.lose_attempt(attempt, now, reason, vm=vm, entries=entries)
@@ -304,7 +304,7 @@ class AttemptRunner:
     def _meter(
         self, vm: VMInstance, active: ActiveSubmission, until: float, *, worked: bool
     ) -> tuple[VMInstance, list[LedgerEntry]]:
-        return meter.settle(
+        return meter_until(
             vm,
             self._budget.billing(vm.gpu),
             until,

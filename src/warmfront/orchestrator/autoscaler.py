@@ -68,7 +68,7 @@ class Autoscaler:
         self._backoffs: dict[str, _Backoff] = {}
 
     def scale(self, now: float) -> None:
-        """Provision VMs for queued submissions, and in advance where the policy foresees arrivals."""
+        """Provision VMs for queued submissions, and in advance where the policy predicts arrivals."""
         for failure in self._pool.take_boot_failures():
             self._record_failure(failure.gpu, failure.reason, now)
         for gpu in self._submissions.queued_gpus():
@@ -192,7 +192,7 @@ class Autoscaler:
                 self._provision(gpu, now)
 
     def _prewarm_at(self, gpu: str, now: float) -> float | None:
-        """Return when to prewarm a VM; None if the last ones failed or none is foreseen."""
+        """Return when to prewarm a VM; None if the last ones failed or no arrival is predicted."""
         backoff = self._backoff(gpu)
         if backoff.failures:
             return None

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from warmfront.money import meter
+from warmfront.money.billing import accrued_usd
 from warmfront.money.escrow import BudgetStatus, Escrow
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Budget:
     def accrued_usd(self, vms: Iterable[VMInstance]) -> Decimal:
         """Return what these VMs have cost so far."""
         now = self._clock.now()
-        return sum((meter.accrued_usd(vm, self.billing(vm.gpu), now) for vm in vms), start=Decimal(0))
+        return sum((accrued_usd(vm, self.billing(vm.gpu), now) for vm in vms), start=Decimal(0))
 
     def worst_case_usd(
         self, gpu: str, *, age_s: float = 0.0, boots: bool, tasks: int = 1, keep_s: float | None = None

@@ -28,7 +28,7 @@ class ChangeNotifier:
 
     def __init__(self) -> None:
         self.count = 0
-        self.closed = False  #: there will be no more changes
+        self.closed = False  #: no changes will follow
         self._next: asyncio.Event | None = None  #: set at the next change; None without watchers
 
     def notify(self) -> None:
@@ -42,7 +42,7 @@ class ChangeNotifier:
         self._wake()
 
     async def wait_beyond(self, count: int) -> None:
-        """Return when there were more changes than `count`, or when there will be no more."""
+        """Return when there were more changes than `count`, or when none will follow."""
         while self.count <= count and not self.closed:
             if self._next is None:
                 self._next = asyncio.Event()

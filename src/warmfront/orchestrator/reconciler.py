@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 #: How often our VMs are compared with the provider's.
 RECONCILE_INTERVAL_S = 60.0
-#: How soon after a failure: a VM that nobody knows costs money.
+#: How soon after a failure: an unknown VM costs money.
 _RETRY_S = 5.0
 
 
@@ -59,7 +59,7 @@ class Reconciler:
         self._interval_s = interval_s
 
     async def run(self, *, succeeded: bool) -> None:
-        """Reconcile for ever; `succeeded`: it was done successfully just now."""
+        """Reconcile periodically; `succeeded`: it was done successfully just now."""
         while True:
             await asyncio.sleep(self._interval_s if succeeded else _RETRY_S)
             succeeded = await self.reconcile()
@@ -91,7 +91,7 @@ class Reconciler:
         # The list may be older than the VM's end: ask again about this one.
         if await self._has_ended(lease.vm_id):
             return
-        if self._pool.get(lease.vm_id) is not None or (stored is not None and not stored.state.is_over):
+        if self._pool.get(lease.vm_id) is not None or (stored is not None and not stored.state.has_ended):
             return
         vm = self._adopted(lease, stored)
         settled_usd = await self._store.vm_cost_usd(vm.id)

@@ -37,7 +37,7 @@ _CAPACITY = 8 * 1024 * 1024
 
 @dataclass(kw_only=True, eq=False)
 class ActiveSubmission:
-    """A submission without a verdict, and what is going on with it at the moment."""
+    """A submission without a verdict, and its current attempt."""
 
     submission: Submission
     attempt: AttemptRecord | None = None  #: its live attempt

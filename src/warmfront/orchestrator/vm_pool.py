@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import BudgetExceeded, ProviderError, VMUnreachable, WarmfrontError
 from warmfront.events import PoolUsage, Provisioning, VMStart
-from warmfront.money import meter
+from warmfront.money.billing import meter_until
 from warmfront.orchestrator.adaptive import make_policy
 from warmfront.orchestrator.estimates import DurationEstimates
 from warmfront.orchestrator.keep_warm import clock_time
@@ -49,7 +49,7 @@ _POLL_LISTENER_S = 0.2
 
 @dataclass(kw_only=True, eq=False)
 class PooledVM:
-    """A VM that has not ended, and what is going on with it at the moment."""
+    """A VM that has not ended, and the attempts that run on it."""
 
     vm: VMInstance
     slots: int  #: attempts that it may run at the same time
@@ -425,7 +425,7 @@ class VMPool:
         if lease.started_at is not None:
             vm = vm.locate(started_at=lease.started_at, address=vm.address)
         served = next(iter(pooled.running.values()), None)
-        vm, entries = meter.settle(
+        vm, entries = meter_until(
             vm,
             self._budget.billing(vm.gpu),
             ended_at,

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warmfront.errors import BadProblemFile, BadSetting, UnknownProblem
-from warmfront.problems import validation
-from warmfront.problems.spec import Problem
+from warmfront.problems.spec import Problem, check_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,7 +28,7 @@ DIRECTORIES_VARIABLE = "WARMFRONT_PROBLEMS"
 _PACKAGE = Path(__file__).parent
 
 #: Modules of this package that do not define a problem.
-_SUPPORT_MODULES = frozenset({"draws", "registry", "rounding", "spec", "validation"})
+_SUPPORT_MODULES = frozenset({"draws", "registry", "rounding", "spec"})
 
 _HINT = "docs/writing-a-problem.md shows a complete file"
 
@@ -66,7 +65,7 @@ def load(path: Path) -> Problem:
     """Import a file, validate the one problem that it defines and return it."""
     try:
         problem = _only_problem_class(_import(path))()
-        validation.check(problem, slug=path.stem.replace("_", "-"))
+        check_problem(problem, slug=path.stem.replace("_", "-"))
     except BadProblemFile as error:
         raise BadProblemFile(f"{path}: {error.message}", hint=_HINT) from None
     except Exception as error:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 #: The path of the box's folder inside the box.
 BOX = "/box"
@@ -173,3 +173,23 @@ class Sandbox(Protocol):
 
     def close(self) -> None:
         """Destroy every box that was prepared and not taken."""
+
+
+DIRECTORIES = ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "etc/alternatives", "etc/ld.so.cache")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostSystem:
+    """The directories and symbolic links of the host that a box sees."""
+
+    binds: tuple[str, ...]
+    links: dict[str, str]  #: path → target, such as /bin → usr/bin
+
+
+def find_host_system(root: Path = Path("/")) -> HostSystem:
+    """Return the parts that exist on this host."""
+    paths = [root / name for name in DIRECTORIES]
+    return HostSystem(
+        binds=tuple(str(path) for path in paths if path.exists() and not path.is_symlink()),
+        links={str(path): str(path.readlink()) for path in paths if path.is_symlink()},
+    )

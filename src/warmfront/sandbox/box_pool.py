@@ -14,8 +14,7 @@ from warmfront.errors import SandboxFailed
 
 if TYPE_CHECKING:
     from warmfront.sandbox.base import Template
-    from warmfront.sandbox.box import ChannelBox
-    from warmfront.sandbox.box_folders import BoxFolders
+    from warmfront.sandbox.box import BoxFolders, ChannelBox
 
 
 class PooledSandbox(ABC):

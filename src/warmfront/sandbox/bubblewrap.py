@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from warmfront.errors import NoSandbox
 from warmfront.sandbox import bwrap_command, seccomp
 from warmfront.sandbox.base import BoxExit, ExitReason, Template
-from warmfront.sandbox.box_folders import BoxFolders, is_world_readable
+from warmfront.sandbox.box import BoxFolders, is_world_readable
 from warmfront.sandbox.box_pool import PooledSandbox
 from warmfront.sandbox.cgroup import CgroupHierarchy, ControlGroup, find_hierarchy
 from warmfront.sandbox.fifo_channel import wait_readable

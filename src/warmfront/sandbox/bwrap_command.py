@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from warmfront.sandbox.base import BOX, SandboxLimits, Template
-from warmfront.sandbox.box_folders import UNPRIVILEGED_ID
-from warmfront.sandbox.host_system import find_host_system
+from warmfront.sandbox.base import BOX, SandboxLimits, Template, find_host_system
+from warmfront.sandbox.box import UNPRIVILEGED_ID
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from warmfront.sandbox.box_folders import PREFIX
+from warmfront.sandbox.box import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

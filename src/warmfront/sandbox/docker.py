@@ -21,13 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import NoSandbox, SandboxFailed
 from warmfront.sandbox import seccomp
-from warmfront.sandbox.base import BOX, BoxExit, ExitReason, Template
-from warmfront.sandbox.box import ChannelBox
-from warmfront.sandbox.box_folders import UNPRIVILEGED_ID, BoxFolders
+from warmfront.sandbox.base import BOX, BoxExit, ExitReason, HostSystem, Template, find_host_system
+from warmfront.sandbox.box import UNPRIVILEGED_ID, BoxFolders, ChannelBox
 from warmfront.sandbox.box_pool import PooledSandbox
 from warmfront.sandbox.docker_output import DockerOutputStream
 from warmfront.sandbox.fifo_channel import wait_readable
-from warmfront.sandbox.host_system import HostSystem, find_host_system
 from warmfront.sandbox.process_box import GRACE_S, exit_of_status
 
 if TYPE_CHECKING:

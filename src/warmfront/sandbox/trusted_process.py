@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.sandbox import TRUSTED
 from warmfront.sandbox.base import BOX, SCRATCH, BoxExit, Template
-from warmfront.sandbox.box_folders import BoxFolders
+from warmfront.sandbox.box import BoxFolders
 from warmfront.sandbox.box_pool import PooledSandbox
 from warmfront.sandbox.process_box import ProcessBox, Spawner, exit_of_status, launcher
 

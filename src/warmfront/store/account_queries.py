@@ -112,7 +112,7 @@ def consume_quotas(conn: Connection, user: str, now: float, quotas: Iterable[Quo
             taken = conn.execute(_CONSUME, {**window, "most": quota.limit}).scalar()
         if taken is None:
             raise quota.exceeded(now)
-        if taken == 1:  # the first use in a window: earlier windows of this user are over
+        if taken == 1:  # the first use in a window: earlier windows of this user are no longer needed
             conn.execute(_DELETE_EARLIER, window)
 
 

@@ -64,7 +64,7 @@ class RunningAttempt(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """When a submission that got a VM was created, by whom, and for which GPU."""
+    """The creation of a submission that got a VM: when, its owner, its GPU type."""
 
     created_at: float
     owner: str
@@ -164,7 +164,7 @@ class ProblemStatistics:
 
 @dataclass(frozen=True, kw_only=True)
 class CostReport:
-    """Where the money went."""
+    """Costs by VM, meter and day."""
 
     by_vm: list[tuple[VMInstance, dict[Meter, Decimal]]]
     by_meter: dict[Meter, Decimal]

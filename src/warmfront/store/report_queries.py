@@ -220,13 +220,13 @@ def vm_with_entries(
 def ended_vms(conn: Connection, provider: str) -> list[tuple[VMInstance, Decimal]]:
     """Return the VMs of this provider that ended most recently, each with its cost."""
     recent = [
-        vm for vm in vm_queries.recent(conn, _SHOWN_VMS) if vm.state.is_over and vm.provider == provider
+        vm for vm in vm_queries.recent(conn, _SHOWN_VMS) if vm.state.has_ended and vm.provider == provider
     ]
     return [(vm, ledger_queries.total_of_vm(conn, vm.id)) for vm in recent]
 
 
 def costs(conn: Connection, user: str, *, today: float, since: float, history_since: float) -> CostReport:
-    """Return where the money went; `since` and `history_since` bound the two series of days."""
+    """Return costs by VM, meter and day; `since` and `history_since` bound the two series of days."""
     return CostReport(
         by_vm=recent_vms(conn),
         by_meter=ledger_queries.by_meter(conn),

@@ -64,7 +64,7 @@ class Store:
 
     Args:
         database: runs the queries.
-        bus: receives every event after its commit; None where nobody follows events.
+        bus: receives every event after its commit; None without subscribers.
 
     Raises:
         StoreUnavailable: from every method, where the database cannot be used. Nothing was written then.
@@ -369,7 +369,7 @@ class Store:
         return await self.database.read(report_queries.totals_and_latencies, since)
 
     async def costs(self, user: str, *, today: float, since: float, history_since: float) -> CostReport:
-        """Return where the money went."""
+        """Return costs by VM, meter and day."""
         return await self.database.read(
             report_queries.costs, user, today=today, since=since, history_since=history_since
         )

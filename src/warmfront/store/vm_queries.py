@@ -46,7 +46,7 @@ def live(conn: Connection) -> list[VMInstance]:
     return [_record(row) for row in conn.execute(_LIVE)]
 
 
-_LIVE = _RECORDS.where(_T.state.in_([state for state in VMState if not state.is_over])).order_by(
+_LIVE = _RECORDS.where(_T.state.in_([state for state in VMState if not state.has_ended])).order_by(
     _T.created_at, _T.id
 )
 

@@ -13,7 +13,7 @@ import pytest
 from tests.support.boxes import MIB, SandboxHarness, harness, nothing_left
 from warmfront.sandbox import seccomp
 from warmfront.sandbox.base import ExitReason
-from warmfront.sandbox.box_folders import UNPRIVILEGED_ID
+from warmfront.sandbox.box import UNPRIVILEGED_ID
 from warmfront.sandbox.cgroup import find_hierarchy
 
 __all__ = ["harness", "nothing_left"]  # fixtures: pytest finds them by name

@@ -133,7 +133,7 @@ class Invariants:
     def _on_create(self, vm: FakeVM) -> None:
         """Check that a VM is stored before it is leased, and that all reservations fit into the credits."""
         known = self._database.run(vm_queries.get, vm.id)
-        if known is None or known.state.is_over:
+        if known is None or known.state.has_ended:
             self._report_violation(f"{vm.id} was leased before it was stored")
         committed_usd = self._database.run(_committed_usd)
         if committed_usd > self._settings.credits_usd:

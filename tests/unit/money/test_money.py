@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warmfront.errors import BudgetExceeded
-from warmfront.money import meter
-from warmfront.money.billing import Billing
+from warmfront.money.billing import Billing, accrued_usd, meter_until
 from warmfront.money.escrow import BudgetStatus, Escrow
 from warmfront.store.records import Meter
 from warmfront.vm import VMInstance, VMState
@@ -65,7 +64,7 @@ def test_intervals_add_up_to_the_bill_wherever_they_are_split(
     """The entries of a VM sum exactly to the provider's bill."""
     machine, total = vm(ready_at=START + ready_s), Decimal(0)
     for moment in sorted(moments):
-        machine, entries = meter.settle(
+        machine, entries = meter_until(
             machine, billing, START + moment, worked=True, submission_id="s", owner="o"
         )
         total += sum(entry.amount_usd for entry in entries)
@@ -78,7 +77,7 @@ def test_an_end_earlier_than_what_is_metered_is_corrected(billing: Billing, mome
     """The entries of a VM sum to its bill even if it ended before the last of them."""
     machine, total = vm(ready_at=START), Decimal(0)
     for moment in moments:
-        machine, entries = meter.settle(
+        machine, entries = meter_until(
             machine, billing, START + moment, worked=False, submission_id=None, owner=None
         )
         total += sum(entry.amount_usd for entry in entries)
@@ -87,7 +86,7 @@ def test_an_end_earlier_than_what_is_metered_is_corrected(billing: Billing, mome
 
 def test_provisioning_and_idle_are_separate_intervals() -> None:
     """Settled at its first attempt, a VM has an interval of provisioning and one of idle time."""
-    machine, entries = meter.settle(
+    machine, entries = meter_until(
         vm(ready_at=START + 100), CLOUD, START + 160, worked=False, submission_id="s", owner="o"
     )
     assert [(entry.meter, entry.ended_at - entry.started_at) for entry in entries] == [
@@ -101,8 +100,8 @@ def test_provisioning_and_idle_are_separate_intervals() -> None:
 def test_a_vm_that_was_never_started_costs_nothing() -> None:
     """Without a start at the provider there are no ledger entries."""
     never = vm(started_at=None)
-    assert meter.settle(never, CLOUD, START + 5, worked=False, submission_id=None, owner=None) == (never, [])
-    assert meter.accrued_usd(never, CLOUD, START + 5) == 0
+    assert meter_until(never, CLOUD, START + 5, worked=False, submission_id=None, owner=None) == (never, [])
+    assert accrued_usd(never, CLOUD, START + 5) == 0
 
 
 def test_a_reservation_beyond_the_credits_is_rejected() -> None:

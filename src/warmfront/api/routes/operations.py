@@ -77,7 +77,7 @@ async def get_operations(
         vms=[
             vm_response(service, caller, live.get(vm.id, vm), Decimal(0), report.running)
             for vm in report.vms
-            if not vm.state.is_over
+            if not vm.state.has_ended
         ],
         queue=_queue(service, caller),
         lanes=_timelines(report, caller, since, now),

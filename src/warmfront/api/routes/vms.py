@@ -13,7 +13,7 @@ from fastapi import APIRouter, Path
 from warmfront.api.deps import CallerDep, ServiceDep
 from warmfront.api.openapi import error_responses_for
 from warmfront.errors import VMNotFound
-from warmfront.money import meter
+from warmfront.money.billing import accrued_usd
 from warmfront.verdicts import Endpoint
 from warmfront.wire.vms import BilledInterval, VmDetailResponse, VmListResponse, VmResponse, VmTask
 
@@ -72,8 +72,8 @@ def vm_response(
 ) -> VmResponse:
     """Return a VM as the caller may see it; `billed_usd` is the sum of its ledger entries."""
     cost_usd = billed_usd
-    if not vm.state.is_over:
-        cost_usd = meter.accrued_usd(vm, service.provider.billing(vm.gpu), service.clock.now())
+    if not vm.state.has_ended:
+        cost_usd = accrued_usd(vm, service.provider.billing(vm.gpu), service.clock.now())
     return VmResponse(
         id=vm.id,
         provider=vm.provider,
@@ -87,7 +87,7 @@ def vm_response(
         ended_at=vm.ended_at,
         tasks_done=vm.tasks_done,
         cost_usd=cost_usd,
-        reserved_usd=Decimal(0) if vm.state.is_over else vm.escrow_usd,
+        reserved_usd=Decimal(0) if vm.state.has_ended else vm.escrow_usd,
         reason=vm.reason,
         tasks=[_vm_task(attempt, caller) for attempt in running if attempt.vm_id == vm.id],
     )

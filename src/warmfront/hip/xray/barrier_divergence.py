@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warmfront.hip.xray.isa import InstructionKind, kind_of
+from warmfront.hip.xray.assembly import InstructionKind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

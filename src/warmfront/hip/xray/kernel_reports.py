@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from warmfront.hip.xray.assembly import read_assembly
+from warmfront.hip.xray.assembly import InstructionKind, kind_of, read_assembly, width_of
 from warmfront.hip.xray.demangler import bare_name, demangle
-from warmfront.hip.xray.isa import InstructionKind, kind_of, width_of
 from warmfront.hip.xray.kernel_launches import block_of, kernel_lines
 from warmfront.hip.xray.occupancy import KernelResources, best_occupancy, next_steps, occupancy
 from warmfront.hip.xray.xray_report import InstructionMix, KernelReport, Loop

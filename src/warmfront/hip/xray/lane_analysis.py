@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warmfront.hip.xray.isa import InstructionKind, kind_of
+from warmfront.hip.xray.assembly import InstructionKind, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,9 +11,9 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from warmfront.hip.xray.assembly import InstructionKind, kind_of, width_of
 from warmfront.hip.xray.barrier_divergence import divergent_barriers
 from warmfront.hip.xray.demangler import bare_name
-from warmfront.hip.xray.isa import InstructionKind, kind_of, width_of
 from warmfront.hip.xray.kernel_launches import dynamic_lds_of, is_one_block
 from warmfront.hip.xray.lane_analysis import LANES, trace_lanes
 from warmfront.hip.xray.wave32 import find_assumptions

@@ -16,9 +16,18 @@ from typing import TYPE_CHECKING, Any
 
 import warmfront
 from warmfront.errors import BadProblemFile
-from warmfront.problems import validation
 from warmfront.problems.sandboxed import protocol
-from warmfront.problems.spec import Case, Difficulty, Dtype, Kind, Parameter, Problem, Scale, Tolerance
+from warmfront.problems.spec import (
+    Case,
+    Difficulty,
+    Dtype,
+    Kind,
+    Parameter,
+    Problem,
+    Scale,
+    Tolerance,
+    check_problem,
+)
 from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
@@ -193,7 +202,7 @@ def _build_problem(connection: _ProblemConnection, slug: str, scale: Scale) -> P
         }
         kind = type("SandboxedProblem", (_SandboxedProblem,), attributes)
         problem: Problem = kind(connection, scale, [(_case(case), case) for case in description["cases"]])
-        validation.check(problem, slug=slug)
+        check_problem(problem, slug=slug)
         for case in problem.cases(scale):
             _check_case(problem, case)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:

@@ -1,1 +1,1 @@
-"""How the tables came to be, one file in `versions` a change; Alembic reads it."""
+"""The history of the tables, for Alembic: one file per change in `versions`."""

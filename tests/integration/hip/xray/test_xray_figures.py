@@ -10,8 +10,8 @@ import pytest
 from tests.support.xray_harness import EXAMPLES, FIGURES, FINDINGS, ROOT, XrayHarness, open_harness, remarks
 from warmfront import problems
 from warmfront.hip.xray.analysis import APPROXIMATE
+from warmfront.hip.xray.assembly import InstructionKind
 from warmfront.hip.xray.device_compiler import DeviceCompiler, find_libraries
-from warmfront.hip.xray.isa import InstructionKind
 from warmfront.hip.xray.occupancy import OccupancyLimit
 from warmfront.problems.spec import Dtype
 

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from warmfront.hip.xray.assembly import read_assembly
+from warmfront.hip.xray.assembly import InstructionKind, kind_of, read_assembly, width_of
 from warmfront.hip.xray.demangler import bare_name, demangle
-from warmfront.hip.xray.isa import InstructionKind, kind_of, width_of
 from warmfront.hip.xray.isa_listing import listing_blocks, side_by_side
 from warmfront.hip.xray.kernel_launches import block_of, find_launches, kernel_lines
 from warmfront.hip.xray.lane_analysis import trace_lanes
