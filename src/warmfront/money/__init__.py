@@ -1,1 +1,1 @@
-"""Dollars: billing models, the ledger, escrow. Decimal all through; nothing here waits or calls anyone."""
+"""Money: billing models, escrow, forecasts. Amounts are `Decimal`; nothing in here waits or makes requests."""

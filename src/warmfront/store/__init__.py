@@ -1,1 +1,1 @@
-"""What must survive: submissions, events, attempts, VMs, ledger, keys."""
+"""Everything that must survive a crash: submissions, events, attempts, VMs, the ledger, API keys."""
