@@ -1,1 +1,1 @@
-"""Money: billing models, escrow, forecasts. Amounts are `Decimal`; nothing in here waits or makes requests."""
+"""Money: billing models, escrow, forecasts. Amounts are `Decimal`; nothing here waits or makes requests."""

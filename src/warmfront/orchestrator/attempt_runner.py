@@ -122,7 +122,11 @@ class AttemptRunner:
         left_s = attempt.started_at + timeout_s - self._clock.now()
         try:
             async with asyncio.timeout(max(0.0, left_s)):
-                await self._store_events(assignment, is_new=is_new)
+                verdict = await self._store_events(assignment, is_new=is_new)
+            # After the timeout block: a write that is cancelled may still be committed, and the interval
+            # that it bills would be billed again when the attempt is lost.
+            if verdict is not None:
+                await self._complete(assignment, verdict.fields, seq=verdict.seq)
         except TimeoutError:
             await self._abort(assignment, f"it took longer than {timeout_s:.0f} s")
         except AttemptLost as lost:
@@ -144,7 +148,8 @@ class AttemptRunner:
             cold = vm.state is VMState.WARM
             if vm.state is not VMState.BUSY:
                 vm, entries = self._meter(vm, active, attempt.started_at, worked=False)
-            vm = vm.begin_task()
+            # Again: a transition of another attempt may have stored the VM with its earlier reservation.
+            vm = vm.begin_task().reserve(self._budget.escrow.reserved_usd(vm.id))
             ready = self._ready_event(vm, attempt, cold=cold)
             event = await self._store.begin_attempt(
                 attempt, ready.fields(), vm=vm, entries=entries, cold=cold
@@ -174,18 +179,22 @@ class AttemptRunner:
             ),
         )
 
-    async def _store_events(self, assignment: _Assignment, *, is_new: bool) -> None:
-        """Store event after event up to the verdict; a dropped stream is resumed."""
+    async def _store_events(self, assignment: _Assignment, *, is_new: bool) -> AttemptEvent | None:
+        """Store the events before the verdict, and return the verdict; None if the attempt ended elsewhere.
+
+        A dropped stream is resumed.
+        """
         pooled, last_seq = assignment.pooled, assignment.attempt.last_seq
         while not assignment.has_ended:
             try:
                 async for event in await self._stream(assignment, last_seq, is_new=is_new):
                     if assignment.has_ended:
-                        return
+                        return None
                     if event.seq <= last_seq:
                         continue
-                    if await self._store_event(assignment, event):
-                        return
+                    if self._is_verdict(assignment, event):
+                        return event
+                    await self._store.report(assignment.attempt, event.seq, event.fields, self._clock.now())
                     last_seq = event.seq
                 # A stream that ends before the verdict was dropped as well.
             except VMUnreachable as error:
@@ -199,8 +208,9 @@ class AttemptRunner:
             if pooled.releasing or await self._pool.has_ended(pooled):
                 self._pool.release(pooled, "lost during an attempt", failed=True)
                 await pooled.ended.wait()
-                return  # the end of the VM has ended the attempt
+                return None  # the end of the VM has ended the attempt
             await asyncio.sleep(_RECONNECT_S)
+        return None
 
     async def _stream(
         self, assignment: _Assignment, last_seq: int, *, is_new: bool
@@ -238,16 +248,13 @@ class AttemptRunner:
             problem_def=problem_def,
         )
 
-    async def _store_event(self, assignment: _Assignment, event: AttemptEvent) -> bool:
-        """Store one event of the listener; return whether it was the verdict."""
+    @staticmethod
+    def _is_verdict(assignment: _Assignment, event: AttemptEvent) -> bool:
+        """Return whether an event of the listener is the verdict of its submission."""
         active, status = assignment.active, str(event.fields.get("status"))
         if status == Verdict.CANCELLED and not active.cancel_requested:
             raise AttemptLost("it was stopped on its VM, not by its owner")
-        if is_terminal(status, Endpoint(active.submission.endpoint)):
-            await self._complete(assignment, event.fields, seq=event.seq)
-            return True
-        await self._store.report(assignment.attempt, event.seq, event.fields, self._clock.now())
-        return False
+        return is_terminal(status, Endpoint(active.submission.endpoint))
 
     async def _complete(
         self, assignment: _Assignment, fields: dict[str, Any], *, seq: int | None = None

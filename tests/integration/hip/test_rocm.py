@@ -138,4 +138,4 @@ def test_without_hipcc_the_hint_names_the_cpu_toolchain(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NoToolchain) as caught:
         RocmToolchain(tmp_path)
-    assert "--toolchain cpu" in (caught.value.hint or "")
+    assert "use the cpu toolchain" in (caught.value.hint or "")

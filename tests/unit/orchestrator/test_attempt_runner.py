@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
 from tests.support.orchestrator_harness import OrchestratorHarness, orchestrated
 from warmfront.errors import Conflict
+from warmfront.simulate.virtual_time import run_virtual
+from warmfront.store.memory_database import MemoryDatabase
 from warmfront.vm import VMState
 
 
@@ -77,3 +80,33 @@ async def test_an_attempt_that_takes_too_long_is_aborted_and_retried(harness: Or
     attempts = harness.attempts(submission)
     assert [attempt.outcome for attempt in attempts] == ["LOST"] * 3
     assert "took longer than 30 s" in attempts[0].reason
+
+
+def test_a_verdict_that_is_stored_late_is_billed_once() -> None:
+    """If the task timeout expires while the verdict is being stored, the interval is not billed again."""
+
+    class LateDatabase(MemoryDatabase):
+        """Delivers the result of the first verdict a minute after it was committed."""
+
+        is_late = True
+
+        async def write(self, query: Any, *args: Any, **kwargs: Any) -> Any:
+            result = self.run(query, *args, **kwargs)
+            if query.__name__ == "complete_attempt" and self.is_late:
+                self.is_late = False
+                await asyncio.sleep(60)
+            return result
+
+    async def main() -> None:
+        harness = OrchestratorHarness(database=LateDatabase(), task_timeout_s=30.0, idle_timeout_s=60.0)
+        await harness.orchestrator.start()
+        submission = await harness.submit(work_s=5)
+        assert (await harness.follow(submission))[-1].status == "CHECKED"
+        await asyncio.sleep(600)
+        (vm,) = await harness.vms()
+        assert vm.state is VMState.TERMINATED
+        assert await harness.store.vm_cost_usd(vm.id) == harness.provider.bill_usd(vm.id)
+        assert [attempt.outcome for attempt in harness.attempts(submission)] == ["CHECKED"]
+        await harness.orchestrator.stop()
+
+    run_virtual(main())
