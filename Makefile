@@ -34,7 +34,7 @@ test-slow: ## The tests that take minutes
 	@PYTHON=$(PYTHON) scripts/setup dstack
 	@$(BIN)/pytest -m slow
 
-check: ## Formatting, lint, types, imports between layers, spelling and names
+check: ## Formatting, lint, types, imports between layers, spelling, names and prose
 	@PYTHON=$(PYTHON) scripts/setup dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
@@ -42,6 +42,7 @@ check: ## Formatting, lint, types, imports between layers, spelling and names
 	@$(BIN)/lint-imports --no-cache --no-logo
 	@$(BIN)/codespell
 	@$(BIN)/python scripts/check_names.py
+	@$(BIN)/python scripts/check_prose.py --docstrings
 	@$(BIN)/python scripts/generate_types.py --check
 	@PYTHON=$(PYTHON) scripts/page check
 
