@@ -3,18 +3,19 @@
 Start-up tricks are in this module and in `run_local`; `bench/startup.py` measures what each of them saves of
 `warmfront run`, and docs/architecture/startup.md has the figures. A trick that saves less than 5% is removed.
 
-The trick here is a second argument parser: loading Typer takes longer than loading everything that the
-compiler needs, and skipping it saves 8% of the command. The parser understands well-formed calls of the
-two commands and nothing else. It leaves help, mistakes and all other commands to Typer, whose messages are
-better; a test compares its options with Typer's.
+There are two tricks here. The process exits without the interpreter's clean-up. And there is a second
+argument parser: loading Typer takes longer than loading everything that the compiler needs. The parser
+understands well-formed calls of the two commands and nothing else. It leaves help, mistakes and all other
+commands to Typer, whose messages are better; a test compares its options with Typer's.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,7 +71,17 @@ def main() -> None:
 
         app()
     else:
-        sys.exit(_execute(*call))
+        _exit(_execute(*call))
+
+
+def _exit(code: int) -> NoReturn:
+    """End the process without the interpreter's clean-up of modules: everything is closed already."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        sys.exit(code)  # the reader is gone; the interpreter's own exit handles that
+    os._exit(code)
 
 
 def parse(arguments: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
