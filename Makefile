@@ -62,7 +62,7 @@ bench: ## Measure every figure that the documentation quotes
 	@PYTHON=$(PYTHON) scripts/setup dev
 	@PYTHON=$(PYTHON) scripts/setup dstack
 	@PYTHON=$(PYTHON) scripts/page build
-	@set -e; for script in verdict compile kernels sandbox startup xray decisions replay keepwarm service streams page dstack; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
+	@set -e; for script in verdict compile kernels sandbox startup xray decisions replay keepwarm service modules streams page dstack; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
 
 lock: ## Update every pinned dependency, with hashes
 	@set -e; for name in run dev dstack-server node; do \
