@@ -129,11 +129,12 @@ class Autoscaler:
         queued = len(self._submissions.queue(gpu))
         if not queued or now < self._backoff(gpu).provision_after:
             return False
+        if len(self._pool) >= self._settings.max_vms:
+            # Only for a GPU type without a VM, which an idle VM of another type can make room for.
+            return not self._pool.serves(gpu)
         serving = [pooled for pooled in self._pool.with_gpu(gpu) if not pooled.releasing]
         if not serving:
             return True
-        if len(self._pool) >= self._settings.max_vms:
-            return False
         # The last in the queue begins when all others are done, or running on the other VMs.
         before = queued - 1 + sum(len(pooled.running) for pooled in serving)
         estimates = self._pool.estimates(gpu)

@@ -51,6 +51,7 @@ class Budget:
         self._tasks = tasks
         self._send_alert = send_alert
         self._check_after = 0.0
+        self._billing: dict[str, Billing] = {}  # asked for with every decision, and constant
         self.escrow = Escrow(credits_usd=settings.credits_usd)
         self.alert_sent = False
 
@@ -58,7 +59,10 @@ class Budget:
 
     def billing(self, gpu: str) -> Billing:
         """Return the billing model of a VM with this GPU type."""
-        return self._provider.billing(gpu)
+        billing = self._billing.get(gpu)
+        if billing is None:
+            billing = self._billing[gpu] = self._provider.billing(gpu)
+        return billing
 
     def age_s(self, vm: VMInstance) -> float:
         """Return for how long a VM has been billed."""

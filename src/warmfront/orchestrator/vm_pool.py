@@ -128,6 +128,10 @@ class VMPool:
         """Return the VMs with this GPU type."""
         return [pooled for pooled in self._vms.values() if pooled.vm.gpu == gpu]
 
+    def serves(self, gpu: str) -> bool:
+        """Return whether there is a VM with this GPU type that is not being released."""
+        return any(pooled.vm.gpu == gpu and not pooled.releasing for pooled in self._vms.values())
+
     def instances(self) -> list[VMInstance]:
         """Return every VM of the pool as a value."""
         return [pooled.vm for pooled in self._vms.values()]
