@@ -90,7 +90,7 @@ class PostgresServer:
 
     def own(self, path: Path) -> None:
         """Make the server's user the owner of a file or directory."""
-        if self._become:
+        if os.geteuid() == 0:  # otherwise the server runs as this user
             shutil.chown(path, _server_user())
 
     def _initialise(self) -> None:
