@@ -51,7 +51,7 @@ class Budget:
         self._tasks = tasks
         self._send_alert = send_alert
         self._check_after = 0.0
-        self._billing: dict[str, Billing] = {}  # asked for with every decision, and constant
+        self._billing: dict[str, Billing] = {}  # constant, and needed for every decision
         self.escrow = Escrow(credits_usd=settings.credits_usd)
         self.alert_sent = False
 
