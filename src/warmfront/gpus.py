@@ -1,8 +1,8 @@
 """Catalogue of GPU types: architecture, memory, peak rates and list price.
 
 The peaks are the vendor's published figures; they set the roofline floor, below which a measured time cannot
-be right. Architecture, memory and compute units are from "AMD GPU specifications" (rocm.docs.amd.com), peaks
-and bandwidth from the data sheet of each GPU. The operator's price setting overrides the list price.
+be right. The comment of each GPU says where its figures are from, and which of them are not verified. The
+operator's price setting overrides the list price.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ MI300X = Gpu(
     list_price_usd_per_h=Decimal("1.99"),
 )
 
-#: Data sheet: the compute units and clock of the MI300X with more and faster memory. List price: the upper
-#: end of the $2.00 to $2.25 that clouds published in 2026.
+#: The compute units and clock of the MI300X with more and faster memory. List price: the upper end of the
+#: $2.00 to $2.25 of one comparison page in 2026, not verified with a provider: set AMD_MI325X_HOURLY_RATE.
 MI325X = Gpu(
     name="MI325X",
     arch="gfx942",
@@ -76,7 +76,8 @@ MI325X = Gpu(
     list_price_usd_per_h=Decimal("2.25"),
 )
 
-#: Data sheet: peak engine clock 2,400 MHz, no sparsity; int32 as for the MI300X.
+#: Memory, bandwidth and compute units: press reports of 2025. The peaks, at 2,400 MHz without sparsity, are
+#: not verified with the data sheet. Int32 as for the MI300X.
 MI355X = Gpu(
     name="MI355X",
     arch="gfx950",
@@ -87,7 +88,8 @@ MI355X = Gpu(
     lds_bytes_per_cu=160 * _KIB,
 )
 
-#: Data sheet: peak engine clock 1,700 MHz; float32 is the rate of the matrix cores, int32 as for the MI300X.
+#: AnandTech, March 2022: peak engine clock 1,700 MHz; float32 is the rate of the matrix cores, int32 as for
+#: the MI300X.
 #: There is no MI250X: HIP presents its two dies as two devices, and the published figures cover both.
 MI210 = Gpu(
     name="MI210",
