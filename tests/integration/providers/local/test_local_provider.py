@@ -36,7 +36,7 @@ STUB = """
 import json, os, pathlib, signal, sys
 path = pathlib.Path(sys.argv[sys.argv.index("--announce") + 1])
 path.with_name("given").write_text(json.dumps({"argv": sys.argv[1:], "environ": dict(os.environ)}))
-draft = path.with_name("draft")
+draft = path.with_name(f"draft-{os.getpid()}")  # a fork of this stub announces itself too
 draft.write_text(json.dumps({"address": f"http://127.0.0.1:{os.getpid()}"}))
 draft.rename(path)
 signal.pause()
