@@ -156,6 +156,7 @@ class CaseResult:
     test_id: int  #: counts from 1
     name: str
     status: Literal["PASSED", "FAILED"]
+    output: str = ""  #: what the program printed during this case
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,19 +210,37 @@ class Benchmarking(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Window:
+    """One measurement: `calls` calls of `solution` between two points at which the guest was stopped."""
+
+    calls: int  #: each on fresh inputs of its own; every output is verified
+    time_ms: float  #: the time that counts: `cpu_ms` or the elapsed time without waiting, whichever is larger
+    wall_ms: float  #: elapsed time
+    cpu_ms: float | None = None  #: CPU time of the box, from the kernel; None on a GPU
+    waited_ms: float | None = None  #: how long the guest waited for a CPU; None if unknown
+    discarded: bool = False  #: not used, because the machine disturbed it
+
+
+@dataclass(frozen=True, kw_only=True)
 class Timing:
-    """The timing of one case."""
+    """The timing of one case, measured by the judge. Nothing that the guest reports decides it."""
 
     test_id: int  #: the case's number in the check
     name: str
-    runtime_ms: float  #: median of the samples
-    ci: tuple[float, float]  #: 95% bootstrap confidence interval of the median, in ms
+    runtime_ms: float  #: median time of a call
+    ci: tuple[float, float]  #: 95% bootstrap confidence interval of the median, in ms; never of width 0
     gflops: float | None  #: None if the problem does not count FLOPs
     gbps: float
-    runs: tuple[float, ...]  #: every sample, in ms, in order
-    outer_ms: float  #: time of a call by the judge's own clock, to audit `runtime_ms`
+    runs: tuple[float, ...]  #: the time of a call by each pair of windows, in ms, in order
+    outer_ms: float  #: the same as `runtime_ms`; kept for clients of version 1
     pct_of_floor: float | None = None  #: roofline floor over the median; None on the CPU runtime
-    note: str = ""  #: such as why `outer_ms` was used instead of the samples
+    note: str = ""  #: what a reader should know about the number
+    windows: tuple[Window, ...] = ()  #: the raw measurements, from which the rest is computed
+    overhead_ms: float = 0.0  #: time of a window without any work, measured with a solution of our own
+    noisy: bool = False  #: the machine was too busy for a narrow interval
+    discarded_windows: int = 0
+    self_reported_ms: float | None = None  #: by HIP events in the guest, which can be forged: informational
+    missing_guarantees: tuple[str, ...] = ()  #: what this machine could not guarantee about the time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,6 +261,8 @@ class Benchmarked(Event):
     test_results: tuple[Timing, ...]
     avg_runtime_ms: float  #: geometric mean over the cases
     avg_gflops: float | None
+    avg_ci: tuple[float, float] | None = None  #: 95% confidence interval of `avg_runtime_ms`
+    noisy: bool = False  #: one of the cases is noisy
     simulated: bool
     output: str = ""
     warnings: tuple[Finding, ...] = ()
@@ -276,6 +297,8 @@ class Accepted(Event):
     benchmark_results: tuple[Timing, ...]
     avg_runtime_ms: float
     avg_gflops: float | None
+    avg_ci: tuple[float, float] | None = None  #: 95% confidence interval of `avg_runtime_ms`
+    noisy: bool = False  #: one of the cases is noisy
     simulated: bool
     cost_usd: float
     receipt: Receipt

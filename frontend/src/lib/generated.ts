@@ -14,6 +14,8 @@ export interface AcceptedEvent {
   benchmark_results: Timing[];
   avg_runtime_ms: number;
   avg_gflops: number | null;
+  avg_ci?: [number, number] | null;
+  noisy?: boolean;
   simulated: boolean;
   cost_usd: number;
   receipt: Receipt;
@@ -63,6 +65,8 @@ export interface BenchmarkedEvent {
   test_results: Timing[];
   avg_runtime_ms: number;
   avg_gflops: number | null;
+  avg_ci?: [number, number] | null;
+  noisy?: boolean;
   simulated: boolean;
   output?: string;
   warnings?: Finding[];
@@ -128,6 +132,7 @@ export interface CaseResult {
   test_id: number;
   name: string;
   status: "PASSED" | "FAILED";
+  output?: string;
 }
 
 /** Every case passed. */
@@ -922,7 +927,7 @@ export interface TimelineSegmentResponse {
   submission_id: string | null;
 }
 
-/** The timing of one case. */
+/** The timing of one case, measured by the judge. Nothing that the guest reports decides it. */
 export interface Timing {
   test_id: number;
   name: string;
@@ -934,6 +939,12 @@ export interface Timing {
   outer_ms: number;
   pct_of_floor?: number | null;
   note?: string;
+  windows?: Window[];
+  overhead_ms?: number;
+  noisy?: boolean;
+  discarded_windows?: number;
+  self_reported_ms?: number | null;
+  missing_guarantees?: string[];
 }
 
 /** What the caller has spent today, UTC, and may spend. */
@@ -1082,6 +1093,16 @@ export interface WhatIfResponse {
   /** Costs are simulated; no money was spent. */
   simulated: boolean;
   items: PolicyCost[];
+}
+
+/** One measurement: `calls` calls of `solution` between two points at which the guest was stopped. */
+export interface Window {
+  calls: number;
+  time_ms: number;
+  wall_ms: number;
+  cpu_ms?: number | null;
+  waited_ms?: number | null;
+  discarded?: boolean;
 }
 
 /** The X-ray: what the compiler for the GPU reports about the source, without running it. */
