@@ -138,6 +138,7 @@ class Compiling(Event):
     compiler: str
     toolchain: str
     sandbox: str
+    seed_commitment: str = ""  #: SHA-256 of the secret seed and a nonce, which the receipt reveals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,6 +272,31 @@ class Benchmarked(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Machine:
+    """The machine that ran the attempt. It is described, not identified: no host name, no address."""
+
+    cpu: str  #: the model
+    cores: int  #: logical CPUs that the judge may use
+    memory_bytes: int
+    kernel: str  #: the release of Linux
+    gpu: str = ""  #: empty on the CPU runtime
+    gpu_arch: str = ""
+    gpu_memory_bytes: int | None = None
+    compute_units: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReceiptCase:
+    """The sizes of one case, and how its inputs were drawn."""
+
+    test_id: int  #: counts from 1
+    name: str
+    values: dict[str, int | float | list[int]]  #: every parameter by value, by name
+    style: str
+    timed: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Receipt:
     """What was judged, with what and where."""
 
@@ -284,6 +310,14 @@ class Receipt:
     device: str
     compile_s: float
     total_s: float
+    library_sha256: str = ""  #: of the compiled `solution.so`
+    problem_revision: str = ""  #: SHA-256 of the source that defines the problem
+    seed_commitment: str = ""  #: the SHA-256 of `SEED:NONCE`, sent with COMPILING before anything ran
+    seed: str = ""  #: hexadecimal; every attempt has a new one
+    seed_nonce: str = ""  #: hexadecimal
+    sandbox_detail: str = ""  #: how the sandbox isolated on that machine
+    machine: Machine | None = None
+    cases: tuple[ReceiptCase, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -302,6 +336,7 @@ class Accepted(Event):
     simulated: bool
     cost_usd: float
     receipt: Receipt
+    signed_receipt: str = ""  #: the receipt as a file, exactly; empty until the control plane has signed it
     output: str = ""
     warnings: tuple[Finding, ...] = ()
     bug_finder: str = ""

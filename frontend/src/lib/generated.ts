@@ -19,6 +19,7 @@ export interface AcceptedEvent {
   simulated: boolean;
   cost_usd: number;
   receipt: Receipt;
+  signed_receipt?: string;
   output?: string;
   warnings?: Finding[];
   bug_finder?: string;
@@ -185,6 +186,7 @@ export interface CompilingEvent {
   compiler: string;
   toolchain: string;
   sandbox: string;
+  seed_commitment?: string;
 }
 
 /** Credits, reservations and costs by VM, phase and day. */
@@ -455,6 +457,18 @@ export interface LoopResponse {
   instructions: number;
   /** Instructions by kind. */
   counts: Record<string, number>;
+}
+
+/** The machine that ran the attempt. It is described, not identified: no host name, no address. */
+export interface Machine {
+  cpu: string;
+  cores: number;
+  memory_bytes: number;
+  kernel: string;
+  gpu?: string;
+  gpu_arch?: string;
+  gpu_memory_bytes?: number | null;
+  compute_units?: number | null;
 }
 
 export type Meter = "PROVISIONING" | "WORK" | "IDLE";
@@ -755,6 +769,23 @@ export interface Receipt {
   device: string;
   compile_s: number;
   total_s: number;
+  library_sha256?: string;
+  problem_revision?: string;
+  seed_commitment?: string;
+  seed?: string;
+  seed_nonce?: string;
+  sandbox_detail?: string;
+  machine?: Machine | null;
+  cases?: ReceiptCase[];
+}
+
+/** The sizes of one case, and how its inputs were drawn. */
+export interface ReceiptCase {
+  test_id: number;
+  name: string;
+  values: Record<string, number | number[]>;
+  style: string;
+  timed: boolean;
 }
 
 /** The least time that the problem's largest case can take on the GPU. */

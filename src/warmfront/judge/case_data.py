@@ -6,11 +6,11 @@ It is generated in the background while the compiler runs, so that the check nee
 from __future__ import annotations
 
 import queue
-import secrets
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from warmfront.judge.committed_seed import CommittedSeed
 from warmfront.problems.spec import Scale
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ class CaseGenerator:
     def __init__(self, request: JudgeRequest, scale: Scale) -> None:
         self._problem = request.problem
         self._dtype = request.dtype
-        self._seed = secrets.randbits(128) if request.seed is None else request.seed
+        self.seed = CommittedSeed() if request.seed is None else CommittedSeed(request.seed)
+        self._seed = self.seed.value
         self.cases: Sequence[Case] = self._problem.cases(scale)
 
     def generate(self, number: int, sample: int = 0) -> CaseData:

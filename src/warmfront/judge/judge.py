@@ -6,13 +6,11 @@ failure of Warmfront itself gets the verdict ERROR.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import time
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import TYPE_CHECKING
 
-from warmfront import __version__
 from warmfront.errors import WarmfrontError
 from warmfront.events import (
     Accepted,
@@ -25,7 +23,6 @@ from warmfront.events import (
     Compiling,
     Event,
     Failed,
-    Receipt,
     TestResult,
     Timing,
 )
@@ -46,11 +43,13 @@ from warmfront.judge.case_data import PREFETCH_COUNT, CaseData, CaseGenerator, C
 from warmfront.judge.compile_jobs import CompileJobs
 from warmfront.judge.guest import GuestProcess
 from warmfront.judge.kernel_failure import KernelFailure
+from warmfront.judge.receipt_facts import receipt_facts
 from warmfront.verdicts import Endpoint, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from warmfront.events import Receipt
     from warmfront.hip.toolchain import Toolchain
     from warmfront.judge.guest import RunReport
     from warmfront.judge_request import JudgeRequest
@@ -178,7 +177,12 @@ class JudgeRun:
                 self._cancellation.on_cancel(self._bug_finder.stop)
             run_template = toolchain.run_template(settings)
             sandbox.prepare(run_template)
-            yield Compiling(compiler=toolchain.compiler, toolchain=toolchain.name, sandbox=sandbox.name)
+            yield Compiling(
+                compiler=toolchain.compiler,
+                toolchain=toolchain.name,
+                sandbox=sandbox.name,
+                seed_commitment=case_generator.seed.commitment,
+            )
             job = compile_jobs.primary.result()
             compiled = compilation.finish(job, self._request, toolchain, compile_jobs.translated)
             job.box.destroy()
@@ -312,7 +316,7 @@ class JudgeRun:
             avg_gflops=average_gflops,
             simulated=simulated,
             cost_usd=0.0,
-            receipt=self._receipt(compiled),
+            receipt=self._receipt(compiled, case_generator),
             output=output,
             passed_tests=self._passed,
             total_tests=self._total,
@@ -352,24 +356,15 @@ class JudgeRun:
                 result=timings[-1], total_tests=len(timed), simulated=self._toolchain.simulated
             )
 
-    def _receipt(self, compiled: compilation.CompiledLibrary) -> Receipt:
-        request = self._request
-        return Receipt(
-            warmfront=__version__,
-            problem=request.problem.slug,
-            dtype=request.dtype.value,
-            source_sha256=hashlib.sha256(request.source.encode()).hexdigest(),
-            toolchain=self._toolchain.name,
-            compiler=self._toolchain.compiler,
-            sandbox=self._sandbox.name,
-            device=self._device(),
-            compile_s=round(compiled.seconds, 4),
-            total_s=round(time.perf_counter() - self._started, 4),
+    def _receipt(self, compiled: compilation.CompiledLibrary, case_generator: CaseGenerator) -> Receipt:
+        return receipt_facts(
+            self._request,
+            self._toolchain,
+            self._sandbox,
+            compiled,
+            case_generator,
+            total_s=time.perf_counter() - self._started,
         )
-
-    def _device(self) -> str:
-        gpu = self._toolchain.gpu
-        return f"CPU simulator ({gpu.arch} semantics)" if self._toolchain.simulated else gpu.name
 
     @property
     def _passed(self) -> int:

@@ -170,6 +170,7 @@ class Problem(ABC):
     statement: ClassVar[str]  #: Markdown, with the formula
     dtypes: ClassVar[tuple[Dtype, ...]] = (Dtype.FLOAT32,)  #: the first is the default
     aliases: ClassVar[tuple[str, ...]] = ()
+    definition: str = ""  #: its Python source, if it did not come from a module
 
     @abstractmethod
     def cases(self, scale: Scale) -> Sequence[Case]:

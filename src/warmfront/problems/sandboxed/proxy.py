@@ -58,9 +58,10 @@ def open_sandboxed_problem(
         file = box.folder / protocol.FILE.format(slug.replace("-", "_"))
         file.write_text(source, encoding="utf-8")
         box.go()
-        yield _build_problem(
-            _ProblemConnection(box, max_bytes=settings.run_limits().memory_bytes // 4), slug, scale
-        )
+        connection = _ProblemConnection(box, max_bytes=settings.run_limits().memory_bytes // 4)
+        problem = _build_problem(connection, slug, scale)
+        problem.definition = source
+        yield problem
 
 
 def template(slug: str, settings: Settings) -> Template:
