@@ -82,6 +82,14 @@ class BoxExit:
     enforced_by: str = ""  #: such as `bubblewrap, cgroup v1`
 
 
+@dataclass(frozen=True, kw_only=True)
+class BoxUsage:
+    """The time that the processes of a box have used so far, as the kernel counts it."""
+
+    cpu_s: float  #: CPU time of all processes, ended ones included
+    waited_s: float | None  #: time that tasks were ready to run and had no CPU; None if unknown
+
+
 class Box(Protocol):
     """One sandboxed program, for one job. Leaving the `with` block destroys it.
 
@@ -132,6 +140,24 @@ class Box(Protocol):
 
         Raises:
             SandboxFailed: the sandbox failed, not the program.
+        """
+
+    def freeze(self) -> None:
+        """Stop every process of the box; return when all of them are stopped.
+
+        Nothing in the box runs, and no memory changes, until `thaw`. A box that has ended is frozen already.
+
+        Raises:
+            TimeoutError: a process could not be stopped, such as one in a driver call.
+        """
+
+    def thaw(self) -> None:
+        """Let the processes of a frozen box continue."""
+
+    def usage(self) -> BoxUsage:
+        """Return the time that the box has used since it was started; also after its end.
+
+        The CPU time includes the start of the box, so compare two calls.
         """
 
     def destroy(self) -> None:

@@ -15,14 +15,27 @@ import time
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from warmfront.errors import SandboxFailed
-from warmfront.sandbox.base import BoxExit, ExitReason, Template
+from warmfront.sandbox.base import BoxExit, BoxUsage, ExitReason, Template
 from warmfront.sandbox.fifo_channel import FifoChannel, wait_readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+
+class Freezer(Protocol):
+    """Stops and continues all processes of a box."""
+
+    def freeze(self) -> None:
+        """Begin to stop every process."""
+
+    def wait_frozen(self) -> None:
+        """Return when every process is stopped, was killed or was thawed. Raises `TimeoutError`."""
+
+    def thaw(self) -> None:
+        """Continue every process. A box without processes is not an error."""
 
 
 class ChannelBox(ABC):
@@ -39,6 +52,7 @@ class ChannelBox(ABC):
         self._cause: ExitReason | None = None
         self._exit: BoxExit | None = None
         self._output: OutputReader
+        self._usage = BoxUsage(cpu_s=0.0, waited_s=0.0)
         self._failure: str | None = None  # set by a subclass if the sandbox failed, not the program
         self._is_started = False
         self._starting = threading.Lock()
@@ -107,6 +121,28 @@ class ChannelBox(ABC):
             if self._is_started and self._exit is None:
                 self._kill()
 
+    def freeze(self) -> None:
+        """Stop every process of the box; return when all of them are stopped."""
+        with self._ending:  # a box that was killed must stay thawed, or its processes would not end
+            if not self._is_started or self._exit is not None or self._cause is not None:
+                return
+            freezer = self._freezer()
+            freezer.freeze()
+        freezer.wait_frozen()
+
+    def thaw(self) -> None:
+        """Let the processes of a frozen box continue."""
+        with self._ending:
+            if self._is_started and self._exit is None:
+                self._freezer().thaw()
+
+    def usage(self) -> BoxUsage:
+        """Return the time that the box has used since it was started; also after its end."""
+        with self._ending:
+            if self._is_started and self._exit is None:
+                self._usage = self._read_usage()
+        return self._usage
+
     def destroy(self) -> None:
         """Kill every process inside and remove the folder. Idempotent; callable from any thread."""
         with self._starting:
@@ -130,6 +166,7 @@ class ChannelBox(ABC):
     def _finish(self) -> None:
         with self._ending:
             if self._exit is None:
+                self._usage = self._read_usage()
                 end = self._reap()
                 if self._output.is_flood:
                     self._cause = self._cause or ExitReason.OUTPUT
@@ -180,7 +217,15 @@ class ChannelBox(ABC):
 
     @abstractmethod
     def _kill(self) -> None:
-        """Kill every process inside immediately. May be called repeatedly and from any thread."""
+        """Kill every process inside immediately, even a frozen one. Callable repeatedly, from any thread."""
+
+    @abstractmethod
+    def _freezer(self) -> Freezer:
+        """Return what stops and continues the processes of the started box."""
+
+    @abstractmethod
+    def _read_usage(self) -> BoxUsage:
+        """Return the time that the started box has used."""
 
     @abstractmethod
     def _reap(self) -> BoxExit:

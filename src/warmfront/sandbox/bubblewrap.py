@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import NoSandbox
 from warmfront.sandbox import bwrap_command, seccomp
-from warmfront.sandbox.base import BoxExit, ExitReason, Template
-from warmfront.sandbox.box import BoxFolders, is_world_readable
+from warmfront.sandbox.base import BoxExit, BoxUsage, ExitReason, Template
+from warmfront.sandbox.box import BoxFolders, Freezer, is_world_readable
 from warmfront.sandbox.box_pool import PooledSandbox
 from warmfront.sandbox.cgroup import CgroupHierarchy, ControlGroup, find_hierarchy
 from warmfront.sandbox.fifo_channel import wait_readable
@@ -145,6 +145,17 @@ class BubblewrapBox(ProcessBox):
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._init_fd, signal.SIGKILL)
         super()._kill()
+        if self._group:
+            self._group.thaw()  # a frozen process does not end
+
+    def _freezer(self) -> Freezer:
+        return self._group if self._group and self._group.can_freeze else super()._freezer()
+
+    def _read_usage(self) -> BoxUsage:
+        cpu_s = self._group.cpu_s() if self._group else None
+        if self._group is None or cpu_s is None:
+            return super()._read_usage()
+        return BoxUsage(cpu_s=cpu_s, waited_s=self._waiting_times.total_s(self._group.tasks()))
 
     def _kill_rest(self) -> None:
         self._kill()

@@ -1,4 +1,4 @@
-"""One control group (cgroup) per box, version 1 or 2: set limits, read usage, and kill everything in it.
+"""One control group (cgroup) per box, version 1 or 2: set limits, read usage, freeze and kill it.
 
 If this process cannot create control groups, `find_hierarchy` returns None and the caller uses rlimits.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from warmfront.sandbox.box import PREFIX
+from warmfront.sandbox.process_tree import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import SandboxLimits
 
 CPU_PERIOD_US = 100_000
+
+#: Controllers without which a group is not used, and those that other means replace.
+REQUIRED = ("memory", "pids", "cpu")
+OPTIONAL = ("freezer", "cpuacct")
 
 #: How often to try to remove a group whose last processes are still ending; the tries are 1 ms apart.
 REMOVAL_TRIES = 2000
@@ -62,9 +67,38 @@ class ControlGroup(ABC):
     def kill(self) -> None:
         """Kill every process inside."""
 
+    @property
+    @abstractmethod
+    def can_freeze(self) -> bool:
+        """Whether the kernel can freeze this group, and we may tell it to."""
+
+    @abstractmethod
+    def freeze(self) -> None:
+        """Begin to stop every process inside."""
+
+    def wait_frozen(self) -> None:
+        """Return when every process is stopped, or the group was thawed. Raises `TimeoutError`."""
+        wait_until(self._is_settled, what="freezing the control group")
+
+    @abstractmethod
+    def thaw(self) -> None:
+        """Continue every process inside."""
+
+    @abstractmethod
+    def cpu_s(self) -> float | None:
+        """Return the CPU time of all processes so far, ended ones included, if the kernel reports it."""
+
+    @abstractmethod
+    def tasks(self) -> list[int]:
+        """Return the ids of all threads inside."""
+
     @abstractmethod
     def oom_kills(self) -> int:
         """Return how many processes the kernel killed because the group was out of memory."""
+
+    @abstractmethod
+    def _is_settled(self) -> bool:
+        """Return whether the group is frozen, or is not about to be."""
 
     @abstractmethod
     def peak_memory_bytes(self) -> int | None:
@@ -89,7 +123,7 @@ class ControlGroup(ABC):
 
 
 class ControlGroupV1(ControlGroup):
-    """A directory in each of three hierarchies."""
+    """A directory in each of three to five hierarchies."""
 
     version = "v1"
     # `tasks` moves a single thread; `cgroup.procs` takes a machine-wide lock, which costs 8 ms.
@@ -103,6 +137,39 @@ class ControlGroupV1(ControlGroup):
             for pid in (pids / "cgroup.procs").read_text(encoding="ascii").split():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(int(pid), signal.SIGKILL)
+        self.thaw()  # a frozen process does not end
+
+    @property
+    def can_freeze(self) -> bool:
+        """Whether there is a freezer hierarchy, and we may write to it."""
+        return "freezer" in self._directories and os.access(self._freezer_state, os.W_OK)
+
+    def freeze(self) -> None:
+        """Begin to stop every process inside."""
+        _write_existing(self._freezer_state, "FROZEN")
+
+    def thaw(self) -> None:
+        """Continue every process inside."""
+        if "freezer" in self._directories:
+            _write_existing(self._freezer_state, "THAWED")
+
+    def cpu_s(self) -> float | None:
+        """Return the CPU time of all processes so far, if there is a hierarchy that counts it."""
+        if "cpuacct" not in self._directories:
+            return None
+        used_ns = _number(self._directories["cpuacct"] / "cpuacct.usage")
+        return None if used_ns is None else used_ns / 1e9
+
+    def tasks(self) -> list[int]:
+        """Return the ids of all threads inside."""
+        return sorted(map(int, _words(self._directories["pids"] / "tasks")))
+
+    def _is_settled(self) -> bool:
+        return "FREEZING" not in _words(self._freezer_state)
+
+    @property
+    def _freezer_state(self) -> Path:
+        return self._directories["freezer"] / "freezer.state"
 
     def oom_kills(self) -> int:
         """Return how many processes the kernel killed because the group was out of memory."""
@@ -126,6 +193,38 @@ class ControlGroupV2(ControlGroup):
             _write(directory / "cgroup.kill", 1)
         else:
             ControlGroupV1(self._directories).kill()
+            self.thaw()
+
+    @property
+    def can_freeze(self) -> bool:
+        """Whether the kernel can freeze groups (5.2), and we may tell it to."""
+        return os.access(self._freeze_file, os.W_OK)
+
+    def freeze(self) -> None:
+        """Begin to stop every process inside."""
+        _write_existing(self._freeze_file, 1)
+
+    def thaw(self) -> None:
+        """Continue every process inside."""
+        _write_existing(self._freeze_file, 0)
+
+    def cpu_s(self) -> float | None:
+        """Return the CPU time of all processes so far, if the kernel reports it."""
+        used_us = _field(self._directories["cpu"] / "cpu.stat", "usage_usec")
+        return used_us / 1e6 if used_us else None
+
+    def tasks(self) -> list[int]:
+        """Return the ids of all threads inside."""
+        return sorted(map(int, _words(self._directories["pids"] / "cgroup.threads")))
+
+    def _is_settled(self) -> bool:
+        events = self._directories["pids"] / "cgroup.events"
+        is_freezing = _words(self._freeze_file) == {"1"}
+        return not (is_freezing and _field(events, "populated")) or bool(_field(events, "frozen"))
+
+    @property
+    def _freeze_file(self) -> Path:
+        return self._directories["pids"] / "cgroup.freeze"
 
     def oom_kills(self) -> int:
         """Return how many processes the kernel killed because the group was out of memory."""
@@ -215,7 +314,7 @@ class CgroupHierarchyV2:
 
     def existing(self, name: str) -> ControlGroup:
         """Return a group that already exists."""
-        return ControlGroupV2(dict.fromkeys(("memory", "pids", "cpu"), self.parent / name))
+        return ControlGroupV2(dict.fromkeys(REQUIRED, self.parent / name))
 
 
 def find_hierarchy(proc: Path = Path("/proc/self")) -> CgroupHierarchy | None:
@@ -224,15 +323,36 @@ def find_hierarchy(proc: Path = Path("/proc/self")) -> CgroupHierarchy | None:
     mounts = list(_cgroup_mounts(proc / "mountinfo"))
     parents: dict[str, Path] = {
         controller: mount.locate(own.get(controller, "/"))
-        for controller in ("memory", "pids", "cpu")
+        for controller in (*REQUIRED, *OPTIONAL)
         for mount in mounts
         if controller in mount.controllers
     }
-    if len(parents) == 3:
-        return CgroupHierarchyV1(parents) if all(map(_can_create_groups, parents.values())) else None
+    if parents.keys() >= set(REQUIRED):
+        usable = {controller: parent for controller, parent in parents.items() if _can_create_groups(parent)}
+        return CgroupHierarchyV1(usable) if usable.keys() >= set(REQUIRED) else None
     for mount in mounts:
         if mount.is_unified and (parent := _nearest_delegated(mount.locate(own.get("", "/")), mount.point)):
             return CgroupHierarchyV2(parent)
+    return None
+
+
+def find_group(pid: int, name: str, proc: Path = Path("/proc")) -> ControlGroup | None:
+    """Return the control group of another process if it is visible here and its last part contains `name`."""
+    try:
+        groups = _own_groups(proc / str(pid) / "cgroup")
+    except OSError:
+        return None
+    directories = {
+        controller: directory
+        for mount in _cgroup_mounts(proc / "self" / "mountinfo")
+        for controller in (mount.controllers | {""} if mount.is_unified else mount.controllers)
+        if name in Path(groups.get(controller, "")).name
+        and (directory := mount.find(groups[controller])) is not None
+    }
+    if directories.keys() >= set(REQUIRED):
+        return ControlGroupV1(directories)
+    if "" in directories:
+        return ControlGroupV2(dict.fromkeys(REQUIRED, directories[""]))
     return None
 
 
@@ -247,11 +367,15 @@ class _Mount:
 
     def locate(self, group: str) -> Path:
         """Return the directory of a group, or the mount point if it is not visible in this container."""
+        return self.find(group) or self.point
+
+    def find(self, group: str) -> Path | None:
+        """Return the directory of a group if it is visible in this container."""
         with contextlib.suppress(ValueError):
             directory = self.point / Path(group).relative_to(self.root)
             if directory.is_dir():
                 return directory
-        return self.point
+        return None
 
 
 def _own_groups(path: Path) -> dict[str, str]:
@@ -306,6 +430,12 @@ def _words(path: Path) -> set[str]:
 
 def _write(path: Path, value: int | str) -> None:
     path.write_text(str(value), encoding="ascii")
+
+
+def _write_existing(path: Path, value: int | str) -> None:
+    """Write to a file of a group that may have been removed meanwhile, or whose kernel lacks the file."""
+    with contextlib.suppress(OSError), path.open("r+", encoding="ascii") as file:
+        file.write(str(value))
 
 
 def _number(path: Path) -> int | None:

@@ -107,6 +107,39 @@ class TestAccounting:
         group.kill()
         assert (v2.parent / "box" / "pids.max").read_text() == "0"
 
+    def test_v2_freezes(self, v2: CgroupHierarchyV2) -> None:
+        """A version 2 group is frozen when the kernel says so, or when it is empty or was thawed."""
+        group = v2.make("box", LIMITS)
+        assert not group.can_freeze
+        freeze_file, events = v2.parent / "box" / "cgroup.freeze", v2.parent / "box" / "cgroup.events"
+        freeze_file.write_text("0")
+        group.freeze()
+        assert (group.can_freeze, freeze_file.read_text()) == (True, "1")
+        events.write_text("populated 1\nfrozen 0\n")
+        assert not group._is_settled()
+        for settled in ("populated 1\nfrozen 1\n", "populated 0\nfrozen 0\n"):
+            events.write_text(settled)
+            group.wait_frozen()
+        group.thaw()
+        events.write_text("populated 1\nfrozen 0\n")
+        group.wait_frozen()
+
+    def test_v2_cpu_time(self, v2: CgroupHierarchyV2) -> None:
+        """The CPU time of a version 2 group is read from cpu.stat, and its threads from cgroup.threads."""
+        group = v2.make("box", LIMITS)
+        assert group.cpu_s() is None
+        (v2.parent / "box" / "cpu.stat").write_text("usage_usec 1500000\nuser_usec 7\n")
+        (v2.parent / "box" / "cgroup.threads").write_text("12\n11\n")
+        assert (group.cpu_s(), group.tasks()) == (1.5, [11, 12])
+
+    def test_v1_without_a_freezer(self, tmp_path: Path) -> None:
+        """Without the hierarchies of the freezer and of CPU accounting, other means are used."""
+        parents = {name: tmp_path / name for name in ("memory", "pids", "cpu")}
+        for parent in parents.values():
+            parent.mkdir()
+        group = CgroupHierarchyV1(parents).make("box", LIMITS)
+        assert (group.can_freeze, group.cpu_s()) == (False, None)
+
     def test_join_files(self, v2: CgroupHierarchyV2) -> None:
         """A process joins a version 2 group through one file."""
         assert v2.make("box", LIMITS).join_files == (v2.parent / "box" / "cgroup.procs",)
@@ -162,6 +195,7 @@ class TestDetection:
         groups = "4:memory:/ours\n3:pids:/\n2:cpu,cpuacct:/elsewhere\n0::/\n"
         hierarchy = find_hierarchy(self.write_proc(tmp_path / "proc", groups, mounts))
         parents = {"memory": tree / "memory/ours", "pids": tree / "pids", "cpu": tree / "cpu,cpuacct"}
+        parents["cpuacct"] = parents["cpu"]
         assert hierarchy == CgroupHierarchyV1(parents)
 
     def test_a_partially_mounted_hierarchy(self, tmp_path: Path) -> None:
