@@ -35,6 +35,7 @@ REJECTED = {
     "ported_spmv": "its mask has 64 bits",
     "ported_warp_reduce": "its mask has 64 bits",
     "core_faults": "'hipcpu/hooks.h'",  # a header of the CPU runtime
+    "core_ipc": "'hipcpu/hooks.h'",
     "core_shared": "redeclaration of 'shared_of_t' with a different type",
     "headers_math": "no matching function for call to 'erfinv'",  # a host function
 }

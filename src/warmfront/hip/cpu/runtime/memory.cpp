@@ -4,16 +4,20 @@
 // Fresh memory is zero, because the system clears it. Kernels must not rely on that: memory of a GPU is not zero.
 #include "memory.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
 #include <map>
 #include <mutex>
 
 #include <hip/hip_runtime_api.h>
 #include <hipcpu/hooks.h>
+#include <hipcpu/ipc_handle.h>
 
 #include "status.h"
 
@@ -61,6 +65,70 @@ const std::pair<const uintptr_t, Allocation>* at_or_before(const std::map<uintpt
   return after == map.begin() ? nullptr : &*std::prev(after);
 }
 
+// The folder of the files that new device memory is in; empty for memory of this process only.
+std::string& export_folder() {
+  static std::string& only = *new std::string;
+  return only;
+}
+
+// A new file, and the descriptor to map it; -1 if that failed.
+int create_file(std::string* path, size_t bytes) {
+  static std::atomic<unsigned> count{0};
+  *path = export_folder() + "/ipc-" + std::to_string(getpid()) + "-" + std::to_string(count++);
+  const int fd = open(path->c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) return -1;
+  if (ftruncate(fd, static_cast<off_t>(bytes)) == 0) return fd;
+  close(fd);
+  unlink(path->c_str());
+  return -1;
+}
+
+// Where the pages of an allocation come from: fresh memory, or a file.
+struct Source {
+  int fd = -1;
+  uint64_t offset = 0;
+};
+
+bool map_pages(char* first, size_t body, const Source& source, int protection) {
+  if (source.fd < 0) return mprotect(first, body, protection) == 0;
+  // Populated, so that the first access of a kernel does not have to; that needs access.
+  constexpr int kFlags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
+  if (mmap(first, body, PROT_READ | PROT_WRITE, kFlags, source.fd, static_cast<off_t>(source.offset)) == MAP_FAILED)
+    return false;
+  return (protection & PROT_READ) || mprotect(first, body, protection) == 0;
+}
+
+// Maps `body` bytes between guard zones and records the allocation at their end. Needs the lock.
+hipError_t place(Heap& h, void** pointer, size_t body, const Source& source, Allocation allocation) {
+  allocation.mapping_bytes = kFrontBytes + body + kBackBytes;
+  allocation.mapping =
+      mmap(nullptr, allocation.mapping_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (allocation.mapping == MAP_FAILED) return hipErrorOutOfMemory;
+  char* first = static_cast<char*>(allocation.mapping) + kFrontBytes;
+  const bool closed = h.protects && allocation.home == Home::kDevice && h.accesses == 0;
+  if (!map_pages(first, body, source, closed ? PROT_NONE : PROT_READ | PROT_WRITE)) {
+    munmap(allocation.mapping, allocation.mapping_bytes);
+    return hipErrorOutOfMemory;
+  }
+  if (allocation.bytes >= kHugeBytes && source.fd < 0) madvise(first, body, MADV_HUGEPAGE);
+  char* begin = first + body - round_up(allocation.bytes, kAlignBytes);
+  h.live[reinterpret_cast<uintptr_t>(begin)] = std::move(allocation);
+  *pointer = begin;
+  return hipSuccess;
+}
+
+hipError_t allocate_exported(Heap& h, void** pointer, size_t bytes) {
+  const size_t body = round_up(bytes, kIpcPageBytes);
+  std::string path;
+  const int fd = create_file(&path, body);
+  if (fd < 0) return hipErrorOutOfMemory;
+  auto file = std::make_shared<const SharedFile>(SharedFile{path, 0, false});
+  const hipError_t error = place(h, pointer, body, {fd, 0}, {bytes, nullptr, 0, Home::kDevice, 0, file});
+  close(fd);
+  if (error != hipSuccess) unlink(path.c_str());
+  return error;
+}
+
 hipError_t allocate(void** pointer, size_t bytes, Home home, unsigned flags) {
   if (!pointer) return hipErrorInvalidValue;
   *pointer = nullptr;
@@ -68,28 +136,18 @@ hipError_t allocate(void** pointer, size_t bytes, Home home, unsigned flags) {
   Heap& h = heap();
   const std::lock_guard lock(h.mutex);
   if (bytes > kTotalBytes - h.used_bytes) return hipErrorOutOfMemory;
-  const size_t body = round_up(bytes, kPageBytes);
-  const size_t mapped = kFrontBytes + body + kBackBytes;
-  void* mapping = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapping == MAP_FAILED) return hipErrorOutOfMemory;
-  char* first = static_cast<char*>(mapping) + kFrontBytes;
-  const bool closed = h.protects && home == Home::kDevice && h.accesses == 0;
-  if (mprotect(first, body, closed ? PROT_NONE : PROT_READ | PROT_WRITE) != 0) {
-    munmap(mapping, mapped);
-    return hipErrorOutOfMemory;
-  }
-  if (bytes >= kHugeBytes) madvise(first, body, MADV_HUGEPAGE);
-  char* begin = first + body - round_up(bytes, kAlignBytes);
-  h.live[reinterpret_cast<uintptr_t>(begin)] = {bytes, mapping, mapped, home, flags};
-  h.used_bytes += bytes;
-  *pointer = begin;
-  return hipSuccess;
+  const bool exported = home == Home::kDevice && !export_folder().empty();
+  const hipError_t error =
+      exported ? allocate_exported(h, pointer, bytes)
+               : place(h, pointer, round_up(bytes, kPageBytes), {}, {bytes, nullptr, 0, home, flags});
+  if (error == hipSuccess) h.used_bytes += bytes;
+  return error;
 }
 
+// Makes the addresses inaccessible, and returns the pages to the system; only the addresses stay reserved.
 void quarantine(Heap& h, uintptr_t begin, const Allocation& allocation) {
-  // The pages are returned to the system at once; only the addresses stay reserved.
-  madvise(allocation.mapping, allocation.mapping_bytes, MADV_DONTNEED);
-  mprotect(allocation.mapping, allocation.mapping_bytes, PROT_NONE);
+  mmap(allocation.mapping, allocation.mapping_bytes, PROT_NONE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   h.freed[begin] = allocation;
   h.freed_order.push_back(begin);
   if (h.freed_order.size() <= kKeptFreed) return;
@@ -106,6 +164,10 @@ hipError_t release(void* pointer, bool host) {
   const auto entry = h.live.find(reinterpret_cast<uintptr_t>(pointer));
   if (entry == h.live.end() || entry->second.home == Home::kRegistered) return hipErrorInvalidValue;
   if ((entry->second.home == Home::kPinned) != host) return hipErrorInvalidValue;
+  if (const auto& file = entry->second.file) {
+    if (file->imported) return hipErrorInvalidValue;  // hipIpcCloseMemHandle closes it
+    unlink(file->path.c_str());
+  }
   h.used_bytes -= entry->second.bytes;
   quarantine(h, entry->first, entry->second);
   h.live.erase(entry);
@@ -146,6 +208,41 @@ bool find_allocation(const void* pointer, AllocationRange* range) {
   if (!before || address - before->first > before->second.bytes) return false;
   *range = {before->first, before->second};
   return true;
+}
+
+hipError_t open_shared(void** pointer, size_t bytes, const SharedFile& file) {
+  const int fd = open(file.path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return hipErrorMapFailed;
+  const size_t body = round_up(bytes, kIpcPageBytes);
+  struct stat status {};
+  const bool fits = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && bytes <= kTotalBytes &&
+                    static_cast<uint64_t>(status.st_size) >= file.offset &&
+                    static_cast<uint64_t>(status.st_size) - file.offset >= body;
+  hipError_t error = hipErrorMapFailed;
+  if (fits) {
+    Heap& h = heap();
+    const std::lock_guard lock(h.mutex);
+    auto shared = std::make_shared<const SharedFile>(file);
+    error = place(h, pointer, body, {fd, file.offset}, {bytes, nullptr, 0, Home::kDevice, 0, shared});
+  }
+  close(fd);
+  return error;
+}
+
+hipError_t close_shared(void* pointer) {
+  Heap& h = heap();
+  const std::lock_guard lock(h.mutex);
+  const auto entry = h.live.find(reinterpret_cast<uintptr_t>(pointer));
+  if (entry == h.live.end() || !entry->second.file || !entry->second.file->imported) return hipErrorInvalidValue;
+  quarantine(h, entry->first, entry->second);
+  h.live.erase(entry);
+  return hipSuccess;
+}
+
+void export_to(const std::string& folder) {
+  Heap& h = heap();
+  const std::lock_guard lock(h.mutex);
+  export_folder() = folder;
 }
 
 bool is_within(const void* pointer, size_t bytes) {

@@ -3,11 +3,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
+
+#include <hip/hip_runtime_api.h>
 
 namespace hipcpu {
 
 enum class Home : uint8_t { kDevice, kManaged, kPinned, kRegistered };
+
+// Memory that another process can map, or has exported.
+struct SharedFile {
+  std::string path;
+  uint64_t offset;
+  bool imported;
+};
 
 struct Allocation {
   size_t bytes;           // the requested size
@@ -15,6 +26,7 @@ struct Allocation {
   size_t mapping_bytes;
   Home home;
   unsigned flags;
+  std::shared_ptr<const SharedFile> file = nullptr;  // null for memory of this process only
 };
 
 struct AllocationRange {
@@ -27,6 +39,15 @@ std::vector<AllocationRange> live_allocations();
 
 // Finds the allocation that `pointer` points into, or to the end of.
 bool find_allocation(const void* pointer, AllocationRange* range);
+
+// Maps an allocation that a file contains as device memory: see ipc_handle.h for its place in the file.
+hipError_t open_shared(void** pointer, size_t bytes, const SharedFile& file);
+
+// Unmaps what open_shared has mapped.
+hipError_t close_shared(void* pointer);
+
+// Allocates device memory in files of this folder; of this process only if it is empty.
+void export_to(const std::string& folder);
 
 // Whether `bytes` from `pointer` on are within one allocation; true for memory that HIP did not allocate.
 bool is_within(const void* pointer, size_t bytes);

@@ -41,6 +41,11 @@ typedef struct hipPointerAttribute_t {
   unsigned allocationFlags;
 } hipPointerAttribute_t;
 
+// Names device memory to another process, which opens it with hipIpcOpenMemHandle.
+typedef struct hipIpcMemHandle_t {
+  char reserved[64];
+} hipIpcMemHandle_t;
+
 typedef enum hipMemoryAdvise {
   hipMemAdviseSetReadMostly,
   hipMemAdviseUnsetReadMostly,
@@ -72,6 +77,7 @@ typedef enum hipMemoryAdvise {
 #define hipHostRegisterMapped 0x2
 #define hipMemAttachGlobal 0x1
 #define hipMemAttachHost 0x2
+#define hipIpcMemLazyEnablePeerAccess 0x1
 #define hipCpuDeviceId ((int)-1)
 #define hipInvalidDeviceId ((int)-2)
 
@@ -99,6 +105,9 @@ hipError_t hipFreeAsync(void* pointer, hipStream_t stream);
 hipError_t hipMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height);
 hipError_t hipMemGetInfo(size_t* free, size_t* total);
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer);
+hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* pointer);
+hipError_t hipIpcOpenMemHandle(void** pointer, hipIpcMemHandle_t handle, unsigned flags);
+hipError_t hipIpcCloseMemHandle(void* pointer);
 hipError_t hipMemPrefetchAsync(const void* pointer, size_t bytes, int device, hipStream_t stream = nullptr);
 hipError_t hipMemAdvise(const void* pointer, size_t bytes, hipMemoryAdvise advice, int device);
 

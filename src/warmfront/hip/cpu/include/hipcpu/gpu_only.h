@@ -24,7 +24,6 @@ typedef struct hipcpu_no_function* hipFunction_t;
 typedef struct hipcpu_no_array* hipArray_t;
 typedef struct hipcpu_no_texture* hipTextureObject_t;
 typedef struct hipcpu_no_surface* hipSurfaceObject_t;
-typedef struct hipcpu_no_ipc* hipIpcMemHandle_t;
 
 HIPCPU_GPU_ONLY_TYPE(hipResourceDesc)
 HIPCPU_GPU_ONLY_TYPE(hipTextureDesc)
@@ -49,8 +48,8 @@ enum hipStreamCaptureMode {
   X(hipMemcpy3D) X(hipMemcpy3DAsync) X(hipMemcpyToArray) X(hipMemcpyFromArray) X(hipMemcpy2DToArray)  \
   X(hipMemcpy2DFromArray) X(hipCreateTextureObject) X(hipDestroyTextureObject) X(hipBindTexture)      \
   X(hipBindTexture2D) X(hipBindTextureToArray) X(hipUnbindTexture) X(hipCreateSurfaceObject)          \
-  X(hipDestroySurfaceObject) X(hipIpcGetMemHandle) X(hipIpcOpenMemHandle) X(hipIpcCloseMemHandle)     \
-  X(hipLaunchCooperativeKernelMultiDevice) X(hiprtcCreateProgram) X(hiprtcCompileProgram)
+  X(hipDestroySurfaceObject) X(hipLaunchCooperativeKernelMultiDevice) X(hiprtcCreateProgram)          \
+  X(hiprtcCompileProgram)
 
 #define HIPCPU_GPU_ONLY_CALL(name) HIPCPU_GPU_ONLY(hipError_t, name)
 HIPCPU_GPU_ONLY_CALLS(HIPCPU_GPU_ONLY_CALL)

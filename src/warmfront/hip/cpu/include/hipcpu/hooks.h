@@ -25,6 +25,13 @@ void hipcpu_on_fault(void (*receive)(const char* json, size_t length));
 // default, because it costs two system calls per allocation and launch.
 void hipcpu_protect_device_memory(int on);
 
+// The folder with the files that hipIpcOpenMemHandle maps; by default that of the variable HIPCPU_IPC_DIR.
+void hipcpu_ipc_directory(const char* path);
+
+// From now on, memory from hipMalloc is in files of this folder, so that hipIpcGetMemHandle can export it; null ends
+// that. A file is removed when its memory is freed.
+void hipcpu_ipc_export(const char* path);
+
 // Starts the workers, so that the first launch does not have to.
 void hipcpu_start_workers(void);
 

@@ -1,4 +1,4 @@
-// Host functions that the CPU runtime lacks: graphs, modules, IPC. They do not affect the code of a kernel, so they
+// Host functions that the CPU runtime lacks: graphs and modules. They do not affect the code of a kernel, so they
 // are declared by name only, and their arguments are not checked.
 #pragma once
 
@@ -9,9 +9,6 @@ typedef struct xray_graph_exec* hipGraphExec_t;
 typedef struct xray_graph_node* hipGraphNode_t;
 typedef struct xray_module* hipModule_t;
 typedef struct xray_function* hipFunction_t;
-typedef struct xray_ipc {
-  char reserved[64];
-} hipIpcMemHandle_t;
 
 enum hipStreamCaptureMode {
   hipStreamCaptureModeGlobal,
@@ -45,7 +42,4 @@ XRAY_CALL(hipModuleLoadData)
 XRAY_CALL(hipModuleUnload)
 XRAY_CALL(hipModuleGetFunction)
 XRAY_CALL(hipModuleLaunchKernel)
-XRAY_CALL(hipIpcGetMemHandle)
-XRAY_CALL(hipIpcOpenMemHandle)
-XRAY_CALL(hipIpcCloseMemHandle)
 #undef XRAY_CALL
