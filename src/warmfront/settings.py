@@ -121,6 +121,8 @@ class Settings:
     rate_limit_per_min: int = 600
     #: WARMFRONT_DAILY_SUBMISSIONS: submissions per day and user.
     daily_submissions: int = 10_000
+    #: WARMFRONT_STREAMS_PER_USER: open event streams per user.
+    streams_per_user: int = 256
     #: WARMFRONT_DAILY_BUDGET: dollars per day and user; empty: no limit but the credits.
     daily_budget_usd: Decimal | None = None
     #: WARMFRONT_TEAM_DAILY_BUDGET: dollars per day and team; empty: no limit but the credits.
@@ -368,6 +370,7 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "watchdog_s": ("WARMFRONT_DEAD_MAN", values.positive, _SECONDS),
     "rate_limit_per_min": ("WARMFRONT_RATE_LIMIT", values.count, "a whole number from 1"),
     "daily_submissions": ("WARMFRONT_DAILY_SUBMISSIONS", values.count, "a whole number from 1"),
+    "streams_per_user": ("WARMFRONT_STREAMS_PER_USER", values.count, "a whole number from 1"),
     "daily_budget_usd": ("WARMFRONT_DAILY_BUDGET", values.dollars, _DOLLARS),
     "team_daily_budget_usd": ("WARMFRONT_TEAM_DAILY_BUDGET", values.dollars, _DOLLARS),
     "total_daily_budget_usd": ("WARMFRONT_TOTAL_DAILY_BUDGET", values.dollars, _DOLLARS),

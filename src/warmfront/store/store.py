@@ -295,6 +295,14 @@ class Store:
         """Return whether there is a key that is not revoked."""
         return await self.database.read(account_queries.any_active_key)
 
+    async def has_any_key(self) -> bool:
+        """Return whether a key was ever created, even if it is revoked now."""
+        return await self.database.read(account_queries.any_key)
+
+    async def active_key_ids(self) -> frozenset[str]:
+        """Return the ids of the keys that are not revoked."""
+        return await self.database.read(account_queries.active_key_ids)
+
     # Questions about submissions.
 
     async def get_submission(self, submission_id: str) -> Submission | None:
