@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from warmfront.events import Finding
 from warmfront.hip.trailer import SOURCE_NAME
+from warmfront.judge.box_messages import parse_coordinates, parse_integer, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 MAX_RECORDS = 256
 
 #: Limits of one record.
-MAX_TEXT = 500
 MAX_CHAIN = 16
+MAX_LINE = 1 << 24
 MAX_OFFSET = 1 << 40
 
 #: Title and hint of each kind.
@@ -217,7 +218,7 @@ def _to_finding(record: BugRecord, evidence: BugEvidence) -> Finding | None:
     if kind not in KINDS or (kind == "host-pointer" and _is_launch_access(data, line, evidence)):
         return None
     title, hint = KINDS[kind]
-    detail = _readable(data.get("detail"))
+    detail = printable(str(data.get("detail")))
     about = f" ({record.tensor})" if record.tensor else ""
     return Finding(
         kind=kind,
@@ -226,18 +227,17 @@ def _to_finding(record: BugRecord, evidence: BugEvidence) -> Finding | None:
         hint=hint,
         line=line,
         other_line=_line(data, "other_", evidence) if "other_thread" in data else None,
-        kernel=_readable(data.get("kernel")),
-        block=_coordinates(data.get("block")),
-        thread=_coordinates(data.get("thread")),
-        other_block=_coordinates(data.get("other_block")),
-        other_thread=_coordinates(data.get("other_thread")),
+        kernel=printable(str(data.get("kernel"))),
+        block=parse_coordinates(data.get("block")),
+        thread=parse_coordinates(data.get("thread")),
+        other_block=parse_coordinates(data.get("other_block")),
+        other_thread=parse_coordinates(data.get("other_thread")),
         case=record.case,
     )
 
 
 def _line(data: Mapping[str, Any], prefix: str, evidence: BugEvidence) -> int | None:
-    given = data.get(f"{prefix}line")
-    if isinstance(given, int) and given > 0:
+    if (given := parse_integer(data.get(f"{prefix}line"), 1, MAX_LINE)) is not None:
         return given
     for offset in _offsets_in(data.get(f"{prefix}pcs")):
         if lines := evidence.lines.get(offset):
@@ -261,15 +261,4 @@ def _offsets_in(value: object) -> list[int]:
     """Return the valid offsets in a value that may be anything."""
     if not isinstance(value, list):
         return []
-    return [part for part in value[:MAX_CHAIN] if isinstance(part, int) and 0 <= part < MAX_OFFSET]
-
-
-def _readable(value: object) -> str:
-    """Return text of limited length, without control characters that a terminal would interpret."""
-    return "".join(character for character in str(value)[:MAX_TEXT] if character.isprintable())
-
-
-def _coordinates(value: object) -> tuple[int, int, int] | None:
-    if not isinstance(value, list) or len(value) != 3 or not all(isinstance(part, int) for part in value):
-        return None
-    return value[0], value[1], value[2]
+    return [part for part in value[:MAX_CHAIN] if parse_integer(part, 0, MAX_OFFSET) is not None]

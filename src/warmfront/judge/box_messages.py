@@ -1,0 +1,185 @@
+"""Parse everything that comes out of a box: answers, fault reports, printed text. Typed and bounded.
+
+A box runs hostile code, so every byte here may have been written by it. Numbers are checked for their type
+and range, kinds must be known, and text is cut and stripped of characters that a terminal would interpret.
+What does not fit is an `InvalidMessage`. Free text never becomes an error code, a verdict or structure.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+#: The longest text from a box in a message.
+MAX_TEXT = 500
+#: The largest fault report; the runtime's own have a few hundred bytes.
+MAX_FAULT_BYTES = 1 << 14
+#: The largest answer, so that a forged header cannot make the judge read without end.
+MAX_ANSWER_BYTES = 1 << 20
+#: How much of what a program printed during one case is shown to its author.
+MAX_SHOWN_OUTPUT = 64 * 1024
+
+#: These values are defined in guest.cpp as well.
+OK, FAULT, ERROR = 1, 2, 3
+_HEADER = struct.Struct("<IIQ")
+_RUN_ANSWER = struct.Struct("<QIi64s")
+_UNKNOWN_LAUNCHES = 2**64 - 1
+HEADER_BYTES = _HEADER.size
+
+#: The kinds of fault that the CPU runtime reports, with a hint for the author.
+FAULT_HINTS = {
+    "memory-fault": "Compare the index with the size before the access. The last block is the usual suspect.",
+    "misaligned-access": "A float4 needs an address that is a multiple of 16.",
+    "stack-overflow": "Make private arrays smaller, or end the recursion.",
+    "division-by-zero": "Check the divisor before the division.",
+    "assertion": "",
+    "abort": "",
+    "host-fault": "",
+    "host-access-to-device-memory": "Host code cannot access device memory: use hipMemcpy or a kernel.",
+    "unsupported": "",
+    "internal": "",
+}
+
+
+class InvalidMessage(Exception):
+    """A box sent something that our programs never send."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunAnswer:
+    """What the guest claims about its calls. Informational: nothing here decides a time."""
+
+    times_ms: tuple[float, ...]  #: by HIP events; 0 if it is not a positive, finite number
+    launches: int | None  #: None if the toolchain cannot count them
+    left_threads: int  #: threads that still ran after the last call returned
+    error: str  #: the name of the last HIP error, or empty
+
+
+@dataclass(frozen=True, kw_only=True)
+class FaultReport:
+    """A fault of the CPU runtime."""
+
+    kind: str  #: one of `FAULT_HINTS`
+    kernel: str | None
+    line: int | None  #: of the launch
+    block: tuple[int, int, int] | None
+    thread: tuple[int, int, int] | None
+    detail: str
+    address: int
+
+    @property
+    def code(self) -> str:
+        """The error code of the failure."""
+        return self.kind.upper().replace("-", "_")
+
+    def describe(self, tensor: str | None = None) -> str:
+        """Describe the fault in one sentence; `tensor` names the element, if known."""
+        place = ""
+        if self.kernel:
+            block, thread = (format_coordinates(at) for at in (self.block, self.thread))
+            place = f" in kernel `{self.kernel}`, block {block}, thread {thread}"
+        detail = f": {tensor or self.detail}" if tensor or self.detail else ""
+        return f"{self.kind.replace('-', ' ')}{place}{detail}."
+
+    def fields(self) -> dict[str, Any]:
+        """Return the report as JSON types."""
+        return {
+            "fault": self.kind,
+            "kernel": self.kernel,
+            "line": self.line,
+            "block": self.block,
+            "thread": self.thread,
+            "detail": self.detail,
+            "address": self.address,
+        }
+
+
+def parse_header(data: bytes, nonce: int) -> tuple[int, int]:
+    """Return kind and size of the answer to the command with this nonce."""
+    kind, size, echoed_nonce = _HEADER.unpack(data)
+    if echoed_nonce != nonce or kind not in {OK, FAULT, ERROR} or size > MAX_ANSWER_BYTES:
+        raise InvalidMessage("an answer that matches no command")
+    return kind, size
+
+
+def parse_run_answer(data: bytes, calls: int) -> RunAnswer:
+    """Parse the answer to a RUN command of this many calls."""
+    if len(data) != _RUN_ANSWER.size + 8 * calls:
+        raise InvalidMessage("an answer of the wrong size")
+    launches, threads, error, name = _RUN_ANSWER.unpack_from(data)
+    times = struct.unpack_from(f"<{calls}d", data, _RUN_ANSWER.size)
+    return RunAnswer(
+        times_ms=tuple(ms if math.isfinite(ms) and ms > 0 else 0.0 for ms in times),
+        launches=None if launches == _UNKNOWN_LAUNCHES else launches,
+        left_threads=threads,
+        error=printable(name.split(b"\0")[0].decode(errors="replace")) if error else "",
+    )
+
+
+def parse_addresses(data: bytes, count: int) -> tuple[int, ...]:
+    """Parse the addresses of a case's arguments; they are used only to describe faults."""
+    if len(data) != 8 * count:
+        raise InvalidMessage("an answer of the wrong size")
+    return struct.unpack(f"<{count}Q", data)
+
+
+def parse_fault(data: bytes) -> FaultReport:
+    """Parse the report of a fault."""
+    if len(data) > MAX_FAULT_BYTES:
+        raise InvalidMessage("a fault report that is too long")
+    try:
+        fault = json.loads(data)
+    except (ValueError, RecursionError):  # RecursionError: deeply nested brackets
+        raise InvalidMessage("a fault report that cannot be parsed") from None
+    kind = fault.get("fault") if isinstance(fault, dict) else None
+    if not isinstance(kind, str) or kind not in FAULT_HINTS:
+        raise InvalidMessage("a fault report of an unknown kind")
+    kernel = fault.get("kernel")
+    return FaultReport(
+        kind=kind,
+        kernel=printable(kernel) if isinstance(kernel, str) else None,
+        line=parse_integer(fault.get("line"), 1, 1 << 24),
+        block=parse_coordinates(fault.get("block")),
+        thread=parse_coordinates(fault.get("thread")),
+        detail=printable(fault["detail"]) if isinstance(fault.get("detail"), str) else "",
+        address=parse_integer(fault.get("address"), 0, 1 << 64) or 0,
+    )
+
+
+def parse_integer(value: object, low: int, high: int) -> int | None:
+    """Return the value if it is an integer from `low` up to `high`, else None."""
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_integer and isinstance(value, int) and low <= value < high else None
+
+
+def parse_coordinates(value: object) -> tuple[int, int, int] | None:
+    """Return the three integers of a block or thread index, or None."""
+    if not isinstance(value, list) or len(value) != 3:
+        return None
+    x, y, z = (parse_integer(part, 0, 1 << 32) for part in value)
+    return None if x is None or y is None or z is None else (x, y, z)
+
+
+def format_coordinates(at: tuple[int, int, int] | None) -> str:
+    """Return `(x, y, z)`, or `(?)` if it is unknown."""
+    return f"({', '.join(map(str, at))})" if at else "(?)"
+
+
+def printable(text: str, limit: int = MAX_TEXT) -> str:
+    """Return text of limited length, without control characters and lone surrogates."""
+    return "".join(character for character in text[:limit] if character.isprintable())
+
+
+def printable_output(output: bytes) -> str:
+    """Decode what a program printed: cut to `MAX_SHOWN_OUTPUT`, without terminal escapes."""
+    text = output[:MAX_SHOWN_OUTPUT].decode(errors="replace")
+    text = "".join(character for character in text if character.isprintable() or character in "\n\t")
+    return f"{text}\n… ({len(output):,} bytes in total)" if len(output) > MAX_SHOWN_OUTPUT else text
+
+
+def marker_line(marker: int) -> bytes:
+    """Return the line that the guest prints after a case; the submission may print it too, to no effect."""
+    return b"\x1e%016x\n" % marker
