@@ -36,8 +36,7 @@ LIMITS = SandboxLimits(
     open_files=64,
     output_bytes=1 << 16,
     tmp_bytes=1 << 20,
-    cpu_s=60,
-    wall_s=600,
+    wall_s=60,
 )
 
 #: With an argument it waits for one byte on `commands`, as a program in a prepared box does.

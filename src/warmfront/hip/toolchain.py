@@ -66,6 +66,7 @@ class Toolchain(Protocol):
     simulated: bool  #: whether results come from the CPU runtime instead of a GPU
     gpu: Gpu  #: the GPU that it compiles for; if simulated, the GPU whose results it simulates
     guards: GuardZones
+    shared_memory: bool  #: whether the guest works on the judge's memory; else it copies
     flush_bytes: int  #: how much to write between timed calls, so that no call finds its data in a cache
     warm_up_s: float  #: how long a kernel runs before it is timed
 

@@ -1,83 +1,86 @@
-"""Compile, check and benchmark a submission, and decide its verdict from outside the sandbox.
+"""Compile, check and time a submission, and decide its verdict from outside the sandbox.
 
 Theory of operation
 ===================
 
 A submission is native code. It runs on the host CPU of the machine that launches its kernels, with every
-power that a C++ program has inside its process: it can overwrite memory, replace functions, write to any open
-file descriptor, start threads and forge whatever that process prints. So nothing that decides the verdict is
-in that process.
+power that a C++ program has inside its process. So there are two processes:
 
-What runs where
----------------
+- The *harness* owns the buffers, the clock and the protocol, and never loads foreign code. On the CPU runtime
+  it is the judge itself (`guest.py`, `case_timer.py`): an ordinary Python process.
+- The *guest* (`guest.cpp`) is our small program in the run box. It loads `solution.so`, opens the harness's
+  memory, and calls `solution` when it gets a "go". As soon as submitted code has run, the guest is considered
+  to be that code.
 
-    judge (trusted)              compile box                  run box
-    ---------------              -----------                  -------
-    translate the source   ---->  compiler
-    generate the inputs              |  solution.so
-    compute the expected             +--------------------->  guest: dlopen(solution.so)
+    judge and harness (trusted)   compile box                 run box
+    ---------------------------   -----------                 -------
+    translate the source    ---->  compiler
+    generate the inputs               |  solution.so
+    compute the expected              +-------------------->  guest: dlopen(solution.so)
     outputs
-    write inputs and poison  ---- data file --------------->  copy to the device,
-                                                              call solution(),
-    compare the outputs      <--- data file ----------------  copy back
-    read its own clock       <--- answers (FIFO) -----------  claims: times, launches, errors
+    stop the guest
+    write inputs and poison ----- shared memory ----------->  (stopped)
+    start the clock, let it run                               solution(), N times
+    stop the guest; when it is stopped: stop the clock
+    read and compare        <---- shared memory ------------  (stopped)
+    believe nothing         <---- answers (FIFO) -----------  claims: launches, errors, HIP events
 
-- The *judge* (`judge.py`) is an ordinary Python process. It never loads or executes submitted code.
-- The *compiler* runs in a box of its own, because compiling hostile source is hostile as well: templates that
-  never finish, #include of a secret, gigabytes of output. The only file that the judge takes out of this box
-  is `solution.so`, which it passes on as opaque bytes.
-- The *guest* (`guest.cpp`) is our small program in the run box. It loads `solution.so` into its own process
-  and obeys the commands LOAD, PLAN, RUN and QUIT (`guest.py`). As soon as submitted code has run, the guest
-  is considered to be that code.
-- The *bug finder* (`bug_finder.py`) runs an instrumented build in boxes of its own, beside the run that
-  decides.
+The compiler runs in a box of its own, because compiling hostile source is hostile as well. The only file that
+the judge takes out of that box is `solution.so`, of bounded size, which it passes on as opaque bytes. The
+*bug finder* (`bug_finder.py`) runs an instrumented build in boxes of its own, beside the run that decides. A
+box (`warmfront.sandbox`) has no network, a read-only root, no capabilities, an allow list of system calls,
+and limits; it is used for one job and then destroyed.
 
-A box (`warmfront.sandbox`) has no network, a read-only root, no capabilities, a seccomp filter, and limits on
-memory, processes, output, files and wall clock. Each box is used for one job and then destroyed.
+What an attacker controls
+-------------------------
 
-What the judge believes, and what it verifies
----------------------------------------------
+Everything in the guest's process: its memory, the HIP runtime in it, its clocks, events and heap, its
+threads, every descriptor that it holds, each byte of its answers and of its output, and when it answers. And
+the bytes of the shared memory while it runs. It knows the source of this program.
 
-Verified, because the judge computes or observes it itself:
+What the judge uses
+-------------------
 
-- Outputs. Inputs are generated from a secret random seed and expected outputs are computed outside; neither
-  the seed nor the expected outputs ever enter the run box. The judge reads the output bytes from the data
-  file, with read() and never mmap(), since the guest could truncate the file, and compares them
-  (`output_check.py`).
-- Bounds. Around every tensor lie guard zones with a random pattern, and outputs are filled with poison, a
-  signalling NaN. A write outside a tensor changes a guard zone, an element that was
-  never written is still poison, and inputs must come back bit for bit (`buffer_layout.py`).
-- The end of the process. Exit code, signal, out-of-memory kills and time limits come from the sandbox.
-- Freshness of answers. Every command has a random nonce, and an answer counts only if it repeats that nonce.
-  This stops answers that were prepared in advance. It does not authenticate the guest: submitted code can
-  read the nonce in its own process.
+Three things, and nothing else decides a verdict or a time:
 
-Believed, because a lie gains neither a correct output nor a better time: the last HIP error, the number of
-kernel launches, the threads still running, the details of a fault, and the records of the bug finder. Each is
-parsed defensively: sizes are bounded, text is filtered, and what cannot be parsed is dropped.
+1. Bytes that it wrote while the guest was stopped, and bytes that it read while the guest was stopped again.
+2. Its own clock.
+3. Facts of the kernel about the box: that it is stopped, how much CPU time all its processes used, how long
+   they waited for a CPU, how it ended, and whether it reached a limit.
 
-How time is measured and audited
---------------------------------
+Why that suffices
+-----------------
 
-The reported time of a call is measured by the guest with HIP events around the call and a synchronisation of
-the whole device. It is therefore a claim, and the judge audits it with a clock that the guest cannot reach
-(`case_timer.py`):
+- *Outputs.* Inputs and hidden sizes are drawn from a secret seed, and the expected outputs are computed
+  outside; neither the seed nor the outputs ever enter the run box. Outputs are filled with poison, a
+  signalling NaN with random bits, and tensors lie between guard zones. Whatever the guest says, only correct
+  bytes in every output of every call pass (`output_check.py`, `buffer_layout.py`). They are read with read()
+  and never with mmap(), since the guest could truncate the file.
+- *Time.* In a window of N calls the inputs become visible when the guest is let run, and the outputs are read
+  after it is stopped. The work for N correct outputs is therefore done between the two, by processes of the
+  box, and the kernel counts their CPU time. Work after the answer counts, until all of the box is stopped.
+  Skipped calls leave poison. A result cannot be reused, because every call has inputs of its own.
+- *The slope.* Windows with few and with many calls alternate, and the slope removes constant costs. A guest
+  could waste time in the small windows to lower the slope. So a pair never counts for less than its large
+  window divided by its calls, without the overhead of a window, which is measured in the same box before
+  submitted code is loaded (`statistics.py`).
+- *A busy machine.* CPU time does not grow while others use the CPU. Windows whose guest had to wait are
+  discarded and counted while there are enough others; otherwise the interval is widened, and beyond a limit
+  the result is marked noisy. Time limits count CPU time too, with the wall clock as a distant backstop.
+- *Text.* Everything that comes out of a box passes one typed, bounded parser (`box_messages.py`).
 
-1. The judge measures a RUN command with one call and one with N calls, from sending the command to receiving
-   the answer. Both commands copy the same buffers, so that the slope (t_N - t_1) / (N - 1) is the cost of one
-   more call, without the cost of the copies and of the channel.
-2. Noise only ever adds time, so the smallest t_1 and t_N of several rounds are used, and N grows until t_N is
-   large compared with t_1.
-3. A claim that is lower than the slope by a factor of more than `DOUBTED` is replaced by the slope, with a
-   note in the result. By more than `FORGED`, in `CLOCK_TRIES` independent tries, it is `TIME_FORGED`.
-4. On a GPU, a time below the roofline floor max(bytes / bandwidth, operations / peak) is rejected: it is
-   physically impossible.
+What remains
+------------
 
-Every sample has inputs of its own and its output is verified like any other, so a kernel can neither reuse an
-earlier result nor skip work while it is timed. On a GPU the caches are flushed before each sample.
-
-What remains possible: the guest can report a time that is too low by less than `DOUBTED`, because the process
-that launches the kernels also holds the HIP events.
+- On the CPU runtime, a time is CPU time of one core of this machine. It says little about a GPU.
+- Claims that only affect messages can be forged: the last HIP error, the number of launches, faults, threads
+  that still run, the records of the bug finder, and the time by HIP events, which is shown as self-reported.
+  So a submission that computes on the host and forges its number of launches is not detected with certainty.
+  It gains no time by that.
+- Two boxes share caches and memory bandwidth with the rest of the machine. That changes times by a few
+  percent; the interval includes it.
+- A result whose machine cannot give a guarantee (no freezer, no shared device memory) says so in
+  `missing_guarantees`.
 """
 
 from __future__ import annotations

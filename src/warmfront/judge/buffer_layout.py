@@ -1,7 +1,9 @@
 """The layout of a case's tensors in the data file, with guard zones around them and poison in the outputs.
 
-The guest copies whole regions to the device and back, and does not interpret them. The pattern, the position
-of the guard zones and the expected outputs stay outside the sandbox.
+The data file is memory of the judge. On the CPU runtime, it *is* the device memory: the guest opens each
+tensor with an IPC handle, and a call works on the judge's bytes without a copy. Otherwise the guest copies
+whole regions to its device and back. In neither case does it know the pattern of the guard zones and the
+poison, or the expected outputs: those stay outside the sandbox.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from warmfront.hip.cpu.ipc_handle import encode_handle, first_byte
 from warmfront.judge.kernel_failure import KernelFailure
 from warmfront.problems.spec import Kind
 from warmfront.verdicts import Verdict
@@ -37,7 +40,7 @@ NEAR_BYTES = 64 * 1024
 
 #: These values are defined in guest.cpp as well.
 _TENSOR, _SHAPE, _VALUE = 0, 1, 2
-_PLAN_HEADER = struct.Struct("<IIQQ")
+_PLAN_HEADER = struct.Struct("<IIIIQQ")
 _PLAN_ARGUMENT = struct.Struct("<IIQQQ")
 
 #: struct formats of scalar arguments, padded to eight bytes, by C type; the empty string is size_t.
@@ -54,6 +57,7 @@ class BufferRegion:
     dtype: str  #: NumPy dtype name
     shape: tuple[int, ...]
     offset: int  #: of the front guard zone, within a slot
+    page: int  #: offset of the first page of the region, within a slot
     front: int  #: size of the front guard zone in bytes
     data_bytes: int
     bytes: int  #: size of the whole region
@@ -75,13 +79,15 @@ class BufferLayout:
         inputs: Tensors,
         *,
         slots: int = 1,
+        shared: bool = False,
     ) -> None:
         self.slots = slots
+        self.shared = shared  #: whether the guest works on the data file itself
         self.slot_stride = 0
         self.regions: list[BufferRegion] = []
         self._guards = guards
         self._arguments: list[bytes] = []
-        self._shapes: list[tuple[int, bytes]] = []
+        self._shapes: list[int] = []
         # A signalling NaN: a result that depends on it is a NaN, and arithmetic turns it into a quiet NaN.
         half = 0x7D01 | secrets.randbits(6) << 1
         self._patterns = {4: 0x7FA00001 | secrets.randbits(19) << 1, 2: half << 16 | half}
@@ -112,15 +118,37 @@ class BufferLayout:
         return f"`{region.name}[{offset // size}]`, where `{region.name}` has {elements:,} elements"
 
     @property
+    def argument_count(self) -> int:
+        """Number of arguments of `solution`."""
+        return len(self._arguments)
+
+    @property
     def data_bytes(self) -> int:
         """Size of the data file."""
         return self.slot_stride * self.slots
 
-    def plan(self) -> bytes:
-        """Return the payload of the PLAN command."""
-        front = self._guards.front_bytes
-        header = _PLAN_HEADER.pack(len(self._arguments), self.slots, self.slot_stride, front)
-        return header + b"".join(self._arguments)
+    def plan(self, data_file: str) -> bytes:
+        """Return the payload of the PLAN command; `data_file` is the name of the data file in the box."""
+        header = _PLAN_HEADER.pack(
+            len(self._arguments),
+            self.slots,
+            self.shared,
+            len(self._shapes),
+            self.slot_stride,
+            self._guards.front_bytes,
+        )
+        shapes = struct.pack(f"<{len(self._shapes)}Q", *self._shapes)
+        return header + b"".join(self._arguments) + self._handles(data_file) + shapes
+
+    def _handles(self, data_file: str) -> bytes:
+        """Return an IPC handle of the CPU runtime for each tensor of each slot."""
+        if not self.shared:
+            return b""
+        return b"".join(
+            encode_handle(data_file, offset=slot * self.slot_stride + region.page, size_bytes=region.bytes)
+            for slot in range(self.slots)
+            for region in self.regions
+        )
 
     def image(self, region: BufferRegion, tensor: Array | None = None) -> Array:
         """Return the bytes of a region: the tensor between guard zones, or poison without a tensor."""
@@ -133,8 +161,6 @@ class BufferLayout:
         """Fill every slot of the data file with its inputs and with poisoned outputs."""
         with path.open("r+b", buffering=0) as file:
             file.truncate(max(self.data_bytes, 1))
-            for offset, data in self._shapes:
-                os.pwrite(file.fileno(), data, offset)
             for slot, inputs in enumerate(sets):
                 for region in self.regions:
                     image = self.image(region, None if region.output else inputs[region.name])
@@ -187,27 +213,29 @@ class BufferLayout:
         guards = self._guards
         data_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
         total = _round_up(guards.front_bytes + data_bytes + guards.back_bytes, guards.align)
+        span = _round_up(total, _PAGE)
         region = BufferRegion(
             name=name,
             argument=len(self._arguments),
             output=output,
             dtype=dtype,
             shape=tuple(shape),
-            offset=self.slot_stride,
+            # An IPC mapping ends with the page, so that the page after it can be inaccessible.
+            offset=self.slot_stride + (first_byte(total) if self.shared else 0),
+            page=self.slot_stride,
             front=guards.front_bytes,
             data_bytes=data_bytes,
             bytes=total,
         )
         self.regions.append(region)
         self._arguments.append(_PLAN_ARGUMENT.pack(_TENSOR, 0, data_bytes, total, region.offset))
-        self.slot_stride += _round_up(total, _PAGE)
+        self.slot_stride += span
 
     def _add_shape(self, value: object) -> None:
         if not isinstance(value, tuple):
             raise TypeError(f"a shape must be a tuple of integers, not {value!r}")
-        self._shapes.append((self.slot_stride, np.asarray(value, np.uint64).tobytes()))
-        self._arguments.append(_PLAN_ARGUMENT.pack(_SHAPE, 0, len(value), 0, self.slot_stride))
-        self.slot_stride += _PAGE
+        self._arguments.append(_PLAN_ARGUMENT.pack(_SHAPE, 0, len(value), 0, len(self._shapes)))
+        self._shapes += value
 
     def _add_value(self, c_type: str, value: object) -> None:
         bits = struct.pack(_VALUE_BITS[c_type], value)

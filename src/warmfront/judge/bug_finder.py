@@ -284,20 +284,22 @@ class BugFinderRun:
         from warmfront.judge.output_check import check_call  # noqa: PLC0415
 
         request, case = self.request, case_data.case
-        layout = BufferLayout(request.problem, case, request.dtype, self.guards, case_data.inputs)
+        layout = BufferLayout(
+            request.problem, case, request.dtype, self.guards, case_data.inputs, shared=True
+        )
         data_file = box.folder / DATA_FILE
         layout.write(data_file, [case_data.inputs])
         guest.case_name = case.name
         outcome = _CaseOutcome.CORRECT
         try:
             guest.plan(layout)
-            run_report = guest.run()
+            run_answer = guest.run()
         except KernelFailure as failure:
             is_slow = failure.event.verdict is Verdict.TIME_LIMIT_EXCEEDED
             outcome = _CaseOutcome.LIMIT if is_slow else _CaseOutcome.FAULT
         else:
             try:
-                check_call(case_data, layout, data_file, run_report=run_report)
+                check_call(case_data, layout, data_file, run_answer=run_answer)
             except KernelFailure:
                 outcome = _CaseOutcome.WRONG
         if self._collect_records(guest, box, case.name):

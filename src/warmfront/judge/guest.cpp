@@ -1,8 +1,9 @@
-// The guest: the program in the run sandbox. It loads solution.so, copies inputs to the device, calls
-// solution(), and copies outputs back.
+// The guest: the program in the run sandbox. It loads solution.so, opens the memory that the harness owns, and
+// calls solution() on it.
 //
-// The guest decides nothing. Expected values never enter this process. Every answer is a claim that the judge
-// verifies: once submitted code has run here, any answer may have been written by that code.
+// The guest decides nothing. Expected values never enter this process, and its clock is not used: the judge
+// stops this process, fills the memory, lets it run, stops it again and reads. Every answer is a claim: once
+// submitted code has run here, any answer may have been written by that code.
 // Only public HIP calls are used, so that one source serves ROCm and the CPU runtime.
 #include <hip/hip_runtime.h>
 
@@ -31,9 +32,10 @@
 
 namespace {
 
-enum Op : uint32_t { kLoad = 1, kPlan = 2, kRun = 3, kQuit = 4 };
+enum Op : uint32_t { kLoad = 1, kPlan = 2, kRun = 3, kQuit = 4, kUpload = 5, kDownload = 6 };
 enum Kind : uint32_t { kOk = 1, kFault = 2, kError = 3 };
 enum ArgumentKind : uint32_t { kTensor = 0, kShape = 1, kValue = 2 };
+enum Flags : uint32_t { kProtect = 1, kOneWorker = 2 };
 
 struct Header {
   uint32_t op_or_kind;
@@ -41,10 +43,13 @@ struct Header {
   uint64_t nonce;
 };
 
+// Followed by the arguments, one IPC handle per slot and tensor if `shared`, and the numbers of the shapes.
 struct PlanHeader {
   uint32_t arguments;
   uint32_t slots;
-  uint64_t slot_stride;  // bytes between the same tensor in consecutive slots of the data file
+  uint32_t shared;       // whether the tensors are memory of the harness; else the guest allocates and copies them
+  uint32_t shapes;       // numbers of all shapes together
+  uint64_t slot_stride;  // bytes between the same tensor in consecutive slots of the data file; 0 if shared
   uint64_t front;        // guard bytes before a tensor's first element
 };
 
@@ -53,13 +58,14 @@ struct PlanArgument {
   uint32_t reserved;
   uint64_t value;   // kValue: the bits of the value; kShape: number of size_t; kTensor: size of the elements in bytes
   uint64_t bytes;   // kTensor: size of the whole region, guard zones included
-  uint64_t offset;  // kTensor, kShape: position in the data file
+  uint64_t offset;  // kTensor: position in the data file; kShape: index of its first number
 };
 
 struct RunHeader {
   uint32_t calls;
-  uint32_t protect;      // make device memory inaccessible to host code (CPU runtime only)
+  uint32_t flags;
   uint64_t flush_bytes;  // bytes to write before each call, so that no call finds its data in a cache
+  uint64_t marker;       // printed after the calls, so that the judge can split the output by case
 };
 
 struct RunAnswer {
@@ -75,7 +81,10 @@ std::string box;  // path of the box's folder, with the FIFOs and the files
 int commands_fd;
 int answers_fd;
 uint64_t current_nonce;
-Call call_solution;
+
+// Called until solution.so is loaded: the judge measures its own overhead with it.
+void do_nothing(void* const*) {}
+Call call_solution = do_nothing;
 
 void read_exactly(int fd, void* into, size_t size) {
   auto* at = static_cast<char*>(into);
@@ -139,9 +148,17 @@ uint64_t launches_so_far() {
 #endif
 }
 
-void protect_device_memory([[maybe_unused]] bool on) {
+// On the CPU runtime, makes device memory inaccessible to host code, and uses a single core for timed calls.
+void begin_calls([[maybe_unused]] uint32_t flags) {
 #if ON_CPU_RUNTIME
-  hipcpu_protect_device_memory(on);
+  hipcpu_limit_workers((flags & kOneWorker) != 0 ? 1 : ~0u);
+  if ((flags & kProtect) != 0) hipcpu_protect_device_memory(true);
+#endif
+}
+
+void end_calls([[maybe_unused]] uint32_t flags) {
+#if ON_CPU_RUNTIME
+  if ((flags & kProtect) != 0) hipcpu_protect_device_memory(false);
 #endif
 }
 
@@ -150,10 +167,19 @@ class Buffers {
  public:
   bool plan(const std::vector<char>& payload) {
     release();
-    std::memcpy(&header_, payload.data(), sizeof header_);
+    const char* at = payload.data();
+    auto take = [&at](void* into, size_t bytes) {
+      std::memcpy(into, at, bytes);
+      at += bytes;
+    };
+    take(&header_, sizeof header_);
     arguments_.resize(header_.arguments);
-    std::memcpy(arguments_.data(), payload.data() + sizeof header_, header_.arguments * sizeof(PlanArgument));
-    return map_data() && allocate();
+    take(arguments_.data(), arguments_.size() * sizeof(PlanArgument));
+    handles_.resize(header_.shared != 0 ? size_t{header_.slots} * tensors() : 0);
+    take(handles_.data(), handles_.size() * sizeof(hipIpcMemHandle_t));
+    shapes_.resize(header_.shapes);
+    take(shapes_.data(), shapes_.size() * sizeof(uint64_t));
+    return (header_.shared != 0 || header_.slots == 0 || map_data()) && allocate();
   }
 
   uint32_t slots() const { return header_.slots; }
@@ -172,6 +198,12 @@ class Buffers {
   }
 
  private:
+  size_t tensors() const {
+    size_t count = 0;
+    for (const PlanArgument& argument : arguments_) count += argument.kind == kTensor;
+    return count;
+  }
+
   bool map_data() {
     int fd = open((box + "/data").c_str(), O_RDWR | O_CLOEXEC);
     struct stat status {};
@@ -184,13 +216,14 @@ class Buffers {
   }
 
   bool allocate() {
+    size_t handle = 0;
     for (uint32_t slot = 0; slot < header_.slots; ++slot)
       for (const PlanArgument& argument : arguments_)
-        if (!allocate(argument)) return false;
+        if (!allocate(argument, handle)) return false;
     return true;
   }
 
-  bool allocate(const PlanArgument& argument) {
+  bool allocate(const PlanArgument& argument, size_t& handle) {
     if (argument.kind == kValue) {
       values_.push_back(argument.value);
       regions_.push_back(nullptr);
@@ -200,12 +233,15 @@ class Buffers {
     if (argument.kind == kShape) {  // readable from host and device
       size_t bytes = argument.value * sizeof(size_t);
       if (hipHostMalloc(&memory, bytes > 0 ? bytes : 1, 0) != hipSuccess) return false;
-      std::memcpy(memory, data_ + argument.offset, bytes);
+      std::memcpy(memory, shapes_.data() + argument.offset, bytes);
       values_.push_back(reinterpret_cast<uint64_t>(memory));
       regions_.push_back(memory);
       return true;
     }
-    if (hipMalloc(&memory, argument.bytes) != hipSuccess) return false;
+    hipError_t error = header_.shared != 0
+                           ? hipIpcOpenMemHandle(&memory, handles_[handle++], hipIpcMemLazyEnablePeerAccess)
+                           : hipMalloc(&memory, argument.bytes);
+    if (error != hipSuccess) return false;
     values_.push_back(reinterpret_cast<uint64_t>(memory) + header_.front);
     regions_.push_back(memory);
 #ifdef HIPCPU_CHECKED
@@ -228,8 +264,11 @@ class Buffers {
 
   void release() {
     for (size_t i = 0; i < regions_.size(); ++i) {
-      bool shape = arguments_[i % arguments_.size()].kind == kShape;
-      if (regions_[i] != nullptr) (void)(shape ? hipHostFree(regions_[i]) : hipFree(regions_[i]));
+      if (regions_[i] == nullptr) continue;
+      if (arguments_[i % arguments_.size()].kind == kShape)
+        (void)hipHostFree(regions_[i]);
+      else
+        (void)(header_.shared != 0 ? hipIpcCloseMemHandle(regions_[i]) : hipFree(regions_[i]));
     }
     if (data_ != nullptr) munmap(data_, data_bytes_);
     data_ = nullptr;
@@ -239,6 +278,8 @@ class Buffers {
 
   PlanHeader header_{};
   std::vector<PlanArgument> arguments_;
+  std::vector<hipIpcMemHandle_t> handles_;
+  std::vector<uint64_t> shapes_;
   std::vector<uint64_t> values_;
   std::vector<void*> regions_;
   char* data_ = nullptr;
@@ -322,8 +363,13 @@ float timed_call(hipEvent_t start, hipEvent_t stop, const std::vector<void*>& ar
   return ms;
 }
 
+void print_marker(uint64_t marker) {
+  if (marker == 0) return;
+  std::printf("\x1e%016llx\n", static_cast<unsigned long long>(marker));
+  std::fflush(stdout);
+}
+
 void run(Buffers& buffers, Flush& flush, const RunHeader& header, uint32_t threads_before) {
-  if (!buffers.upload()) return answer_error("the inputs could not be copied to the device");
   hipEvent_t start;
   hipEvent_t stop;
   (void)hipEventCreate(&start);
@@ -331,21 +377,23 @@ void run(Buffers& buffers, Flush& flush, const RunHeader& header, uint32_t threa
   std::vector<double> times;
   std::vector<std::vector<void*>> arguments;
   for (uint32_t slot = 0; slot < buffers.slots(); ++slot) arguments.push_back(buffers.arguments(slot));
+  if (arguments.empty()) arguments.emplace_back();  // to measure the overhead
   uint64_t launches_before = launches_so_far();
   (void)hipGetLastError();
-  protect_device_memory(header.protect != 0);
+  begin_calls(header.flags);
   for (uint32_t i = 0; i < header.calls; ++i) {
     flush(header.flush_bytes);
-    times.push_back(timed_call(start, stop, arguments[i % buffers.slots()]));
+    times.push_back(timed_call(start, stop, arguments[i % arguments.size()]));
   }
-  protect_device_memory(false);
+  end_calls(header.flags);
   hipError_t error = hipGetLastError();
   (void)hipEventDestroy(start);
   (void)hipEventDestroy(stop);
-  if (!buffers.download()) return answer_error("the outputs could not be copied from the device");
+  print_marker(header.marker);
   uint64_t launches = launches_so_far();
   RunAnswer fixed{launches == ~uint64_t{0} ? launches : launches - launches_before,
-                  count_left_threads(threads_before), static_cast<int32_t>(error), {}};
+                  (header.flags & kOneWorker) != 0 ? 0 : count_left_threads(threads_before),
+                  static_cast<int32_t>(error), {}};
   std::snprintf(fixed.error_name, sizeof fixed.error_name, "%s", hipGetErrorName(error));
   std::vector<char> payload(sizeof fixed + times.size() * sizeof(double));
   std::memcpy(payload.data(), &fixed, sizeof fixed);
@@ -375,6 +423,10 @@ void serve() {
       RunHeader run_header{};
       std::memcpy(&run_header, payload.data(), sizeof run_header);
       run(buffers, flush, run_header, threads);
+    } else if (header.op_or_kind == kUpload) {
+      buffers.upload() ? answer(kOk, "", 0) : answer_error("the inputs could not be copied to the device");
+    } else if (header.op_or_kind == kDownload) {
+      buffers.download() ? answer(kOk, "", 0) : answer_error("the outputs could not be copied from the device");
     } else {
       answer(kOk, "", 0);
       _exit(0);  // skip the destructors of submitted code
@@ -393,6 +445,7 @@ int main([[maybe_unused]] int count, char** arguments) {
   (void)nice(10);  // the run that decides the verdict has priority
 #endif
 #if ON_CPU_RUNTIME
+  hipcpu_ipc_directory(box.c_str());
   hipcpu_on_fault(on_fault);
   hipcpu_start_workers();
 #else

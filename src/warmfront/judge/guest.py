@@ -1,19 +1,23 @@
 """The judge's side of the channel to the guest in the run box.
 
-Every command carries a fresh nonce, and only an answer with that nonce is accepted. Answers are claims. This
-module turns an early end of the guest into a verdict; it does not check outputs or times.
+Every command carries a fresh nonce, and only an answer with that nonce is accepted. Answers are claims
+(`box_messages.py` parses them). This module turns an early end of the guest into a verdict, and measures
+windows; it does not check outputs.
 """
 
 from __future__ import annotations
 
-import json
 import secrets
 import signal
 import struct
 import time
-from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from warmfront.events import Window
+from warmfront.hip.toolchain import DATA_FILE
+from warmfront.judge import box_messages
+from warmfront.judge.box_messages import ERROR, FAULT, HEADER_BYTES, InvalidMessage, RunAnswer, printable
 from warmfront.judge.kernel_failure import KernelFailure
 from warmfront.sandbox.base import ExitReason
 from warmfront.verdicts import Verdict
@@ -23,32 +27,19 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Box, BoxExit
 
 #: These values are defined in guest.cpp as well.
-_LOAD, _PLAN, _RUN, _QUIT = 1, 2, 3, 4
-_OK, _FAULT, _ERROR = 1, 2, 3
+_LOAD, _PLAN, _RUN, _QUIT, _UPLOAD, _DOWNLOAD = 1, 2, 3, 4, 5, 6
+_PROTECT, _ONE_WORKER = 1, 2
 _HEADER = struct.Struct("<IIQ")
-_RUN_HEADER = struct.Struct("<IIQ")
-_RUN_ANSWER = struct.Struct("<QIi64s")
-_UNKNOWN_LAUNCHES = 2**64 - 1
-
-#: Upper limit for the size of an answer, so that a forged header cannot make the judge read without end.
-_MAX_ANSWER_BYTES = 1 << 20
+_RUN_HEADER = struct.Struct("<IIQQ")
+#: A plan without arguments and slots.
+_EMPTY_PLAN = bytes(32)
 
 #: How long the guest may take to exit after its last answer or after it closed the channel.
 EXIT_TIMEOUT_S = 2.0
 
-#: How much of the program's output is shown to its author.
-MAX_SHOWN_OUTPUT_BYTES = 64 * 1024
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunReport:
-    """What the guest claims about a RUN command, and the time by the judge's own clock."""
-
-    times_ms: tuple[float, ...]  #: time of each call by HIP events, as claimed by the guest
-    outer_ms: float  #: time of the whole command by the judge's clock
-    launches: int | None  #: None if the toolchain cannot count them
-    left_threads: int  #: threads that still ran after the last call returned
-    error: str  #: the last HIP error, or empty
+#: Time in a window in which neither the guest nor the judge ran or waited for a CPU counts beyond this limit:
+#: the guest slept. Waking two processes takes less.
+SLEEP_ALLOWANCE_MS = 3.0
 
 
 class GuestProcess:
@@ -56,61 +47,93 @@ class GuestProcess:
 
     def __init__(self, box: Box, *, case_timeout_s: float) -> None:
         self._box = box
-        self.case_timeout_s = case_timeout_s  #: time limit of one command
+        self.case_timeout_s = case_timeout_s  #: CPU time limit of one command
         self.case_name: str | None = None  #: name of the running case, for messages
         self._layout: BufferLayout | None = None
         self._addresses: tuple[int, ...] = ()
+        self._markers: list[tuple[int, str | None]] = []  # marker → case; None if its output is not shown
 
     def load(self) -> None:
         """Load solution.so. The static constructors of submitted code run now."""
-        kind, payload = self._command(_LOAD, b"", timeout_s=self.case_timeout_s)
-        if kind == _ERROR:
-            _raise_load_error(payload.decode(errors="replace"))
+        kind, payload = self._command(_LOAD, b"")
+        if kind == ERROR:
+            _raise_load_error(printable(payload.decode(errors="replace")))
 
     def plan(self, layout: BufferLayout) -> None:
-        """Allocate the buffers of a case."""
+        """Open or allocate the buffers of a case."""
         self._layout = None
-        kind, payload = self._command(_PLAN, layout.plan())
-        if kind == _ERROR:
+        kind, payload = self._command(_PLAN, layout.plan(DATA_FILE))
+        if kind == ERROR:
             raise KernelFailure(
                 Verdict.MEMORY_LIMIT_EXCEEDED,
                 "BUFFERS_DO_NOT_FIT",
-                payload.decode(errors="replace"),
+                "The case's buffers do not fit into device memory.",
                 hint="A global constructor may have allocated the memory: allocate inside solution().",
             )
+        try:
+            self._addresses = box_messages.parse_addresses(payload, layout.slots * layout.argument_count)
+        except InvalidMessage as error:
+            self._raise_tampered(str(error))
         self._layout = layout
-        self._addresses = struct.unpack_from(f"<{len(payload) // 8}Q", payload)
 
-    def run(self, *, calls: int = 1, protect: bool = False, flush_bytes: int = 0) -> RunReport:
-        """Call `solution` on the planned buffers, `calls` times in a row.
+    def run(self, *, protect: bool = False, shows_output: bool = True) -> RunAnswer:
+        """Call `solution` once on the planned buffers.
 
         Args:
-            calls: number of calls; they cycle through the slots of the layout.
             protect: make device memory inaccessible to host code (CPU runtime only).
-            flush_bytes: bytes to write before each call, to flush the caches.
+            shows_output: whether the author may see what this call prints.
         """
+        self._copy(_UPLOAD)
+        marker = self._new_marker(self.case_name if shows_output else None)
+        header = _RUN_HEADER.pack(1, _PROTECT if protect else 0, 0, marker)
+        kind, payload = self._command(_RUN, header)
+        run_answer = self._parse_run(kind, payload, calls=1)
+        self._copy(_DOWNLOAD)
+        return run_answer
+
+    def freeze(self) -> None:
+        """Stop the guest. It stays stopped, except during a `window`."""
+        self._box.freeze()
+
+    def thaw(self) -> None:
+        """Let the guest run again."""
+        self._box.thaw()
+
+    def window(self, calls: int, *, flush_bytes: int = 0) -> tuple[Window, RunAnswer]:
+        """Let the stopped guest call `solution` on the first `calls` slots, and stop it again.
+
+        The clock starts before the guest runs and ends when all of it is stopped: what it computes after its
+        answer counts. The time is the CPU time of the whole box, from the kernel: neither other processes nor
+        the guest can change it. Sleeping counts as well.
+        """
+        box = self._box
+        header = _RUN_HEADER.pack(calls, _ONE_WORKER, flush_bytes, self._new_marker(None))
+        usage_before, judge_before_ms = box.usage(), _judge_waited_ms()
         start = time.perf_counter()
-        command = _RUN_HEADER.pack(calls, protect, flush_bytes)
-        kind, payload = self._command(_RUN, command, timeout_s=self.case_timeout_s)
-        outer_ms = (time.perf_counter() - start) * 1e3
-        if kind == _ERROR:
-            text = payload.decode(errors="replace")
-            raise KernelFailure(
-                Verdict.RUNTIME_ERROR,
-                "EXCEPTION",
-                f"{self._location()}{text}.",
-                hint="Catch it inside solution().",
-            )
-        if len(payload) != _RUN_ANSWER.size + 8 * calls:
-            self._raise_tampered("an answer of the wrong size")
-        launches, threads, error, name = _RUN_ANSWER.unpack_from(payload)
-        return RunReport(
-            times_ms=struct.unpack_from(f"<{calls}d", payload, _RUN_ANSWER.size),
-            outer_ms=outer_ms,
-            launches=None if launches == _UNKNOWN_LAUNCHES else launches,
-            left_threads=threads,
-            error=name.split(b"\0")[0].decode(errors="replace") if error else "",
+        box.thaw()
+        kind, payload = self._command(_RUN, header)
+        box.freeze()
+        wall_ms = (time.perf_counter() - start) * 1e3
+        usage, judge_waited_ms = box.usage(), _judge_waited_ms() - judge_before_ms
+        cpu_ms = (usage.cpu_s - usage_before.cpu_s) * 1e3
+        waited_ms = ((usage.waited_s or 0.0) - (usage_before.waited_s or 0.0)) * 1e3
+        slept_ms = wall_ms - cpu_ms - waited_ms - judge_waited_ms - SLEEP_ALLOWANCE_MS
+        window = Window(
+            calls=calls,
+            time_ms=cpu_ms + max(0.0, slept_ms),
+            wall_ms=wall_ms,
+            cpu_ms=cpu_ms,
+            waited_ms=None if usage.waited_s is None else waited_ms,
         )
+        return window, self._parse_run(kind, payload, calls=calls)
+
+    def empty_window(self) -> Window:
+        """Measure a window in which the guest calls a function that does nothing. Call it before `load`."""
+        self._command(_PLAN, _EMPTY_PLAN)
+        self.freeze()
+        window, _ = self.window(1)
+        self.thaw()
+        return window
 
     def describe_address(self, address: object) -> str | None:
         """Describe an address as an element of a planned tensor; None if no tensor is near."""
@@ -118,71 +141,105 @@ class GuestProcess:
             return None
         return self._layout.describe_address(address, self._addresses)
 
-    def quit(self) -> str:
-        """End the guest and return what the program printed."""
-        self._command(_QUIT, b"")
-        return printable_output(self._box.wait(EXIT_TIMEOUT_S).output)
+    def outputs(self, *, patience_s: float = EXIT_TIMEOUT_S) -> dict[str, str]:
+        """End the program and return what it printed, by case; under "" the output before the first case.
 
-    def _command(self, op: int, payload: bytes, timeout_s: float | None = None) -> tuple[int, bytes]:
+        The output of hidden cases and of timed calls is left out.
+        """
+        self._box.thaw()
+        self._box.send(_HEADER.pack(_QUIT, 0, 0))
+        rest = self._box.wait(patience_s).output
+        outputs: dict[str, str] = {}
+        for marker, case in self._markers or [(0, "")]:
+            # Without its marker, the rest of the output is that of a case that did not finish.
+            text, found, rest = rest.partition(box_messages.marker_line(marker))
+            if text and case is not None:
+                outputs[case] = outputs.get(case, "") + box_messages.printable_output(text)
+            if not found:
+                break
+        return outputs
+
+    def _new_marker(self, case: str | None) -> int:
+        marker = secrets.randbits(63) | 1
+        self._markers.append((marker, case))
+        return marker
+
+    def _copy(self, op: int) -> None:
+        """Copy the buffers between data file and device, if the guest has its own."""
+        if self._layout is None or self._layout.shared:
+            return
+        kind, payload = self._command(op, b"")
+        if kind == ERROR:
+            raise self._exception_failure(payload)
+
+    def _parse_run(self, kind: int, payload: bytes, *, calls: int) -> RunAnswer:
+        if kind == ERROR:
+            raise self._exception_failure(payload)
+        try:
+            return box_messages.parse_run_answer(payload, calls)
+        except InvalidMessage as error:
+            self._raise_tampered(str(error))
+
+    def _command(self, op: int, payload: bytes) -> tuple[int, bytes]:
         nonce = secrets.randbits(64)
         self._box.send(_HEADER.pack(op, len(payload), nonce) + payload)
-        kind, size, echoed_nonce = _HEADER.unpack(self._receive(_HEADER.size, timeout_s))
-        if echoed_nonce != nonce or kind not in {_OK, _FAULT, _ERROR} or size > _MAX_ANSWER_BYTES:
-            self._raise_tampered("an answer that matches no command")
-        body = self._receive(size, timeout_s)
-        if kind == _FAULT:
+        try:
+            kind, size = box_messages.parse_header(self._receive(HEADER_BYTES), nonce)
+        except InvalidMessage as error:
+            self._raise_tampered(str(error))
+        body = self._receive(size)
+        if kind == FAULT:
             self._raise_fault(body)
         return kind, body
 
-    def _receive(self, size: int, timeout_s: float | None) -> bytes:
+    def _receive(self, size: int) -> bytes:
         if size == 0:
             return b""
         try:
-            data = self._box.receive(size, timeout_s)
+            data = self._box.receive(size, timeout_s=self.case_timeout_s)
         except TimeoutError:
-            raise self._time_limit_failure(timeout_s or 0.0) from None
+            raise self._time_limit_failure() from None
         if len(data) < size:
             # The guest ended, or it closed the channel: then `wait` ends it.
             self._raise_early_exit(self._box.wait(EXIT_TIMEOUT_S))
         return data
 
-    def _time_limit_failure(self, limit_s: float) -> KernelFailure:
+    def _time_limit_failure(self) -> KernelFailure:
         return KernelFailure(
             Verdict.TIME_LIMIT_EXCEEDED,
             "TIME_LIMIT",
-            f"{self._location()}no result after {limit_s:g} s.",
+            f"{self._location()}no result after {self.case_timeout_s:g} s of CPU time.",
             hint="Look for an infinite loop, in the kernel and on the host. "
             "WARMFRONT_CASE_TIMEOUT sets the limit.",
+            **self._case_details(),
+        )
+
+    def _exception_failure(self, payload: bytes) -> KernelFailure:
+        return KernelFailure(
+            Verdict.RUNTIME_ERROR,
+            "EXCEPTION",
+            f"{self._location()}{printable(payload.decode(errors='replace'))}.",
+            hint="Catch it inside solution().",
             **self._case_details(),
         )
 
     def _raise_early_exit(self, end: BoxExit) -> NoReturn:
         """Raise the failure for a guest that ended during a command."""
         verdict, code, message, hint = explain_end(end)
-        raise KernelFailure(
-            verdict,
-            code,
-            f"{self._location()}{message}",
-            hint=hint,
-            output=printable_output(end.output),
-            **self._case_details(),
-        )
+        raise KernelFailure(verdict, code, f"{self._location()}{message}", hint=hint, **self._case_details())
 
     def _raise_fault(self, body: bytes) -> NoReturn:
-        end = self._box.wait(EXIT_TIMEOUT_S)
+        self._box.wait(EXIT_TIMEOUT_S)
         try:
-            fault = json.loads(body)
-            kind = str(fault["fault"])
-        except (ValueError, KeyError, TypeError, RecursionError):
-            self._raise_tampered("a fault report that cannot be parsed")
-        message = f"{self._location()}{describe_fault(fault, self.describe_address(fault.get('address')))}"
+            fault = box_messages.parse_fault(body)
+        except InvalidMessage as error:
+            self._raise_tampered(str(error))
         raise KernelFailure(
             Verdict.RUNTIME_ERROR,
-            kind.upper().replace("-", "_"),
-            message,
-            hint=FAULT_HINTS.get(kind, ""),
-            fault=fault,
-            output=printable_output(end.output),
+            fault.code,
+            f"{self._location()}{fault.describe(self.describe_address(fault.address))}",
+            hint=box_messages.FAULT_HINTS[fault.kind],
+            fault=fault.fields(),
             **self._case_details(),
         )
 
@@ -202,23 +259,12 @@ class GuestProcess:
         return {"case": self.case_name} if self.case_name else {}
 
 
-FAULT_HINTS = {
-    "memory-fault": "Compare the index with the size before the access. The last block is the usual suspect.",
-    "misaligned-access": "A float4 needs an address that is a multiple of 16.",
-    "stack-overflow": "Make private arrays smaller, or end the recursion.",
-    "division-by-zero": "Check the divisor before the division.",
-    "host-access-to-device-memory": "Host code cannot access device memory: use hipMemcpy or a kernel.",
-}
-
-
-def describe_fault(fault: dict[str, Any], tensor: str | None = None) -> str:
-    """Describe a fault of the CPU runtime in one sentence; `tensor` names the element, if known."""
-    place = ""
-    if fault.get("kernel"):
-        block, thread = (", ".join(map(str, fault.get(k, "?"))) for k in ("block", "thread"))
-        place = f" in kernel `{fault['kernel']}`, block ({block}), thread ({thread})"
-    detail = f": {tensor or fault['detail']}" if tensor or fault.get("detail") else ""
-    return f"{str(fault['fault']).replace('-', ' ')}{place}{detail}."
+def _judge_waited_ms() -> float:
+    """Return how long this thread has waited for a CPU so far, by the kernel; 0 if it does not say."""
+    try:
+        return int(Path("/proc/thread-self/schedstat").read_text(encoding="ascii").split()[1]) / 1e6
+    except (OSError, IndexError, ValueError):
+        return 0.0
 
 
 def explain_end(end: BoxExit) -> tuple[Verdict, str, str, str]:
@@ -260,12 +306,6 @@ def explain_end(end: BoxExit) -> tuple[Verdict, str, str, str]:
         f"the program exited with code {end.code}.",
         "solution() must return; it must not end the process.",
     )
-
-
-def printable_output(output: bytes) -> str:
-    """Decode what a program printed, truncated to `MAX_SHOWN_OUTPUT_BYTES`."""
-    text = output[:MAX_SHOWN_OUTPUT_BYTES].decode(errors="replace")
-    return f"{text}\n… ({len(output):,} bytes in total)" if len(output) > MAX_SHOWN_OUTPUT_BYTES else text
 
 
 def _raise_load_error(text: str) -> NoReturn:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warmfront.errors import WarmfrontError
@@ -51,12 +52,15 @@ if TYPE_CHECKING:
 
     from warmfront.events import Receipt
     from warmfront.hip.toolchain import Toolchain
-    from warmfront.judge.guest import RunReport
+    from warmfront.judge.box_messages import RunAnswer
     from warmfront.judge_request import JudgeRequest
     from warmfront.sandbox.base import Box, Sandbox
     from warmfront.settings import Settings
 
 log = logging.getLogger(__name__)
+
+#: Windows without work; their median is the judge's own overhead.
+OVERHEAD_WINDOWS = 5
 
 
 class Judge:
@@ -193,16 +197,33 @@ class JudgeRun:
             (box.folder / LIBRARY_FILE).write_bytes(compiled.library)
             box.go()
             guest = GuestProcess(box, case_timeout_s=settings.case_timeout_s)
-            guest.load()
-            yield from self._check(prefetch, guest, box)
-            self._finish_bug_finder()
-            yield from self._conclude(case_generator, guest, box, compiled)
+            overhead_ms = self._measure_overhead(guest)
+            try:
+                guest.load()
+                yield from self._check(prefetch, guest, box)
+                self._finish_bug_finder()
+                yield from self._conclude(case_generator, guest, box, compiled, overhead_ms)
+            except KernelFailure as failure:
+                raise failure.with_details(**self._output_details(guest, failure)) from None
 
     def _start_compile_jobs(self) -> CompileJobs:
         self._cancellation.raise_if_cancelled()
         translated = compilation.translate(self._request, self._toolchain)
         thorough = self._bug_finder_limits is THOROUGH
         return CompileJobs(translated, self._toolchain, self._sandbox, self._settings, thorough=thorough)
+
+    def _measure_overhead(self, guest: GuestProcess) -> float:
+        """Return the time of a window without any work. No submitted code is loaded yet."""
+        if self._request.endpoint is Endpoint.CHECKER:
+            return 0.0
+        windows = [guest.empty_window().time_ms for _ in range(OVERHEAD_WINDOWS)]
+        return sorted(windows)[OVERHEAD_WINDOWS // 2]
+
+    def _output_details(self, guest: GuestProcess, failure: KernelFailure) -> dict[str, object]:
+        """Return what the program printed, for the details of a failure."""
+        is_hanging = failure.event.verdict is Verdict.TIME_LIMIT_EXCEEDED
+        outputs = guest.outputs(patience_s=0.0) if is_hanging else guest.outputs()
+        return {"output": "".join(outputs.values()), "output_by_case": outputs} if outputs else {}
 
     def _check(self, prefetch: CasePrefetcher, guest: GuestProcess, box: Box) -> Iterator[Event]:
         for case_data in prefetch:
@@ -268,17 +289,22 @@ class JudgeRun:
 
         request = self._request
         layout = BufferLayout(
-            request.problem, case_data.case, request.dtype, self._toolchain.guards, case_data.inputs
+            request.problem,
+            case_data.case,
+            request.dtype,
+            self._toolchain.guards,
+            case_data.inputs,
+            shared=self._toolchain.shared_memory,
         )
         data_file = box.folder / DATA_FILE
         layout.write(data_file, [case_data.inputs])
         guest.case_name = case_data.case.name
         guest.plan(layout)
-        run_report = guest.run(protect=True)
-        check_call(case_data, layout, data_file, run_report=run_report)
+        answer = guest.run(protect=True)
+        check_call(case_data, layout, data_file, run_answer=answer)
         # A case of one element may need no kernel; all cases together do.
-        self._launches = None if run_report.launches is None else (self._launches or 0) + run_report.launches
-        _reject_running_threads(case_data, run_report)
+        self._launches = None if answer.launches is None else (self._launches or 0) + answer.launches
+        _reject_running_threads(case_data, answer)
 
     def _conclude(
         self,
@@ -286,23 +312,27 @@ class JudgeRun:
         guest: GuestProcess,
         box: Box,
         compiled: compilation.CompiledLibrary,
+        overhead_ms: float,
     ) -> Iterator[Event]:
         """Yield the events after a successful check; time the kernel if the endpoint requires it."""
-        results, simulated = tuple(self._results), self._toolchain.simulated
+        simulated = self._toolchain.simulated
         if self._request.endpoint is Endpoint.CHECKER:
-            output = guest.quit()
-            yield self._checked(output)
+            yield self._checked(guest.outputs())
             return
-        yield self._checked()
+        yield self._checked({})
         timings: list[Timing] = []
-        yield from self._benchmark(case_generator, guest, box, timings)
-        output = guest.quit()
-        average_ms, average_gflops = _averages(timings)
+        yield from self._benchmark(case_generator, guest, box, timings, overhead_ms)
+        outputs = guest.outputs()
+        output = "".join(outputs.values())
+        average_ms, average_ci, average_gflops = _averages(timings)
+        noisy = any(timing.noisy for timing in timings)
         if self._request.endpoint is Endpoint.BENCHMARK:
             yield Benchmarked(
                 test_results=tuple(timings),
                 avg_runtime_ms=average_ms,
                 avg_gflops=average_gflops,
+                avg_ci=average_ci,
+                noisy=noisy,
                 simulated=simulated,
                 output=output,
                 warnings=self._bug_report.findings,
@@ -310,10 +340,12 @@ class JudgeRun:
             )
             return
         yield Accepted(
-            test_results=results,
+            test_results=self._results_with(outputs),
             benchmark_results=tuple(timings),
             avg_runtime_ms=average_ms,
             avg_gflops=average_gflops,
+            avg_ci=average_ci,
+            noisy=noisy,
             simulated=simulated,
             cost_usd=0.0,
             receipt=self._receipt(compiled, case_generator),
@@ -324,19 +356,28 @@ class JudgeRun:
             bug_finder=self._bug_report.note,
         )
 
-    def _checked(self, output: str = "") -> Checked:
+    def _results_with(self, outputs: dict[str, str]) -> tuple[CaseResult, ...]:
+        """Return the results of all cases, with what the program printed during each."""
+        return tuple(replace(result, output=outputs.get(result.name, "")) for result in self._results)
+
+    def _checked(self, outputs: dict[str, str]) -> Checked:
         return Checked(
-            test_results=tuple(self._results),
+            test_results=self._results_with(outputs),
             passed_tests=self._passed,
             total_tests=self._total,
             simulated=self._toolchain.simulated,
-            output=output,
+            output="".join(outputs.values()),
             warnings=self._bug_report.findings,
             bug_finder=self._bug_report.note,
         )
 
     def _benchmark(
-        self, case_generator: CaseGenerator, guest: GuestProcess, box: Box, timings: list[Timing]
+        self,
+        case_generator: CaseGenerator,
+        guest: GuestProcess,
+        box: Box,
+        timings: list[Timing],
+        overhead_ms: float,
     ) -> Iterator[Event]:
         from warmfront.judge.case_timer import CaseTimer  # noqa: PLC0415 - not needed by the checker endpoint
 
@@ -348,6 +389,7 @@ class JudgeRun:
             data_file=box.folder / DATA_FILE,
             case_generator=case_generator,
             budget_s=self._settings.bench_budget_s,
+            overhead_ms=overhead_ms,
         )
         yield Benchmarking(total_tests=len(timed))
         for number in timed:
@@ -371,20 +413,23 @@ class JudgeRun:
         return len(self._results)
 
 
-def _reject_running_threads(case_data: CaseData, run_report: RunReport) -> None:
-    if run_report.left_threads > 0:
+def _reject_running_threads(case_data: CaseData, run_answer: RunAnswer) -> None:
+    if run_answer.left_threads > 0:
         raise KernelFailure(
             Verdict.RUNTIME_ERROR,
             "THREAD_LEFT_RUNNING",
-            f"{case_data.title}: {run_report.left_threads} thread(s) still running after solution() "
+            f"{case_data.title}: {run_answer.left_threads} thread(s) still running after solution() "
             "returned.",
             hint="Join every thread that you start: work after the return is not timed and not allowed.",
             case=case_data.case.name,
         )
 
 
-def _averages(timings: list[Timing]) -> tuple[float, float | None]:
-    from warmfront.judge.statistics import geometric_mean  # noqa: PLC0415 - NumPy
+def _averages(timings: list[Timing]) -> tuple[float, tuple[float, float], float | None]:
+    """Return the average time, its interval, and the average of FLOP/s, over the timed cases."""
+    from warmfront.judge.statistics import geometric_mean, mean_interval  # noqa: PLC0415 - NumPy
 
     gflops = [timing.gflops for timing in timings if timing.gflops is not None]
-    return geometric_mean([t.runtime_ms for t in timings]), geometric_mean(gflops) if gflops else None
+    average_ms = geometric_mean([timing.runtime_ms for timing in timings])
+    interval_ms = mean_interval([timing.ci for timing in timings])
+    return average_ms, interval_ms, geometric_mean(gflops) if gflops else None

@@ -16,9 +16,9 @@ from warmfront.verdicts import Verdict
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from warmfront.judge.box_messages import RunAnswer
     from warmfront.judge.buffer_layout import BufferLayout, BufferRegion
     from warmfront.judge.case_data import CaseData
-    from warmfront.judge.guest import RunReport
     from warmfront.problems.spec import Tolerance
 
     Array = np.ndarray[Any, Any]
@@ -36,7 +36,7 @@ def check_call(
     layout: BufferLayout,
     data_file: Path,
     *,
-    run_report: RunReport | None = None,
+    run_answer: RunAnswer | None = None,
     slot: int = 0,
 ) -> None:
     """Raise `KernelFailure` if a call wrote out of bounds, changed its inputs or gave a wrong output."""
@@ -45,7 +45,7 @@ def check_call(
         _check_guards(layout, region, raws[region.name], case_data)
     for region in layout.regions:
         if region.output:
-            _check_output(layout, region, raws[region.name], case_data, run_report)
+            _check_output(layout, region, raws[region.name], case_data, run_answer)
         else:
             _check_unchanged(region, raws[region.name], case_data)
 
@@ -98,17 +98,17 @@ def _check_unchanged(region: BufferRegion, raw: Array, case_data: CaseData) -> N
 
 
 def _check_output(
-    layout: BufferLayout, region: BufferRegion, raw: Array, case_data: CaseData, run_report: RunReport | None
+    layout: BufferLayout, region: BufferRegion, raw: Array, case_data: CaseData, run_answer: RunAnswer | None
 ) -> None:
     got, want, tolerance = region.elements(raw), case_data.expected[region.name], case_data.tolerance
     wrong = mismatches(got, want, tolerance)
     if not wrong.any():
         return
-    if run_report is not None and run_report.error:
+    if run_answer is not None and run_answer.error:
         raise KernelFailure(
             Verdict.RUNTIME_ERROR,
             "HIP_ERROR",
-            f"{case_data.title}: HIP reports {run_report.error}, and the output is wrong.",
+            f"{case_data.title}: HIP reports {run_answer.error}, and the output is wrong.",
             hint="Check the result of every launch and call with hipGetLastError().",
             case=case_data.case.name,
         )
@@ -118,7 +118,7 @@ def _check_output(
         Verdict.WRONG_ANSWER,
         "NEVER_WRITTEN" if unwritten == got.size else "NEVER_CLEARED" if accumulated else "WRONG_OUTPUT",
         f"{case_data.title}: {_describe(region, wrong, unwritten)}",
-        hint=NEVER_CLEARED if accumulated else _hint(unwritten, got.size, run_report, tolerance),
+        hint=NEVER_CLEARED if accumulated else _hint(unwritten, got.size, run_answer, tolerance),
         case=case_data.case.name,
         debug_info=debug_info(got, want, wrong),
         output_name=region.name,
@@ -136,8 +136,8 @@ def _describe(region: BufferRegion, wrong: Array, unwritten: int) -> str:
     return f"{text} {unwritten:,} were never written." if unwritten else text
 
 
-def _hint(unwritten: int, size: int, run_report: RunReport | None, tolerance: Tolerance) -> str:
-    if run_report is not None and run_report.launches == 0:
+def _hint(unwritten: int, size: int, run_answer: RunAnswer | None, tolerance: Tolerance) -> str:
+    if run_answer is not None and run_answer.launches == 0:
         return "No kernel was launched."
     if unwritten == size:
         return "Nothing was written: check the number of blocks and the output pointer of the launch."

@@ -1,12 +1,13 @@
-"""Summarise noisy times: the median and its confidence interval.
+"""Compute the time of a call, and how certain it is, from the windows that the judge measured.
 
-A median and a bootstrap interval assume nothing about the distribution of the noise, and are robust against
-outliers.
+A receipt carries the windows, so that anybody can repeat the computation: everything here depends on them
+alone.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,8 +15,72 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from warmfront.events import Window
+
 #: Bootstrap resamples: enough for a 95% interval that is reproducible to a few percent of its width.
 RESAMPLES = 1000
+
+#: A time needs at least this many pairs of windows.
+MIN_PAIRS = 7
+
+#: By how much runs of one program differ, relative to the time: memory placement, clock frequency and the
+#: caches are different in every process, and no repetition within one process shows it.
+REPEATABILITY = 0.008
+#: The same if the guest had to share its CPU all the time: other processes use its caches.
+REPEATABILITY_CONTENDED = 0.05
+
+#: The widest half of an interval, relative to the time, that is not called noisy.
+NOISY_WIDTH = 0.08
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallTime:
+    """The time of a call, from pairs of windows."""
+
+    pairs_ms: tuple[float, ...]  #: by each pair
+    median_ms: float
+    interval_ms: tuple[float, float]
+    noisy: bool
+
+
+def time_per_call(windows: Sequence[Window], overhead_ms: float) -> CallTime:
+    """Return the time of a call, from alternating windows with few and with many calls.
+
+    A pair of windows gives the slope: the difference in time over the difference in calls, in which all
+    constant costs cancel. Submitted code could make the small window slow on purpose, and so the slope small.
+    So a pair never counts for less than its large window, without our own overhead, divided by its calls.
+
+    Args:
+        windows: in the order in which they were measured; a pair is two neighbours. A pair with a discarded
+            window is left out.
+        overhead_ms: the time of a window with a solution that does nothing.
+    """
+    pairs = [_pair_ms(*pair, overhead_ms) for pair in kept_pairs(windows)]
+    return call_time(pairs, contention(windows))
+
+
+def kept_pairs(windows: Sequence[Window]) -> list[tuple[Window, Window]]:
+    """Return the pairs of which no window was discarded."""
+    pairs = zip(windows[::2], windows[1::2], strict=False)
+    return [pair for pair in pairs if not any(window.discarded for window in pair)]
+
+
+def call_time(pairs_ms: Sequence[float], contention: float) -> CallTime:
+    """Return the median of the pairs, with an interval that also covers what differs between runs."""
+    median_ms, (low, high) = median_interval(pairs_ms, np.random.default_rng(len(pairs_ms)))
+    floor = REPEATABILITY + contention * (REPEATABILITY_CONTENDED - REPEATABILITY)
+    low, high = min(low, median_ms * (1 - floor)), max(high, median_ms * (1 + floor))
+    noisy = len(pairs_ms) < MIN_PAIRS or relative_width(median_ms, (low, high)) > NOISY_WIDTH
+    if noisy:  # say so honestly: everything that was observed is possible
+        low, high = min(low, *pairs_ms) * (1 - floor), max(high, *pairs_ms) * (1 + floor)
+    return CallTime(pairs_ms=tuple(pairs_ms), median_ms=median_ms, interval_ms=(low, high), noisy=noisy)
+
+
+def contention(windows: Sequence[Window]) -> float:
+    """Return the share of the time that the guest wanted to run in which it waited for a CPU, from 0 to 1."""
+    waited_ms = sum(window.waited_ms or 0.0 for window in windows)
+    wanted_ms = waited_ms + sum(window.cpu_ms or window.wall_ms for window in windows)
+    return waited_ms / wanted_ms if wanted_ms > 0 else 0.0
 
 
 def median_interval(samples: Sequence[float], rng: np.random.Generator) -> tuple[float, tuple[float, float]]:
@@ -36,3 +101,17 @@ def relative_width(median: float, interval: tuple[float, float]) -> float:
 def geometric_mean(values: Sequence[float]) -> float:
     """Return the geometric mean, in which twice as fast and twice as slow cancel out."""
     return math.exp(sum(math.log(max(value, 1e-9)) for value in values) / len(values))
+
+
+def mean_interval(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the interval of a geometric mean: the geometric means of the ends.
+
+    The errors of the cases are not independent (one process, one machine), so they do not average out.
+    """
+    return geometric_mean([low for low, _ in intervals]), geometric_mean([high for _, high in intervals])
+
+
+def _pair_ms(first: Window, second: Window, overhead_ms: float) -> float:
+    small, large = sorted((first, second), key=lambda window: window.calls)
+    slope_ms = (large.time_ms - small.time_ms) / (large.calls - small.calls)
+    return max(slope_ms, (large.time_ms - overhead_ms) / large.calls, 1e-6)

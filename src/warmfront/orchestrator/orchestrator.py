@@ -12,7 +12,6 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from warmfront.errors import BudgetExceeded, Conflict, SubmissionNotFound, WarmfrontError
@@ -29,7 +28,6 @@ from warmfront.orchestrator.tasks import TaskSupervisor
 from warmfront.orchestrator.vm_pool import VMPool
 from warmfront.orchestrator.xray_queue import XrayQueue, XraySubmission
 from warmfront.submission import ADMIT
-from warmfront.verdicts import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -140,11 +138,7 @@ class VMOrchestrator:
             new_id=new_id,
         )
         self._quotes = QuoteCalculator(
-            pool=self._pool,
-            submissions=self._submissions,
-            budget=self._budget,
-            autoscaler=self._autoscaler,
-            clock=clock,
+            pool=self._pool, submissions=self._submissions, budget=self._budget, clock=clock
         )
         self._reconciler = Reconciler(
             pool=self._pool,
@@ -192,7 +186,7 @@ class VMOrchestrator:
         Raises:
             Conflict: its idempotency key was used for a different request.
             QuotaExceeded: a quota of its owner is used up.
-            BudgetExceeded: it does not fit a daily cap.
+            BudgetExceeded: a daily cap is used up.
             StoreUnavailable: nothing was stored.
         """
         # Shielded: if the client disconnects in the middle, what is stored must be tracked here too.
@@ -204,15 +198,7 @@ class VMOrchestrator:
         quote = self.quote(new.gpu, new.owner)
         position = self._xrays.position(new.owner) + quote.position
         first = InQueue(submission_id=new.id, position=position, quote=quote.for_event())
-        needs_vm = new.endpoint != Endpoint.XRAY
-        submission, event = await self._store.create_submission(
-            new,
-            first.fields(),
-            quotas=quotas,
-            caps=caps,
-            expected_usd=quote.cost_usd if needs_vm else Decimal(0),
-            pays_boot=quote.pays_boot and needs_vm,
-        )
+        submission, event = await self._store.create_submission(new, first.fields(), quotas=quotas, caps=caps)
         if event is not None:  # otherwise the same request was stored before
             active = ActiveSubmission(submission=submission)
             self._submissions.track(active, new)

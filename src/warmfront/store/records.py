@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from warmfront.submission import Submission
-    from warmfront.usage_limits import DailySpending
     from warmfront.vm import VMInstance
 
 
@@ -82,18 +81,14 @@ class Meter(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerEntry:
-    """One billed interval of one VM, charged to a submission or to the VM pool.
-
-    A submission is charged for its attempts, and for the boot that its quote included. The pool is charged
-    for idle time, and for boots that no submission was quoted.
-    """
+    """One billed interval of one VM. Provisioning and idle time belong to the submission served next."""
 
     vm_id: str
     meter: Meter
     started_at: float
     ended_at: float
     amount_usd: Decimal
-    submission_id: str | None = None  #: None: charged to the VM pool
+    submission_id: str | None = None  #: None: no submission followed
     owner: str | None = None
 
 
@@ -175,8 +170,7 @@ class CostReport:
     by_meter: dict[Meter, Decimal]
     by_day: dict[str, Decimal]
     history_by_day: dict[str, Decimal]  #: as `by_day`, over the days that a forecast uses
-    user_today: DailySpending  #: of the caller; the fields about the team are 0
-    pool_usd: Decimal  #: charged to the VM pool, not to a submission
+    user_today_usd: Decimal
 
 
 @dataclass(frozen=True, kw_only=True)

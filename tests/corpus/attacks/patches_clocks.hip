@@ -1,5 +1,4 @@
-// verdict: RUNTIME_ERROR
-// code: TIME_FORGED
+// verdict: ACCEPTED
 // endpoint: submit
 // Overwrites the machine code of the event timer in the guest.
 #include <hip/hip_runtime.h>

@@ -1,14 +1,14 @@
-"""The audit of claimed times, when other load delays calls."""
+"""Timing with windows: a scripted guest stands for the process, and its times are known."""
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from unittest.mock import Mock
 
 import pytest
 
+from warmfront.events import Timing, Window
 from warmfront.judge import case_timer
 from warmfront.judge.case_timer import CaseTimer
 
@@ -16,42 +16,115 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 CALL_MS = 0.5
+OVERHEAD_MS = 0.05
 
 
-class BusyGuest:
-    """A fake guest: every single call is delayed, and of longer runs the first one of each length."""
+class ScriptedGuest:
+    """A guest whose windows take the time and wait for the CPU as a script says."""
 
-    def __init__(self, delay_ms: float) -> None:
-        self._delay_ms = delay_ms
-        self._runs: Counter[int] = Counter()
+    def __init__(self, time_ms: Callable[[int], float], waited_ms: Callable[[int], float]) -> None:
+        self._time_ms = time_ms
+        self._waited_ms = waited_ms
+        self.case_name = ""
+        self.is_frozen = False
 
-    def plan(self, layout: object) -> None:
-        """Do nothing."""
+    def plan(self, _layout: object) -> None:
+        """Do nothing; the guest must run to answer."""
+        assert not self.is_frozen
 
-    def run(self, *, calls: int) -> Mock:
-        """Return the duration; nothing else is used."""
-        self._runs[calls] += 1
-        delay_ms = self._delay_ms * ((calls == 1) + (self._runs[calls] == 1) / 2)
-        return Mock(outer_ms=CALL_MS * calls + delay_ms)
+    def freeze(self) -> None:
+        """Stop."""
+        self.is_frozen = True
+
+    def thaw(self) -> None:
+        """Continue."""
+        self.is_frozen = False
+
+    def window(self, calls: int, *, flush_bytes: int) -> tuple[Window, Mock]:
+        """Return the scripted window; the claimed times are absurd."""
+        assert self.is_frozen
+        assert flush_bytes == 0
+        ms, waited_ms = self._time_ms(calls), self._waited_ms(calls)
+        window = Window(calls=calls, time_ms=ms, wall_ms=ms + waited_ms, cpu_ms=ms, waited_ms=waited_ms)
+        return window, Mock(times_ms=(1e-9,) * calls)
 
 
-@pytest.fixture(name="audited_ms", params=[0, 20, 100, 200, 300])
-def _audited_ms(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], float]:
-    """Return a function from a claim to the audited time of a kernel that takes `CALL_MS`."""
-    monkeypatch.setattr(case_timer, "BufferLayout", Mock())
+@pytest.fixture(name="measure")
+def _measure(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Timing]:
+    """Return a function that times a case with a scripted guest."""
+    monkeypatch.setattr(case_timer, "BufferLayout", Mock(return_value=Mock(slot_stride=1 << 20)))
     monkeypatch.setattr(case_timer, "check_call", Mock())
-    guest: Any = BusyGuest(request.param)
-    audited = CaseTimer(
-        request=Mock(), toolchain=Mock(), guest=guest, data_file=Path(), case_generator=Mock(), budget_s=1.0
-    )
-    return lambda claimed_ms: audited._audit(1, claimed_ms)
+
+    def measure(
+        time_ms: Callable[[int], float] = lambda calls: OVERHEAD_MS + calls * CALL_MS,
+        waited_ms: Callable[[int], float] = lambda _: 0.0,
+    ) -> Timing:
+        problem = Mock(flops=Mock(return_value=0), bytes_moved=Mock(return_value=0))
+        timer = CaseTimer(
+            request=Mock(problem=problem),
+            toolchain=Mock(simulated=True, flush_bytes=0),
+            guest=ScriptedGuest(time_ms, waited_ms),  # type: ignore[arg-type]  # a double
+            data_file=Path(),
+            case_generator=Mock(),
+            budget_s=0.2,
+            overhead_ms=OVERHEAD_MS,
+        )
+        return timer.time(1)
+
+    return measure
 
 
-def test_delayed_calls_do_not_hide_time(audited_ms: Callable[[float], float]) -> None:
-    """Delays of single calls do not let a kernel get away with a claim of 0 ms."""
-    assert audited_ms(0.0) > CALL_MS / 2
+def test_constant_costs_cancel(measure: Callable[..., Timing]) -> None:
+    """The time of a call is the slope, whatever the guest claims."""
+    timing = measure()
+    assert timing.runtime_ms == pytest.approx(CALL_MS, rel=1e-3)
+    assert timing.self_reported_ms == pytest.approx(1e-9)
+    assert not timing.noisy
 
 
-def test_delayed_calls_do_not_discredit_an_honest_claim(audited_ms: Callable[[float], float]) -> None:
-    """An honest claim is accepted on a busy machine."""
-    assert audited_ms(CALL_MS) <= case_timer.DOUBTED * CALL_MS
+def test_an_interval_is_never_empty_and_contains_the_time(measure: Callable[..., Timing]) -> None:
+    """Windows that are all equal do not make a time certain."""
+    timing = measure()
+    assert timing.ci[0] < timing.runtime_ms < timing.ci[1]
+    assert timing.ci[1] - timing.ci[0] <= 0.02 * timing.runtime_ms
+
+
+def test_a_slow_small_window_does_not_shorten_the_time(measure: Callable[..., Timing]) -> None:
+    """A guest that wastes time in small windows, so that the slope is 0, gains nothing."""
+    largest = OVERHEAD_MS + 8 * CALL_MS
+    timing = measure(lambda calls: largest if calls > 1 else OVERHEAD_MS + CALL_MS)
+    assert timing.runtime_ms >= 0.9 * CALL_MS
+
+
+def test_disturbed_windows_are_discarded_and_counted(measure: Callable[..., Timing]) -> None:
+    """Windows in which the guest waited do not count while there are enough others."""
+    state = {"windows": 0}
+
+    def waited_ms(_calls: int) -> float:
+        state["windows"] += 1
+        return 5.0 if state["windows"] % 8 == 0 else 0.0
+
+    timing = measure(waited_ms=waited_ms)
+    assert timing.discarded_windows > 0
+    assert not timing.noisy
+    assert timing.runtime_ms == pytest.approx(CALL_MS, rel=1e-3)
+
+
+def test_a_busy_machine_widens_the_interval(measure: Callable[..., Timing]) -> None:
+    """If every window was disturbed they are used, and the interval says that it is less certain."""
+    quiet, busy = measure(), measure(waited_ms=lambda calls: 10.0 * calls)
+    assert busy.runtime_ms == pytest.approx(CALL_MS, rel=1e-3)
+    assert busy.ci[1] - busy.ci[0] > 3 * (quiet.ci[1] - quiet.ci[0])
+
+
+def test_scattered_windows_are_noisy(measure: Callable[..., Timing]) -> None:
+    """Times that differ by half are marked, and the interval contains all of them."""
+    state = {"windows": 0}
+
+    def time_ms(calls: int) -> float:
+        state["windows"] += 1
+        return OVERHEAD_MS + calls * CALL_MS * (1.0 + 0.5 * (state["windows"] % 3))
+
+    timing = measure(time_ms, lambda calls: 10.0 * calls)
+    assert timing.noisy
+    assert timing.ci[0] <= min(timing.runs) < max(timing.runs) <= timing.ci[1]

@@ -44,6 +44,7 @@ class CpuToolchain:
     # A buffer ends at a guard page, so that an access past its end faults at once, with the name of the
     # buffer.
     guards = GuardZones(front_bytes=64, back_bytes=0, align=16)
+    shared_memory = True
     flush_bytes = 0
     warm_up_s = 0.02
 

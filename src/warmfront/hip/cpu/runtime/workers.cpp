@@ -82,6 +82,7 @@ struct Pool {
   std::mutex one_launch_at_a_time;
   std::once_flag started;
   unsigned helpers = 0;  // workers in addition to the launching thread
+  std::atomic<bool> uses_helpers{true};
   std::atomic<uint32_t> generation{0};
   // The helpers in the launch, and whether more may join: a launch does not wait for one that wakes late.
   std::atomic<uint32_t> members{0};
@@ -132,7 +133,8 @@ void start_helpers() {
 
 void run_everywhere(Launch& launch) {
   Pool& p = pool();
-  if (p.helpers == 0 || launch.blocks == 1) return run_blocks(this_worker(), launch);
+  if (p.helpers == 0 || launch.blocks == 1 || !p.uses_helpers.load(std::memory_order_relaxed))
+    return run_blocks(this_worker(), launch);
   p.launch = &launch;
   p.members.store(kOpen, std::memory_order_release);
   p.generation.fetch_add(1, std::memory_order_release);
@@ -244,5 +246,7 @@ extern "C" void hipcpu_launch(const Config* config, Threads threads, const void*
 extern "C" void hipcpu_start_workers() {
   std::call_once(pool().started, start_helpers);
 }
+
+extern "C" void hipcpu_limit_workers(unsigned limit) { pool().uses_helpers.store(limit > 1, std::memory_order_relaxed); }
 
 extern "C" unsigned long long hipcpu_launch_count() { return launches.load(); }

@@ -32,6 +32,10 @@ void hipcpu_ipc_directory(const char* path);
 // that. A file is removed when its memory is freed.
 void hipcpu_ipc_export(const char* path);
 
+// Kernels run on at most this many workers from now on; 1 is the launching thread alone. Timed calls use one, so that
+// their CPU time depends neither on the number of cores nor on how fast a worker wakes.
+void hipcpu_limit_workers(unsigned limit);
+
 // Starts the workers, so that the first launch does not have to.
 void hipcpu_start_workers(void);
 
