@@ -155,8 +155,9 @@ class CaseResult:
     """The result of one case."""
 
     test_id: int  #: counts from 1
-    name: str
+    name: str  #: `hidden-1` and so on for hidden cases
     status: Literal["PASSED", "FAILED"]
+    hidden: bool = False  #: its sizes were drawn from the secret seed and are not shown unless it fails
     output: str = ""  #: what the program printed during this case
 
 

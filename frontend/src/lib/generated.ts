@@ -133,6 +133,7 @@ export interface CaseResult {
   test_id: number;
   name: string;
   status: "PASSED" | "FAILED";
+  hidden?: boolean;
   output?: string;
 }
 

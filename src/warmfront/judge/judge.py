@@ -227,12 +227,17 @@ class JudgeRun:
 
     def _check(self, prefetch: CasePrefetcher, guest: GuestProcess, box: Box) -> Iterator[Event]:
         for case_data in prefetch:
-            result = CaseResult(test_id=case_data.number, name=case_data.case.name, status="PASSED")
+            result = CaseResult(
+                test_id=case_data.number,
+                name=case_data.case.name,
+                status="PASSED",
+                hidden=case_data.hidden,
+            )
             try:
                 self._run_case(case_data, guest, box)
             except KernelFailure as failure:
                 self._cancellation.raise_if_cancelled()  # the box was destroyed; the kernel did not fail
-                failed = CaseResult(test_id=case_data.number, name=case_data.case.name, status="FAILED")
+                failed = replace(result, status="FAILED")
                 yield TestResult(result=failed, total_tests=self._total)
                 raise self._explain(failure, case_data) from None
             if self._bug_finder:

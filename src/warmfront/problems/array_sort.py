@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from warmfront.problems import rounding
+from warmfront.problems.ranges import Sizes
 from warmfront.problems.spec import Case, Difficulty, Dtype, Problem, Scale, size, tensor_in, tensor_out
 
 if TYPE_CHECKING:
@@ -12,11 +13,16 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from warmfront.problems.ranges import Range
     from warmfront.problems.spec import Tensors, Tolerance
 
     Array = np.ndarray[Any, Any]
 
 _INT_MIN, _INT_MAX = -(2**31), 2**31 - 1
+
+#: Values that are uniform, the mean of two, and close to one of `_CLUSTERS` centres.
+_TIMED_STYLES = ("any", "bell", "clustered")
+_CLUSTERS = 64
 
 
 class ArraySort(Problem):
@@ -63,6 +69,18 @@ $$b_0 \le b_1 \le \dots \le b_{n-1}$$
             *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
         ]
 
+    def ranges(self, scale: Scale) -> Mapping[str, Range]:
+        """Return lengths up to the longest timed one."""
+        return {"n": Sizes(1, 2**24 + 64 if scale is Scale.GPU else 101_000)}
+
+    def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all
+        """Return every style."""
+        return (*_TIMED_STYLES, "duplicates", "equal", "extremes", "sorted", "nearly-sorted", "reversed")
+
+    def timed_styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all
+        """Return random orders of values that use all bits, so that no sort has less work in one of them."""
+        return _TIMED_STYLES
+
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
         """Draw one array in the style of the case."""
         n = case.size("n")
@@ -99,8 +117,20 @@ def _draw(style: str, n: int, rng: np.random.Generator) -> Array:
     if style == "extremes":
         return rng.choice([_INT_MIN, _INT_MIN + 1, -1, 0, 1, _INT_MAX - 1, _INT_MAX], n)
     values = rng.integers(_INT_MIN, _INT_MAX, n, dtype="int32", endpoint=True)
-    if style in {"sorted", "reversed"}:
+    if style == "bell":
+        values >>= 1
+        values += rng.integers(_INT_MIN // 2, _INT_MAX // 2, n, dtype="int32", endpoint=True)
+        return values
+    if style == "clustered":
+        import numpy as np  # noqa: PLC0415 - NumPy is imported while the compiler runs
+
+        centres = rng.integers(_INT_MIN, _INT_MAX, _CLUSTERS, dtype="int32", endpoint=True)
+        return np.asarray(centres[values & (_CLUSTERS - 1)] ^ (values >> 20))
+    if style in {"sorted", "reversed", "nearly-sorted"}:
         values.sort()
+    if style == "nearly-sorted":
+        places = rng.integers(0, n, 2)
+        values[places] = values[places[::-1]]
     return values[::-1].copy() if style == "reversed" else values
 
 

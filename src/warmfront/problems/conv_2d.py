@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from warmfront.problems import draws, rounding
+from warmfront.problems.ranges import Sizes
 from warmfront.problems.spec import Case, Difficulty, Dtype, Problem, Scale, size, tensor_in, tensor_out
 
 if TYPE_CHECKING:
@@ -12,7 +14,11 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from warmfront.problems.ranges import Range
     from warmfront.problems.spec import Tensors, Tolerance
+
+#: Pixels of the image that fit into the cache together with their sums.
+_CACHED_PIXELS = 8192
 
 
 class Conv2d(Problem):
@@ -70,12 +76,20 @@ As in neural networks, the kernel is not flipped (this is a cross-correlation).
             *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
         ]
 
+    def ranges(self, scale: Scale) -> Mapping[str, Range]:
+        """Return images of any extents and kernels of odd ones."""
+        image, kernel = Sizes(1, 4200 if scale is Scale.GPU else 512), Sizes(1, 31, step=2)
+        return {"H": image, "W": image, "Kh": kernel, "Kw": kernel}
+
+    def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:
+        """Return the styles for sums of one product per element of the kernel."""
+        return draws.sum_styles(case.size("Kh") * case.size("Kw"), dtype, factors=2)
+
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """Draw the image and the kernel in the same style."""
-        return {
-            "A": draws.draw(case.draw, (case.size("H"), case.size("W")), dtype, rng),
-            "B": draws.draw(case.draw, (case.size("Kh"), case.size("Kw")), dtype, rng),
-        }
+        """Draw the image and the kernel."""
+        shapes = (case.size("H"), case.size("W")), (case.size("Kh"), case.size("Kw"))
+        image, kernel = draws.draw_factors(case.draw, shapes, dtype, rng, terms=prod(shapes[1]))
+        return {"A": image, "B": kernel}
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
         """Return the shape of the image."""
@@ -89,8 +103,15 @@ As in neural networks, the kernel is not flipped (this is a cross-correlation).
         rows, columns = case.size("Kh"), case.size("Kw")
         padded = np.pad(inputs["A"].astype("float64"), ((rows // 2,) * 2, (columns // 2,) * 2))
         total = np.zeros((height, width))
-        for (p, q), weight in np.ndenumerate(inputs["B"].astype("float64")):
-            total += weight * padded[p : p + height, q : q + width]
+        weights = inputs["B"].astype("float64")
+        # A few rows at a time stay in the cache for all elements of the kernel.
+        count = max(1, _CACHED_PIXELS // width)
+        for top in range(0, height, count):
+            part = total[top : top + count]
+            product = np.empty_like(part)
+            for (p, q), weight in np.ndenumerate(weights):
+                np.multiply(padded[top + p : top + p + len(part), q : q + width], weight, out=product)
+                part += product
         return {"C": total}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:

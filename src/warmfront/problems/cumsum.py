@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warmfront.problems import draws, rounding
+from warmfront.problems.ranges import Sizes
 from warmfront.problems.spec import Case, Difficulty, Dtype, Problem, Scale, size, tensor_in, tensor_out
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from warmfront.problems.ranges import Range
     from warmfront.problems.spec import Tensors, Tolerance
 
 
@@ -55,9 +57,18 @@ $$y_i = \sum_{j=0}^{i} x_j, \qquad 0 \le i < N$$
             *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
         ]
 
+    def ranges(self, scale: Scale) -> Mapping[str, Range]:
+        """Return lengths up to the longest timed one."""
+        return {"N": Sizes(1, 2**26 + 64 if scale is Scale.GPU else 1_100_000)}
+
+    def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:
+        """Return the styles for a sum of N values."""
+        return draws.sum_styles(case.size("N"), dtype)
+
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
         """Draw one vector."""
-        return {"input": draws.draw(case.draw, (case.size("N"),), dtype, rng)}
+        length = case.size("N")
+        return {"input": draws.draw(case.draw, (length,), dtype, rng, terms=length)}
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
         """Return the shape of the input."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, Any
 
 from warmfront.problems import rounding
+from warmfront.problems.ranges import Sizes
 from warmfront.problems.spec import (
     Case,
     Difficulty,
@@ -22,7 +24,16 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from warmfront.problems.ranges import Range
     from warmfront.problems.spec import Tensors, Tolerance
+
+    Array = np.ndarray[Any, Any]
+
+#: A float represents every integer up to this one.
+_LARGEST_COUNT = 2**24
+
+#: Styles in which one bin can have most of the pixels.
+_HEAVY_STYLES = ("uneven", "lumpy", "last", "equal", "outliers", "sorted")
 
 
 class Histogram(Problem):
@@ -72,15 +83,24 @@ $$h_b = \left|\{(y, x) : I_{yx} = b\}\right|, \qquad 0 \le b < \text{num\_bins}$
             *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
         ]
 
+    def ranges(self, scale: Scale) -> Mapping[str, Range]:
+        """Return images with few and many bins; no bin can have more than 2^24 of 4096x4096 pixels."""
+        extents = Sizes(1, 4096 if scale is Scale.GPU else 1100)
+        return {"num_bins": Sizes(1, 1024), "height": extents, "width": extents}
+
+    def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all dtypes
+        """Return the styles in which no count exceeds 2^24."""
+        is_countable = case.size("height") * case.size("width") <= _LARGEST_COUNT
+        return ("uniform", "tilted", *(_HEAVY_STYLES if is_countable else ()))
+
+    def timed_styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all dtypes
+        """Return the styles with as much contention as that of the case: only the bins differ."""
+        return {"uniform": ("uniform", "tilted"), "uneven": ("uneven", "lumpy")}.get(case.draw, (case.draw,))
+
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """Draw pixels: `uniform` over all bins, `uneven` with more low bins, `last` in the last bin only."""
+        """Draw pixels in the style of the case."""
         extents = case.size("height"), case.size("width")
-        bins = case.size("num_bins")
-        if case.draw == "uneven":
-            pixels = (bins * rng.random(extents) ** 3).astype("int32")
-        else:
-            lowest = bins - 1 if case.draw == "last" else 0
-            pixels = rng.integers(lowest, bins, extents, dtype="int32")
+        pixels = _draw(case.draw, extents, case.size("num_bins"), rng)
         return {"image": pixels.astype(dtype.value)}
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
@@ -105,6 +125,30 @@ $$h_b = \left|\{(y, x) : I_{yx} = b\}\right|, \qquad 0 \le b < \text{num\_bins}$
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
         """Count every pixel read and every count written."""
         return (case.size("height") * case.size("width") + case.size("num_bins")) * dtype.size
+
+
+def _draw(style: str, extents: tuple[int, int], bins: int, rng: np.random.Generator) -> Array:
+    """Draw integers: how often each bin occurs depends on the style, and which bins do, on the seed."""
+    if style == "last":
+        return rng.integers(bins - 1, bins, extents, dtype="int32")
+    if style == "equal":
+        return rng.integers(0, bins, (1, 1), dtype="int32").repeat(prod(extents)).reshape(extents)
+    if style == "outliers":
+        pixels = _draw("equal", extents, bins, rng)
+        places = rng.integers(0, pixels.size, max(1, pixels.size // 1000))
+        pixels.reshape(-1)[places] = rng.integers(0, bins, places.size)
+        return pixels
+    if style in {"uneven", "lumpy"}:
+        pixels = (rng.random(extents, dtype="float32") ** 3 * bins).astype("int32").clip(max=bins - 1)
+        return rng.permutation(bins).astype("int32")[pixels] if style == "lumpy" else pixels
+    pixels = rng.integers(0, bins, extents, dtype="int32")
+    if style == "tilted":
+        # One pixel in four is in a random half of the bins.
+        favoured = rng.permutation(bins)[: (bins + 1) // 2].astype("int32")
+        pixels.reshape(-1)[::4] = favoured[pixels.reshape(-1)[::4] // 2]
+    if style == "sorted":
+        pixels.reshape(-1).sort()
+    return pixels
 
 
 def _case(

@@ -6,6 +6,7 @@ from math import prod, sqrt
 from typing import TYPE_CHECKING
 
 from warmfront.problems import draws
+from warmfront.problems.ranges import Sizes
 from warmfront.problems.rounding import UNIT
 from warmfront.problems.spec import (
     Case,
@@ -24,12 +25,26 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from warmfront.problems.ranges import Range
     from warmfront.problems.spec import Tensors
 
 _EPSILON = 1e-5
 
-#: The mean of the `far` inputs, whose deviation is 1. There, E[x^2] - E[x]^2 in float32 is only noise.
-_FAR = 1e4
+#: Means of the `far` inputs, whose deviation is 1. There, E[x^2] - E[x]^2 in float32 is only noise. They are
+#: multiples of a large power of two, so that float32 sums of equal ones are exact: otherwise all roundings of
+#: a sum one after the other can have the same direction.
+_CENTRES = (4096, 5120, 6144, 7168, 8192, 9216)
+
+#: Random samples smaller than this can have a very small variance, which makes rounding errors large.
+_LEAST_RANDOM = 64
+
+#: Longest sum of equal values whose roundings, all in the same direction, are allowed for.
+_LONGEST_EQUAL_SUM = 4096
+
+#: Styles of a few whole numbers, up to this magnitude, and their longest sum.
+_FEW_VALUES = ("sorted", "sparse", "outliers", "alternating", "steps")
+_LARGEST_WHOLE = 8
+_LONGEST_SUM_OF_FEW = 2**16
 
 #: The largest gamma that is drawn.
 _GAMMA = 1.5
@@ -87,13 +102,35 @@ Y_{bi} = \frac{X_{bi} - \mu_b}{\sqrt{\sigma_b^2 + \epsilon}} \gamma_i + \beta_i,
             *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
         ]
 
+    def ranges(self, scale: Scale) -> Mapping[str, Range]:
+        """Return batches and samples of all proportions."""
+        if scale is Scale.GPU:
+            return {"B": Sizes(1, 1100), "F": Sizes(1, 128), "D1": Sizes(1, 1100), "D2": Sizes(1, 1100)}
+        return {"B": Sizes(1, 64), "F": Sizes(1, 32), "D1": Sizes(1, 64), "D2": Sizes(1, 64)}
+
+    def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all dtypes
+        """Return the styles whose variance is certain to be large enough for samples of this size."""
+        n = _sample_size(case)
+        styles = ["normal", "positive"]
+        if n >= _LEAST_RANDOM:
+            styles += ["far", "wide"]
+        if n <= _LONGEST_EQUAL_SUM:
+            styles += ["equal"]
+        if n <= _LONGEST_SUM_OF_FEW:
+            styles += _FEW_VALUES
+        return styles
+
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """Draw samples, scale and shift; `far` samples have a mean of 10000."""
+        """Draw samples, scale and shift; each `far` sample is around a centre of its own."""
         extents = _extents(case)
-        style = "normal" if case.draw == "far" else case.draw
-        x = draws.draw(style, extents, dtype, rng)
+        if case.draw == "far":
+            x = draws.normal(extents, dtype, rng)
+            x += (rng.choice(_CENTRES, (extents[0], 1, 1, 1)) * rng.choice([-1, 1])).astype(dtype.value)
+        else:
+            terms = draws.EXACT_SUM[Dtype.FLOAT32] // _LARGEST_WHOLE
+            x = draws.draw(case.draw, extents, dtype, rng, terms=terms)
         return {
-            "X": (x + _FAR).astype(dtype.value) if case.draw == "far" else x,
+            "X": x,
             "gamma": draws.positive(extents[1:], dtype, rng),
             "beta": draws.normal(extents[1:], dtype, rng),
         }
@@ -110,24 +147,36 @@ Y_{bi} = \frac{X_{bi} - \mu_b}{\sqrt{\sigma_b^2 + \epsilon}} \gamma_i + \beta_i,
         return {"Y": centred / (variance + _EPSILON) ** 0.5 * inputs["gamma"] + inputs["beta"]}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
-        """Return the error of a float32 mean, divided by the deviation."""
-        u, n = UNIT[dtype], prod(_extents(case)[1:])
+        """Return the error of a float32 mean, divided by the deviation, and that of the variance."""
+        u, n = UNIT[dtype], _sample_size(case)
         if case.draw == "far":
-            return Tolerance(
-                rtol=4 * u,
-                atol=_GAMMA * _FAR * u * (8 + 2 * sqrt(n)),
-                why=f"a float32 mean near 10000 is within 10000 u (8 + 2 sqrt({n})), and the deviation is 1",
-            )
+            return _tolerance_far(n, u)
         if case.draw == "equal":
             return Tolerance(
                 rtol=4 * u,
                 atol=_GAMMA**2 * u * (16 + n) / sqrt(_EPSILON),
                 why=f"the mean of {n} equal values is within u ({n} + 16), divided by the root of epsilon",
             )
+        if case.draw in _FEW_VALUES:
+            return Tolerance(
+                rtol=u * (4 + n),
+                atol=_GAMMA * u * (16 * _LARGEST_WHOLE / sqrt(_EPSILON) + 4 * n),
+                why=f"a mean of whole numbers up to {_LARGEST_WHOLE} is within {16 * _LARGEST_WHOLE} u, "
+                f"divided by the root of epsilon at worst; a sum of {n} squares, of which few are large, is "
+                f"within {n} u",
+            )
+        if n < _LEAST_RANDOM:
+            return Tolerance(
+                rtol=4 * u,
+                atol=_GAMMA * u * (16 + 2 * n) / sqrt(_EPSILON),
+                why=f"a mean of {n} values is within u ({2 * n} + 16), divided by the root of epsilon",
+            )
+        # Most squares of `wide` values are much smaller than their sum, and are rounded off.
+        factor = 32 if case.draw == "wide" else 8
         return Tolerance(
             rtol=4 * u,
-            atol=8 * u * (16 + sqrt(n)),
-            why=f"normalised values up to 8 with float32 sums of {n} terms: 8 u (16 + sqrt({n}))",
+            atol=factor * u * (16 + 2 * sqrt(n)),
+            why=f"normalised values up to 5 with float32 sums of {n} terms: {factor} u (16 + 2 sqrt({n}))",
         )
 
     def flops(self, case: Case) -> int:
@@ -142,6 +191,21 @@ Y_{bi} = \frac{X_{bi} - \mu_b}{\sqrt{\sigma_b^2 + \epsilon}} \gamma_i + \beta_i,
 
 def _extents(case: Case) -> tuple[int, int, int, int]:
     return case.size("B"), case.size("F"), case.size("D1"), case.size("D2")
+
+
+def _sample_size(case: Case) -> int:
+    return prod(_extents(case)[1:])
+
+
+def _tolerance_far(n: int, u: float) -> Tolerance:
+    centre = max(_CENTRES)
+    # A random walk of roundings; or, one after the other, every deviation from the centre is rounded off.
+    mean_error = min(centre * u * (8 + 2 * sqrt(n)), 16 * centre * u + 6 / sqrt(n))
+    return Tolerance(
+        rtol=4 * u,
+        atol=_GAMMA * mean_error * (1 + 2 * mean_error) + 8 * u * (16 + 2 * sqrt(n)),
+        why=f"a float32 mean near {centre} is within {mean_error:.3g}, and the deviation is 1",
+    )
 
 
 def _case(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warmfront.problems import draws, rounding
+from warmfront.problems.ranges import Numbers, Sizes
 from warmfront.problems.spec import (
     Case,
     Difficulty,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from warmfront.problems.ranges import Range
     from warmfront.problems.spec import Tensors, Tolerance
 
 
@@ -72,6 +74,19 @@ $$y = \begin{cases} x & x > 0 \\ \alpha x & x \le 0 \end{cases}$$
             _case(97, 89, "tiny values", draw="tiny", note="a threshold above zero loses them"),
             *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
         ]
+
+    def ranges(self, scale: Scale) -> Mapping[str, Range]:
+        """Return extents up to the largest timed ones, and every slope."""
+        extents = Sizes(1, 8300 if scale is Scale.GPU else 1100)
+        return {"alpha": Numbers(0.0, 2.0), "n": extents, "m": extents}
+
+    def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all
+        """Return every style: a result depends on one element only."""
+        return draws.ELEMENTWISE_STYLES
+
+    def timed_styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all
+        """Return the styles with random signs, so that a branch on the sign costs the same in each."""
+        return draws.RANDOM_SIGN_STYLES
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
         """Draw one matrix."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warmfront.problems import draws, rounding
+from warmfront.problems.ranges import Sizes
 from warmfront.problems.spec import Case, Difficulty, Dtype, Problem, Scale, size, tensor_in, tensor_out
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from warmfront.problems.ranges import Range
     from warmfront.problems.spec import Tensors, Tolerance
 
 #: Above this many multiplications, float64 on the host is too slow.
@@ -71,13 +73,20 @@ $$C_{ij} = \sum_{l=0}^{k-1} A_{il} B_{lj}$$
             *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
         ]
 
+    def ranges(self, scale: Scale) -> Mapping[str, Range]:
+        """Return extents up to the largest timed ones."""
+        extents = Sizes(1, 8200 if scale is Scale.GPU else 256)
+        return {"m": extents, "n": extents, "k": extents}
+
+    def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:
+        """Return the styles for sums of k products."""
+        return draws.sum_styles(case.size("k"), dtype, factors=2)
+
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """Draw two matrices in the same style."""
+        """Draw two matrices."""
         m, n, k = _extents(case)
-        return {
-            "input_a": draws.draw(case.draw, (m, k), dtype, rng),
-            "input_b": draws.draw(case.draw, (k, n), dtype, rng),
-        }
+        a, b = draws.draw_factors(case.draw, ((m, k), (k, n)), dtype, rng, terms=k)
+        return {"input_a": a, "input_b": b}
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
         """Return the rows of A and the columns of B."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warmfront.problems import draws, rounding
+from warmfront.problems.ranges import Sizes
 from warmfront.problems.spec import Case, Difficulty, Dtype, Problem, Scale, size, tensor_in, tensor_out
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from warmfront.problems.ranges import Range
     from warmfront.problems.spec import Tensors, Tolerance
 
 
@@ -62,13 +64,20 @@ $$c_i = \sum_{l=0}^{k-1} A_{il} b_l$$
             *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
         ]
 
+    def ranges(self, scale: Scale) -> Mapping[str, Range]:
+        """Return short and long rows; the judge redraws sizes that need more work than the published ones."""
+        is_large = scale is Scale.GPU
+        return {"m": Sizes(1, 70_000 if is_large else 2000), "k": Sizes(1, 50_000 if is_large else 40_100)}
+
+    def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:
+        """Return the styles for sums of k products."""
+        return draws.sum_styles(case.size("k"), dtype, factors=2)
+
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """Draw the matrix and the vector in the same style."""
+        """Draw the matrix and the vector."""
         m, k = case.size("m"), case.size("k")
-        return {
-            "input_a": draws.draw(case.draw, (m, k), dtype, rng),
-            "input_b": draws.draw(case.draw, (k,), dtype, rng),
-        }
+        a, b = draws.draw_factors(case.draw, ((m, k), (k,)), dtype, rng, terms=k)
+        return {"input_a": a, "input_b": b}
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
         """Return one value per row."""

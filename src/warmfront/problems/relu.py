@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warmfront.problems import draws, rounding
+from warmfront.problems.ranges import Sizes
 from warmfront.problems.spec import Case, Difficulty, Dtype, Problem, Scale, size, tensor_in, tensor_out
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from warmfront.problems.ranges import Range
     from warmfront.problems.spec import Tensors, Tolerance
 
 
@@ -55,6 +57,19 @@ positive or negative zeros. A zero in $y$ may have either sign.
             *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
         ]
 
+    def ranges(self, scale: Scale) -> Mapping[str, Range]:
+        """Return extents up to the largest timed ones."""
+        extents = Sizes(1, 8300 if scale is Scale.GPU else 1100)
+        return {"n": extents, "m": extents}
+
+    def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all
+        """Return every style: a result depends on one element only."""
+        return draws.ELEMENTWISE_STYLES
+
+    def timed_styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all
+        """Return the styles with random signs, so that a branch on the sign costs the same in each."""
+        return draws.RANDOM_SIGN_STYLES
+
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
         """Draw one matrix."""
         return {"input": draws.draw(case.draw, _shape(case), dtype, rng)}
@@ -65,7 +80,7 @@ positive or negative zeros. A zero in $y$ may have either sign.
 
     def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the input is enough
         """Compute the result; it is exact in every dtype."""
-        return {"output": inputs["input"].astype("float64").clip(min=0.0)}
+        return {"output": inputs["input"].clip(min=0.0)}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002 - the same for all sizes
         """Return the tolerance of an element-wise operation."""

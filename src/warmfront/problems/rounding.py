@@ -6,8 +6,9 @@ computation. Sums are expected to be computed in float32, also for float16 tenso
 
 from __future__ import annotations
 
-from math import sqrt
+from math import log, sqrt
 
+from warmfront.problems.draws import WHOLE_STYLES, WIDE_EXPONENT
 from warmfront.problems.spec import Dtype, Tolerance
 
 #: Unit roundoff, half the distance from 1 to the next number.
@@ -73,9 +74,25 @@ def equal_sum(terms: int, dtype: Dtype) -> Tolerance:
     )
 
 
+def wide_sum(terms: int, dtype: Dtype) -> Tolerance:
+    """Return the tolerance for a sum of `wide` values, or of products of `wide` and `normal` ones.
+
+    The derivation is that of `random_sum`, with the root mean square of a log-uniform magnitude as the
+    deviation. The largest terms exceed it less than those of a product of two normal ones.
+    """
+    exponent = WIDE_EXPONENT[dtype]
+    deviation = 2.0**exponent / sqrt(4 * exponent * log(2))
+    return Tolerance(
+        rtol=4 * UNIT[dtype],
+        atol=8 * UNIT[Dtype.FLOAT32] * deviation * (terms + 16),
+        why=f"a float32 sum of {terms} random terms with a root mean square of {deviation:.3g}, in any "
+        f"order, is within 8 u {deviation:.3g} ({terms} + 16)",
+    )
+
+
 def sum_of(style: str, terms: int, dtype: Dtype) -> Tolerance:
     """Return the tolerance for a sum over inputs in this style of `draws`."""
-    if style == "whole":
+    if style == "whole" or style in WHOLE_STYLES:
         return whole_numbers(dtype)
-    rule = {"normal": random_sum, "positive": positive_sum, "equal": equal_sum}[style]
-    return rule(terms, dtype)
+    rules = {"normal": random_sum, "positive": positive_sum, "equal": equal_sum, "wide": wide_sum}
+    return rules[style](terms, dtype)

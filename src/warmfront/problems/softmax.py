@@ -6,6 +6,7 @@ from math import prod, sqrt
 from typing import TYPE_CHECKING
 
 from warmfront.problems import draws
+from warmfront.problems.ranges import DimensionIn, DimensionsOf, Shapes
 from warmfront.problems.rounding import UNIT
 from warmfront.problems.spec import (
     Case,
@@ -26,10 +27,21 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from warmfront.problems.ranges import Range
     from warmfront.problems.spec import Tensors
 
 #: Magnitude of the `far` and `wide` inputs. exp overflows float32 at 89.
 _FAR = 1e4
+
+#: Magnitude of the `spread` inputs.
+_SPREAD = 20.0
+
+#: Styles of a few whole numbers, up to this magnitude.
+_FEW_VALUES = ("sorted", "sparse", "outliers", "alternating", "steps")
+_LARGEST_WHOLE = 8
+
+#: Longest sum of equal weights whose roundings, all in the same direction, are allowed for.
+_LONGEST_EQUAL_SUM = 4096
 
 
 class Softmax(Problem):
@@ -82,15 +94,40 @@ where $i$ and $j$ run along dimension `dim`, for every position in the other dim
             *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
         ]
 
+    def ranges(self, scale: Scale) -> Mapping[str, Range]:
+        """Return shapes of one to four dimensions, each of which is normalised."""
+        shapes = Shapes(2**25 if scale is Scale.GPU else 128_000)
+        return {"shape": shapes, "dim": DimensionIn("shape"), "ndim": DimensionsOf("shape")}
+
+    def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all dtypes
+        """Return the styles; sums of few distinct weights must be short."""
+        few_values = _FEW_VALUES if _terms(case) <= _LONGEST_EQUAL_SUM else ()
+        return ("normal", "positive", "far", "wide", "spread", "equal", "tiny", *few_values)
+
+    def timed_styles(self, case: Case, dtype: Dtype) -> Sequence[str]:
+        """Return the styles whose weights are neither zero nor subnormal: exp takes the same time for all."""
+        return [style for style in self.styles(case, dtype) if style not in {"wide", "tiny", "sorted"}]
+
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """Draw one tensor: `far` has slices near -10000 or 10000, `wide` has values in between."""
+        """Draw one tensor.
+
+        Each slice of `far` is around a centre of its own. Values of `wide` and of `spread` are uniform, and
+        only the weights of `wide` can vanish.
+        """
         extents, dim = case.shape("shape"), case.size("dim")
-        if case.draw == "wide":
-            return {"input": rng.uniform(-_FAR, _FAR, extents).astype(dtype.value)}
+        if case.draw in {"wide", "spread"}:
+            values = rng.random(extents, dtype="float32")
+            values -= 0.5
+            values *= 2 * (_FAR if case.draw == "wide" else _SPREAD)
+            return {"input": values.astype(dtype.value, copy=False)}
         if case.draw == "far":
-            centres = rng.choice([-_FAR, _FAR], [1 if axis == dim else n for axis, n in enumerate(extents)])
-            return {"input": (rng.standard_normal(extents) + centres).astype(dtype.value)}
-        return {"input": draws.draw(case.draw, extents, dtype, rng)}
+            shape = [1 if axis == dim else n for axis, n in enumerate(extents)]
+            centres = rng.uniform(_FAR / 10, _FAR, shape) * rng.choice([-1.0, 1.0], shape)
+            values = draws.normal(extents, Dtype.FLOAT32, rng)
+            values += centres.astype("float32")
+            return {"input": values.astype(dtype.value, copy=False)}
+        terms = draws.EXACT_SUM[Dtype.FLOAT32] // _LARGEST_WHOLE
+        return {"input": draws.draw(case.draw, extents, dtype, rng, terms=terms)}
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
         """Return the shape of the input."""
@@ -106,12 +143,16 @@ where $i$ and $j$ run along dimension `dim`, for every position in the other dim
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
         """Return a relative tolerance, because all results are positive."""
-        terms = case.shape("shape")[case.size("dim")]
+        terms = _terms(case)
+        # Equal weights can all be rounded in the same direction.
+        sums, of_sums = (
+            (terms, f"{terms} u") if case.draw in _FEW_VALUES else (4 * sqrt(terms), f"4 u sqrt({terms})")
+        )
         return Tolerance(
-            rtol=UNIT[dtype] * (256 + 4 * sqrt(terms)),
+            rtol=UNIT[dtype] * (256 + sums),
             atol=2.0**-126,
             why="e^x is nonzero only above x = -88, where a fast exp has an error of 88 log2(e) u; "
-            f"256 u allows two of these, 4 u sqrt({terms}) the sum; subnormal results may be flushed",
+            f"256 u allows two of these, {of_sums} the sum; subnormal results may be flushed",
         )
 
     def flops(self, case: Case) -> int:
@@ -121,6 +162,10 @@ where $i$ and $j$ run along dimension `dim`, for every position in the other dim
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
         """Count every element read once and written once."""
         return 2 * prod(case.shape("shape")) * dtype.size
+
+
+def _terms(case: Case) -> int:
+    return case.shape("shape")[case.size("dim")]
 
 
 def _case(

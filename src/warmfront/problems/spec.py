@@ -13,11 +13,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from warmfront.errors import BadProblemFile
+from warmfront.problems.ranges import check_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import numpy as np
+
+    from warmfront.problems.ranges import Range
 
     Tensors = Mapping[str, np.ndarray[Any, Any]]
 
@@ -176,6 +179,25 @@ class Problem(ABC):
     def cases(self, scale: Scale) -> Sequence[Case]:
         """Return the cases, smallest first."""
 
+    def ranges(self, scale: Scale) -> Mapping[str, Range]:  # noqa: ARG002 - for subclasses
+        """Return the range of every SCALAR, SIZE and SHAPE parameter, from which hidden sizes are drawn.
+
+        The default is none, and then the problem has no hidden cases.
+        """
+        return {}
+
+    def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - for subclasses
+        """Return the styles that `inputs` and `tolerance` support as `case.draw` for these sizes.
+
+        Hidden cases have one of them, drawn from the secret seed. The default is none: then every case keeps
+        its own style.
+        """
+        return ()
+
+    def timed_styles(self, case: Case, dtype: Dtype) -> Sequence[str]:
+        """Return the styles of timed samples. An honest kernel must take the same time for each of them."""
+        return self.styles(case, dtype)
+
     @abstractmethod
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
         """Draw every INPUT tensor, in its final dtype."""
@@ -274,8 +296,10 @@ def check_problem(problem: Problem, *, slug: str) -> None:
     if problem.slug != slug or not _SLUG.fullmatch(problem.slug):
         raise BadProblemFile(f"its slug is {problem.slug!r}, but the file's name requires {slug!r}")
     _check_signature(problem)
+    by_value = {parameter.name for parameter in problem.signature if parameter.kind in _BY_VALUE}
     for scale in Scale:
         _check_cases(problem, scale)
+        check_ranges(problem.ranges(scale), by_value)
 
 
 def _check_signature(problem: Problem) -> None:

@@ -6,6 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from warmfront.problems import draws, rounding
+from warmfront.problems.ranges import DimensionIn, DimensionsOf, Shapes
 from warmfront.problems.spec import (
     Case,
     Difficulty,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from warmfront.problems.ranges import Range
     from warmfront.problems.spec import Tensors, Tolerance
 
 
@@ -76,9 +78,18 @@ where $j$ runs along dimension `dim`, of extent $s$, for every position in the o
             *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
         ]
 
+    def ranges(self, scale: Scale) -> Mapping[str, Range]:
+        """Return shapes of one to four dimensions, each of which is summed over."""
+        shapes = Shapes(2**26 if scale is Scale.GPU else 600_000)
+        return {"shape": shapes, "dim": DimensionIn("shape"), "ndim": DimensionsOf("shape")}
+
+    def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:
+        """Return the styles for a sum over the whole dimension."""
+        return draws.sum_styles(_terms(case), dtype)
+
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
         """Draw one tensor."""
-        return {"input": draws.draw(case.draw, case.shape("shape"), dtype, rng)}
+        return {"input": draws.draw(case.draw, case.shape("shape"), dtype, rng, terms=_terms(case))}
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
         """Return the shape of the input with extent 1 in the summed dimension."""
@@ -91,7 +102,7 @@ where $j$ runs along dimension `dim`, of extent $s$, for every position in the o
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
         """Return the tolerance for a sum over the whole dimension."""
-        return rounding.sum_of(case.draw, case.shape("shape")[case.size("dim")], dtype)
+        return rounding.sum_of(case.draw, _terms(case), dtype)
 
     def flops(self, case: Case) -> int:
         """Count one addition per element."""
@@ -100,6 +111,10 @@ where $j$ runs along dimension `dim`, of extent $s$, for every position in the o
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
         """Count every input read and every sum written."""
         return (prod(case.shape("shape")) + prod(self.output_shapes(case)["output"])) * dtype.size
+
+
+def _terms(case: Case) -> int:
+    return case.shape("shape")[case.size("dim")]
 
 
 def _case(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from warmfront.problems import draws, rounding
+from warmfront.problems.ranges import Sizes
 from warmfront.problems.spec import Case, Difficulty, Dtype, Problem, Scale, size, tensor_in, tensor_out
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from warmfront.problems.ranges import Range
     from warmfront.problems.spec import Tensors, Tolerance
 
 
@@ -55,6 +57,18 @@ $$c_i = a_i + b_i, \qquad 0 \le i < n$$
             _case(65_537, "more blocks than 256"),
             *(_GPU_SIZED if scale is Scale.GPU else _CPU_SIZED),
         ]
+
+    def ranges(self, scale: Scale) -> Mapping[str, Range]:
+        """Return lengths up to the longest timed one."""
+        return {"n": Sizes(1, 2**26 + 64 if scale is Scale.GPU else 1_100_000)}
+
+    def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all
+        """Return every style: a result depends on two elements only."""
+        return draws.ELEMENTWISE_STYLES
+
+    def timed_styles(self, case: Case, dtype: Dtype) -> Sequence[str]:
+        """Return the styles without subnormal numbers, which take a CPU longer."""
+        return [style for style in self.styles(case, dtype) if style != "tiny"]
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
         """Draw two vectors in the same style."""

@@ -1,0 +1,123 @@
+"""Hidden cases and styles are drawn from the secret seed, and nothing else decides them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from warmfront.judge.case_data import CaseGenerator
+from warmfront.judge_request import JudgeRequest
+from warmfront.problems import all_problems
+from warmfront.problems.spec import Scale
+from warmfront.verdicts import Endpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warmfront.problems.ranges import Range
+    from warmfront.problems.spec import Case, Problem
+
+PROBLEMS = {problem.slug: problem for problem in all_problems()}
+every_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=list(PROBLEMS))
+SEEDS = range(40)
+
+
+def generator(problem: Problem, seed: int | None = 1, scale: Scale = Scale.CPU) -> CaseGenerator:
+    """Return the generator of a check with this seed."""
+    request = JudgeRequest(
+        source="", problem=problem, dtype=problem.dtypes[0], endpoint=Endpoint.CHECKER, seed=seed
+    )
+    return CaseGenerator(request, scale)
+
+
+def hidden_cases(problem: Problem, seed: int | None, scale: Scale = Scale.CPU) -> list[Case]:
+    """Return the hidden cases of a check."""
+    cases = generator(problem, seed, scale)
+    return [case for number, case in enumerate(cases.cases, 1) if cases.is_hidden(number)]
+
+
+@every_problem
+@pytest.mark.parametrize("scale", Scale)
+def test_a_check_has_a_hidden_case_next_to_each_timed_one_and_one_more(
+    problem: Problem, scale: Scale
+) -> None:
+    """Sizes next to a timed case differ from it by little; the last one needs no more work than the rest."""
+    published = problem.cases(scale)
+    timed = [case for case in published if case.benchmark]
+    most = max(problem.flops(case) + problem.bytes_moved(case, problem.dtypes[0]) for case in published)
+    for seed in SEEDS:
+        *near, anywhere = hidden_cases(problem, seed, scale)
+        assert len(near) == len(timed)
+        for case, next_to in zip(near, timed, strict=True):
+            assert case.values != next_to.values
+            assert (
+                0.5
+                < problem.bytes_moved(case, problem.dtypes[0])
+                / problem.bytes_moved(next_to, problem.dtypes[0])
+                < 2
+            )
+        assert problem.flops(anywhere) + problem.bytes_moved(anywhere, problem.dtypes[0]) <= most
+
+
+@every_problem
+def test_hidden_sizes_cannot_be_predicted(problem: Problem) -> None:
+    """Every seed gives other sizes and styles; the same seed gives the same ones; some sizes are awkward."""
+    drawn = [hidden_cases(problem, seed) for seed in SEEDS]
+    assert len({str([case.values for case in cases]) for cases in drawn}) == len(SEEDS)
+    assert len({case.draw for cases in drawn for case in cases}) >= 3
+    assert hidden_cases(problem, 7) == drawn[7]
+    sizes = [problem.bytes_moved(cases[-1], problem.dtypes[0]) for cases in drawn]
+    assert max(sizes) > 30 * min(sizes)
+    assert hidden_cases(problem, None) != hidden_cases(problem, None)
+
+
+@every_problem
+def test_hidden_cases_come_last_and_their_names_reveal_nothing(problem: Problem) -> None:
+    """The published cases keep their numbers; sizes and style are in the title, for a failure."""
+    cases = generator(problem)
+    published = list(problem.cases(Scale.CPU))
+    assert list(cases.cases[: len(published)]) == published
+    names = [case.name for case in cases.cases[len(published) :]]
+    assert names == [f"hidden-{number}" for number in range(1, len(names) + 1)]
+    assert not cases.generate(1).hidden
+    hidden = cases.generate(len(cases.cases))
+    assert hidden.hidden
+    assert hidden.style in hidden.title
+    for name, value in hidden.case.values.items():
+        shown = "x".join(map(str, value)) if isinstance(value, tuple) else value
+        assert f"{name} = {shown}" in hidden.title
+
+
+@every_problem
+def test_every_timed_sample_has_fresh_inputs_in_a_random_style(problem: Problem) -> None:
+    """Samples of one timed case have its sizes, several styles, and no inputs in common."""
+    cases = generator(problem)
+    number = next(number for number, case in enumerate(cases.cases, 1) if case.benchmark)
+    timed = cases.cases[number - 1]
+    samples = [cases.generate(number, sample) for sample in range(1, 13)]
+    assert all(sample.case.values == timed.values for sample in samples)
+    styles = [sample.style for sample in samples]
+    assert len(set(styles)) >= 2
+    assert set(styles) <= set(problem.timed_styles(timed, problem.dtypes[0]))
+    first, second = (next(iter(sample.inputs.values())) for sample in samples[:2])
+    assert not np.array_equal(first, second)
+    assert f"style {samples[0].style}" in samples[0].title
+
+
+def test_a_problem_without_ranges_and_styles_is_judged_as_it_is() -> None:
+    """It has no hidden cases, and its timed samples keep the style of the case."""
+
+    class Plain(type(PROBLEMS["relu"])):  # type: ignore[misc]
+        def ranges(self, _: Scale) -> Mapping[str, Range]:
+            return {}
+
+        def styles(self, *_: object) -> tuple[str, ...]:
+            return ()
+
+        timed_styles = styles
+
+    cases = generator(Plain())
+    assert list(cases.cases) == list(PROBLEMS["relu"].cases(Scale.CPU))
+    assert cases.generate(len(cases.cases), sample=3).style == cases.cases[-1].draw
