@@ -15,6 +15,7 @@
     │   ├── NotFound                HTTP 404
     │   │   ├── SubmissionNotFound
     │   │   └── VMNotFound
+    │   ├── ReceiptRefused          a receipt was changed, or is signed with an unknown key
     │   ├── Conflict                HTTP 409
     │   ├── RateLimitExceeded       HTTP 429
     │   ├── BudgetExceeded          HTTP 402
@@ -165,6 +166,12 @@ class VMNotFound(NotFound):
 
     def __init__(self, vm_id: str) -> None:
         super().__init__(f"There is no VM {vm_id[:64]!r}.")
+
+
+class ReceiptRefused(UsageError):
+    """The receipt is not a true one."""
+
+    code = "RECEIPT_REFUSED"
 
 
 class Conflict(UsageError):

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import secrets
-import stat
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from warmfront.errors import BadSetting, InfrastructureError
+from warmfront.private_file import create_private_file, read_private_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +41,7 @@ def open_secret(data_dir: Path) -> Secret:
     try:
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not path.exists():
-            _create(path)
+            create_private_file(path, secrets.token_bytes(_KEY_BYTES))
         return Secret(_read(path))
     except OSError as error:
         raise InfrastructureError(
@@ -52,30 +50,8 @@ def open_secret(data_dir: Path) -> Secret:
         ) from error
 
 
-def _create(path: Path) -> None:
-    """Create the file atomically: write a draft, then link it. If several processes do so, one wins."""
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(secrets.token_bytes(_KEY_BYTES))
-            file.flush()
-            # Losing it in a power failure would lock us out of every live VM.
-            os.fsync(file.fileno())
-        with suppress(FileExistsError):  # another process was first; its secret is used
-            os.link(draft, path)
-    finally:
-        draft.unlink()
-
-
 def _read(path: Path) -> bytes:
-    mode = stat.S_IMODE(path.stat().st_mode)
-    if mode & 0o077:
-        raise BadSetting(
-            f"Other users can read the service's secret {path} (mode {mode:04o}).",
-            hint=f"Run: chmod 600 {path}",
-        )
-    key = path.read_bytes()
+    key = read_private_file(path, "the service's secret")
     if len(key) != _KEY_BYTES:
         raise BadSetting(
             f"The service's secret {path} has {len(key)} bytes instead of {_KEY_BYTES}.",

@@ -1,0 +1,73 @@
+"""Sign receipts: from an ACCEPTED event to the bytes of a receipt."""
+
+from __future__ import annotations
+
+import base64
+import logging
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from warmfront.events import format_time
+from warmfront.receipts.canonical import canonical_json
+from warmfront.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from warmfront.receipts.keyring import Keyring
+
+log = logging.getLogger(__name__)
+
+#: The first field that a reader should look at; it changes when the meaning of a field does.
+FORMAT = "warmfront-receipt/1"
+
+#: The fields of the event that are part of the receipt.
+_EVENT_FIELDS = (
+    *("simulated", "passed_tests", "total_tests", "avg_runtime_ms", "avg_ci", "noisy", "cost_usd"),
+)
+
+
+def add_signed_receipt(
+    fields: Mapping[str, Any], keyring: Keyring, *, submission_id: str | None, now: float
+) -> dict[str, Any]:
+    """Return the fields of an event, with a signed receipt if the event is ACCEPTED.
+
+    A receipt that cannot be signed does not cost the author the verdict: it is left out, and logged.
+
+    Args:
+        fields: The event, with its cost.
+        keyring: The keys to sign with.
+        submission_id: None if the kernel was judged without a service.
+        now: The time to issue it at, in seconds since 1970.
+    """
+    if fields["status"] != Verdict.ACCEPTED:
+        return dict(fields)
+    try:
+        signed = sign(receipt_body(fields, submission_id=submission_id, now=now), keyring).decode()
+    except ValueError as error:
+        log.error("the receipt of %s cannot be signed: %s; it is left out", submission_id, error)  # noqa: TRY400 - the reason says it all
+        signed = ""
+    return {**fields, "signed_receipt": signed}
+
+
+def receipt_body(fields: Mapping[str, Any], *, submission_id: str | None, now: float) -> dict[str, Any]:
+    """Return what is signed: the judge's facts, the score with its raw windows, the cost and the id."""
+    timings = fields["benchmark_results"]
+    missing = {guarantee for timing in timings for guarantee in timing.get("missing_guarantees", ())}
+    return {
+        **fields["receipt"],
+        **{name: fields.get(name) for name in _EVENT_FIELDS},
+        "format": FORMAT,
+        "submission_id": submission_id,
+        "issued_at": format_time(datetime.fromtimestamp(now, UTC)),
+        "verdict": fields["status"],
+        "missing_guarantees": sorted(missing),
+        "timings": timings,
+    }
+
+
+def sign(body: Mapping[str, Any], keyring: Keyring) -> bytes:
+    """Return the receipt as a file. Raises `ValueError` if the body has no canonical form."""
+    key_id, signature = keyring.sign(canonical_json(body))
+    receipt = {"body": body, "key_id": key_id, "signature": base64.b64encode(signature).decode()}
+    return canonical_json(receipt)
