@@ -15,7 +15,8 @@
     │   ├── NotFound                HTTP 404
     │   │   ├── SubmissionNotFound
     │   │   └── VMNotFound
-    │   ├── ReceiptRefused          a receipt was changed, or is signed with an unknown key
+    │   ├── ReceiptRefused          a receipt is not byte for byte as it was signed, or contradicts itself
+    │   │   └── UnknownSigningKey
     │   ├── Conflict                HTTP 409
     │   ├── RateLimitExceeded       HTTP 429
     │   ├── BudgetExceeded          HTTP 402
@@ -172,6 +173,12 @@ class ReceiptRefused(UsageError):
     """The receipt is not a true one."""
 
     code = "RECEIPT_REFUSED"
+
+
+class UnknownSigningKey(ReceiptRefused):
+    """The receipt is signed with a key that is not known here."""
+
+    code = "UNKNOWN_SIGNING_KEY"
 
 
 class Conflict(UsageError):

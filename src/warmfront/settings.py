@@ -71,7 +71,7 @@ class Settings:
     host: str = "127.0.0.1"
     #: WARMFRONT_PORT: the port that the service listens on.
     port: int = 3000
-    #: WARMFRONT_DATA_DIR: the directory of the database, the service's secret and the local VMs.
+    #: WARMFRONT_DATA_DIR: the directory of the database, the secret and signing keys, and the local VMs.
     data_dir: Path = field(default_factory=lambda: default_data_dir())  # noqa: PLW0108 - defined below
     #: WARMFRONT_DATABASE_URL: PostgreSQL instead of SQLite in the data directory.
     database_url: str | None = None

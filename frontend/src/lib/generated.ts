@@ -802,6 +802,25 @@ export interface RooflineResponse {
   floor_ms: number;
 }
 
+/** Every signing key of the service, oldest first. */
+export interface SigningKeyListResponse {
+  items: SigningKeyResponse[];
+}
+
+/** The public half of a key that signs, or has signed, receipts. */
+export interface SigningKeyResponse {
+  /** The `key_id` of the receipts that it signed; derived from the key. */
+  id: string;
+  algorithm: "Ed25519";
+  /** The 32 bytes of the key, in base64. */
+  public_key: string;
+  /** The same key, as OpenSSL reads it. */
+  pem: string;
+  created_at: string | null;
+  /** When another key replaced it; its receipts remain valid. Null while it signs. */
+  retired_at: string | null;
+}
+
 /** The source that was submitted. */
 export interface SourceResponse {
   id: string;

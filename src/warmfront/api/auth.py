@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
     from warmfront.api.context import ServiceContext
 
-#: Protected paths. Health checks and the OpenAPI document are public, for monitoring and for tools.
+#: Protected paths. Health checks and the OpenAPI document are public, for monitoring and for tools; so are
+#: the keys that receipts are verified with.
 _PROTECTED = re.compile(r"/api/amd(/|$)|/metrics/?$")
-_PUBLIC = frozenset({"/api/amd/health", "/api/amd/ready"})
+_PUBLIC = frozenset({"/api/amd/health", "/api/amd/ready", "/api/amd/keys"})
 
 _SECRET = re.compile(r"wf_[A-Za-z0-9_-]{1,200}")
 _LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from warmfront.orchestrator.quotes import Quote
     from warmfront.problems.spec import Dtype, Problem
     from warmfront.providers.base import Provider
+    from warmfront.receipts.keyring import Keyring
     from warmfront.service.billing_reconciliation import BillingReconciler
     from warmfront.settings import Settings
     from warmfront.store.records import StoredEvent
@@ -90,3 +91,4 @@ class ServiceContext:
     new_id: Callable[[str], str]  #: prefix → an unguessable id
     xray: XrayFunction  #: for `POST /api/amd/xray`
     billing_reconciler: BillingReconciler | None = None
+    signing_keys: Keyring | None = None  #: None: ACCEPTED submissions have no receipt

@@ -24,6 +24,7 @@ from warmfront.submission import SubmissionState
 from warmfront.verdicts import SUCCESS, Verdict
 from warmfront.wire.costs import CostsResponse, MetricsResponse
 from warmfront.wire.forecasts import PaceForecastListResponse, WhatIfResponse
+from warmfront.wire.signing_keys import SigningKeyListResponse, SigningKeyResponse
 from warmfront.wire.submissions import SubmissionPageResponse, SubmissionResponse
 from warmfront.wire.version import SCHEMA_VERSION, VERSION_HEADER
 from warmfront.wire.vms import VmListResponse, VmResponse
@@ -297,6 +298,29 @@ class AsyncClient:
             SubmissionPageResponse, await self._request("GET", "/submissions", params=params)
         )
 
+    async def receipt(self, submission_id: str) -> bytes:
+        """Return the signed receipt of an ACCEPTED submission, to be saved as it is.
+
+        Args:
+            submission_id: The id of the submission.
+
+        Raises:
+            NotFound: There is no such submission, it belongs to another user, or it has no receipt.
+
+        Example:
+            >>> Path("receipt.json").write_bytes(await client.receipt(submission_id))
+        """
+        return (await self._send("GET", _path(submission_id, "/receipt"))).content
+
+    async def signing_keys(self) -> list[SigningKeyResponse]:
+        """Return the public keys that receipts are verified with, oldest first, retired ones included.
+
+        Example:
+            >>> for key in await client.signing_keys():
+            ...     print(key.id, key.pem)
+        """
+        return parse_response(SigningKeyListResponse, await self._request("GET", "/keys")).items
+
     async def metrics(self) -> MetricsResponse:
         """Return the seven headline metrics of the service.
 
@@ -379,6 +403,10 @@ class AsyncClient:
 
     async def _request(self, method: str, path: str, **options: Any) -> Any:  # noqa: ANN401 - httpx's options; JSON
         """Send a request, with retries, and return the JSON body of the response."""
+        return (await self._send(method, path, **options)).json()
+
+    async def _send(self, method: str, path: str, **options: Any) -> httpx.Response:  # noqa: ANN401 - httpx's options
+        """Send a request, with retries, and return the response if it is a success."""
         delays_s = self._retry.delays_s()
         while True:
             reason: WarmfrontError
@@ -390,7 +418,7 @@ class AsyncClient:
             else:
                 self._has_responded = True
                 if response.is_success:
-                    return response.json()
+                    return response
                 reason = error_from_response(response)
                 if response.status_code not in _TRANSIENT_STATUSES:
                     raise reason

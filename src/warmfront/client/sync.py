@@ -94,6 +94,8 @@ class Client:
     cancel = _blocking(AsyncClient.cancel)
     submission = _blocking(AsyncClient.submission)
     submissions = _blocking(AsyncClient.submissions)
+    receipt = _blocking(AsyncClient.receipt)
+    signing_keys = _blocking(AsyncClient.signing_keys)
     metrics = _blocking(AsyncClient.metrics)
     vms = _blocking(AsyncClient.vms)
     costs = _blocking(AsyncClient.costs)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
 from warmfront.errors import UnknownAttempt, UsageError, VMUnreachable
 from warmfront.events import VMReady, VMReadyMetrics, VMStart, VMUsage
@@ -29,12 +30,20 @@ if TYPE_CHECKING:
     from warmfront.orchestrator.submission_lifecycle import ActiveSubmission, SubmissionLifecycle
     from warmfront.orchestrator.vm_pool import PooledVM, VMPool
     from warmfront.settings import Settings
+    from warmfront.store.attempt_queries import FinishEvent
     from warmfront.store.store import Store
 
 log = logging.getLogger(__name__)
 
 #: Pause before a dropped stream is resumed.
 _RECONNECT_S = 0.5
+
+
+class SignReceipt(Protocol):
+    """Adds a signed receipt to an ACCEPTED event, and returns every other event as it is."""
+
+    def __call__(self, fields: dict[str, Any], *, submission_id: str, now: float) -> dict[str, Any]:
+        """Return the fields of the event."""
 
 
 class AttemptLost(Exception):
@@ -76,6 +85,7 @@ class AttemptRunner:
         settings: Settings,
         clock: Clock,
         new_id: Callable[[str], str],
+        sign_receipt: SignReceipt | None = None,
     ) -> None:
         self._pool = pool
         self._submissions = submissions
@@ -85,6 +95,7 @@ class AttemptRunner:
         self._settings = settings
         self._clock = clock
         self._new_id = new_id
+        self._sign_receipt = sign_receipt
 
     def assign(self, active: ActiveSubmission, pooled: PooledVM) -> None:
         """Put a submission on a VM, in memory, so that later decisions take its slot into account."""
@@ -267,12 +278,25 @@ class AttemptRunner:
                 return  # the end of the VM was first, and has ended the attempt
             vm, entries = self._after_work(assignment, now)
             vm = vm.finish_task()
-            await self._store.complete_attempt(attempt, fields, now, seq=seq, vm=vm, entries=entries)
+            await self._store.complete_attempt(
+                attempt,
+                fields,
+                now,
+                seq=seq,
+                vm=vm,
+                entries=entries,
+                finish_event=self._signing(attempt, now),
+            )
             pooled.vm = vm
             del pooled.running[attempt.id]
         self._pool.offer(pooled)
         self._pool.estimates(vm.gpu).task.observe(now - attempt.started_at)
         self._submissions.finish_attempt(assignment.active, str(fields["status"]))
+
+    def _signing(self, attempt: AttemptRecord, now: float) -> FinishEvent | None:
+        if self._sign_receipt is None:
+            return None
+        return partial(self._sign_receipt, submission_id=attempt.submission_id, now=now)
 
     async def _abort(self, assignment: _Assignment, reason: str) -> None:
         """Stop an attempt on its VM, and lose it; a VM whose listener cannot stop it is released."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from warmfront.errors import BudgetExceeded, Conflict, SubmissionNotFound, WarmfrontError
 from warmfront.events import InQueue
 from warmfront.orchestrator.adaptive import policy_memory
-from warmfront.orchestrator.attempt_runner import AttemptRunner
+from warmfront.orchestrator.attempt_runner import AttemptRunner, SignReceipt
 from warmfront.orchestrator.autoscaler import Autoscaler
 from warmfront.orchestrator.budget import Budget, SendAlert
 from warmfront.orchestrator.control_plane_verdicts import cancelled
@@ -64,6 +64,7 @@ class VMOrchestrator:
         token_for: returns the token of a VM's listener.
         new_id: returns an unguessable id with a prefix.
         send_alert: sends the budget alert; None: it is only logged.
+        sign_receipt: signs the receipt of an ACCEPTED submission; None: it has none.
         reconcile_interval_s: how often the pool is compared with the provider.
 
     Example:
@@ -85,6 +86,7 @@ class VMOrchestrator:
         token_for: Callable[[str], str],
         new_id: Callable[[str], str],
         send_alert: SendAlert | None = None,
+        sign_receipt: SignReceipt | None = None,
         reconcile_interval_s: float = RECONCILE_INTERVAL_S,
     ) -> None:
         self._store = store
@@ -124,6 +126,7 @@ class VMOrchestrator:
             settings=settings,
             clock=clock,
             new_id=new_id,
+            sign_receipt=sign_receipt,
         )
         self._xrays = XrayQueue(
             xray=xray, submissions=self._submissions, store=retrying, clock=clock, tasks=tasks

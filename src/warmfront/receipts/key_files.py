@@ -1,10 +1,10 @@
-"""Read public keys that were saved to a file: PEM, or the JSON of `GET /api/amd/keys`."""
+"""Public keys in files: PEM, or the JSON of `GET /api/amd/keys`."""
 
 from __future__ import annotations
 
 import base64
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -12,7 +12,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
 from warmfront.errors import UsageError
-from warmfront.receipts.keyring import PublicKey
+from warmfront.events import format_time
+from warmfront.receipts.keyring import ALGORITHM, PublicKey
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,15 +51,32 @@ def _read_pem(data: bytes) -> list[PublicKey]:
 
 def _read_json(data: bytes) -> list[PublicKey]:
     try:
-        return [_from_json(item) for item in json.loads(data)["items"]]
+        return [key_from_json(item) for item in json.loads(data)["items"]]
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return []
 
 
-def _from_json(item: dict[str, Any]) -> PublicKey:
-    retired_at = item.get("retired_at")
-    return PublicKey.from_bytes(
-        base64.b64decode(item["public_key"]),
-        datetime.fromisoformat(item["created_at"]).timestamp(),
-        None if retired_at is None else datetime.fromisoformat(retired_at).timestamp(),
-    )
+def key_from_json(item: dict[str, Any]) -> PublicKey:
+    """Return a key from an item of `GET /api/amd/keys`."""
+    raw = base64.b64decode(item["public_key"])
+    return PublicKey.from_bytes(raw, _seconds(item.get("created_at")), _seconds(item.get("retired_at")))
+
+
+def key_to_json(key: PublicKey) -> dict[str, Any]:
+    """Return a key as an item of `GET /api/amd/keys`."""
+    return {
+        "id": key.id,
+        "algorithm": ALGORITHM,
+        "public_key": base64.b64encode(key.raw).decode(),
+        "pem": key.pem,
+        "created_at": _isoformat(key.created_at),
+        "retired_at": _isoformat(key.retired_at),
+    }
+
+
+def _isoformat(seconds: float | None) -> str | None:
+    return None if seconds is None else format_time(datetime.fromtimestamp(seconds, UTC))
+
+
+def _seconds(text: str | None) -> float | None:
+    return None if text is None else datetime.fromisoformat(text).timestamp()

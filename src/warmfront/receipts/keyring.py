@@ -1,7 +1,7 @@
 """The Ed25519 keys that sign receipts: one that signs, and the retired ones, whose receipts stay valid.
 
 They are in one file of the data directory that only its owner may read. The private key is never logged,
-shown or sent, and a retired key has none any more.
+shown or sent, and that of a retired key is deleted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE_NAME = "signing-keys.json"
-ALGORITHM = "Ed25519"
+ALGORITHM: Final = "Ed25519"
 _FILE_TITLE = "the signing keys"
 
 

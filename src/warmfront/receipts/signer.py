@@ -7,6 +7,7 @@ import logging
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from warmfront.errors import WarmfrontError
 from warmfront.events import format_time
 from warmfront.receipts.canonical import canonical_json
 from warmfront.verdicts import Verdict
@@ -44,18 +45,24 @@ def add_signed_receipt(
         return dict(fields)
     try:
         signed = sign(receipt_body(fields, submission_id=submission_id, now=now), keyring).decode()
-    except ValueError as error:
+    except (TypeError, ValueError, WarmfrontError) as error:
         log.error("the receipt of %s cannot be signed: %s; it is left out", submission_id, error)  # noqa: TRY400 - the reason says it all
         signed = ""
     return {**fields, "signed_receipt": signed}
 
 
 def receipt_body(fields: Mapping[str, Any], *, submission_id: str | None, now: float) -> dict[str, Any]:
-    """Return what is signed: the judge's facts, the score with its raw windows, the cost and the id."""
-    timings = fields["benchmark_results"]
+    """Return what is signed: the judge's facts, the score with its raw windows, the cost and the id.
+
+    Raises:
+        TypeError: The event lacks the facts or the times: a judge of another release sent it.
+    """
+    facts, timings = fields.get("receipt"), fields.get("benchmark_results")
+    if not isinstance(facts, dict) or not isinstance(timings, list):
+        raise TypeError("the judge's event lacks its facts or its times")
     missing = {guarantee for timing in timings for guarantee in timing.get("missing_guarantees", ())}
     return {
-        **fields["receipt"],
+        **facts,
         **{name: fields.get(name) for name in _EVENT_FIELDS},
         "format": FORMAT,
         "submission_id": submission_id,

@@ -12,7 +12,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from warmfront.errors import ReceiptRefused
+from warmfront.errors import ReceiptRefused, UnknownSigningKey
 from warmfront.judge.committed_seed import commit
 from warmfront.receipts.canonical import NotCanonical, canonical_json, parse_canonical_json
 from warmfront.receipts.signer import FORMAT
@@ -48,7 +48,7 @@ def verify_receipt(data: bytes, known_keys: Sequence[PublicKey]) -> VerifiedRece
     body, key_id, signature = _parse(data)
     key = next((key for key in known_keys if key.id == key_id), None)
     if key is None:
-        raise ReceiptRefused(f"It is signed with the key {key_id[:80]!r}, which is not known here.")
+        raise UnknownSigningKey(f"It is signed with the key {key_id[:80]!r}, which is not known here.")
     if not key.has_signed(canonical_json(body), signature):
         raise ReceiptRefused(f"The signature is not that of key {key.id} over this content.")
     _check_contents(body)

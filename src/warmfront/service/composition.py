@@ -10,6 +10,7 @@ import asyncio
 import logging
 import secrets
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from warmfront.api.app import create_app
@@ -22,6 +23,8 @@ from warmfront.hip.xray.service import XrayService
 from warmfront.orchestrator.event_log import EventBus, EventLog
 from warmfront.orchestrator.orchestrator import VMOrchestrator
 from warmfront.providers import open_listeners, open_provider
+from warmfront.receipts.keyring import Keyring, open_keyring
+from warmfront.receipts.signer import add_signed_receipt
 from warmfront.secret import open_secret
 from warmfront.service.alert_webhook import AlertWebhook
 from warmfront.service.billing_reconciliation import BillingReconciler
@@ -87,8 +90,16 @@ async def _open_context(settings: Settings, store: Store, events: EventLog) -> A
         clock = SystemClock()
         provider = open_provider(settings, clock)
         stack.push_async_callback(provider.close)
+        signing_keys = open_keyring(settings.data_dir)
         orchestrator = await stack.enter_async_context(
-            _open_orchestrator(settings, store, provider=provider, xray_service=xray_service, clock=clock)
+            _open_orchestrator(
+                settings,
+                store,
+                provider=provider,
+                xray_service=xray_service,
+                clock=clock,
+                signing_keys=signing_keys,
+            )
         )
         reconciler = stack.enter_context(_start_reconciler(store, provider, clock))
         yield ServiceContext(
@@ -101,6 +112,7 @@ async def _open_context(settings: Settings, store: Store, events: EventLog) -> A
             new_id=_new_id,
             xray=xray_service.report,
             billing_reconciler=reconciler,
+            signing_keys=signing_keys,
         )
 
 
@@ -112,6 +124,7 @@ async def _open_orchestrator(
     provider: Provider,
     xray_service: XrayService,
     clock: Clock,
+    signing_keys: Keyring,
 ) -> AsyncIterator[VMOrchestrator]:
     token_of = open_secret(settings.data_dir).token_of
     listeners = open_listeners(provider, token_of)
@@ -126,6 +139,7 @@ async def _open_orchestrator(
             token_for=token_of,
             new_id=_new_id,
             send_alert=AlertWebhook(settings.alert_webhook) if settings.alert_webhook else None,
+            sign_receipt=partial(add_signed_receipt, keyring=signing_keys),
         )
         try:
             await orchestrator.start()

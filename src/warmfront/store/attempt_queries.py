@@ -16,13 +16,16 @@ from warmfront.store.records import AttemptOutcome, AttemptRecord, RunningAttemp
 from warmfront.submission import BEGIN_ATTEMPT, LOSE_ATTEMPT, REPORT, UNFINISHED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from decimal import Decimal
 
     from sqlalchemy import Connection
 
     from warmfront.store.records import LedgerEntry, StoredEvent
     from warmfront.vm import VMInstance
+
+    #: Completes the fields of a verdict once its cost is known: a receipt states the cost. It must not wait.
+    FinishEvent = Callable[[dict[str, Any]], dict[str, Any]]
 
 _A = schema.attempts.c
 _S = schema.submissions.c
@@ -160,15 +163,17 @@ def complete_attempt(
     seq: int | None,
     vm: VMInstance,
     entries: Sequence[LedgerEntry],
+    finish_event: FinishEvent | None = None,
 ) -> StoredEvent | None:
     """Store the verdict of an attempt with its cost, the VM's new state and its ledger entries."""
     vm_queries.save(conn, vm)
     ledger_queries.add(conn, entries)
     cost_usd = ledger_queries.of_submission(conn, attempt.submission_id)
+    fields = _with_cost(fields, cost_usd)
     return event_queries.complete(
         conn,
         attempt.submission_id,
-        _with_cost(fields, cost_usd),
+        finish_event(fields) if finish_event else fields,
         now,
         attempt_id=attempt.id,
         seq=seq,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from decimal import Decimal
 
+    from warmfront.store.attempt_queries import FinishEvent
     from warmfront.store.database import Database
     from warmfront.store.records import (
         ApiKey,
@@ -170,11 +171,22 @@ class Store:
         seq: int | None,
         vm: VMInstance,
         entries: Sequence[LedgerEntry],
+        finish_event: FinishEvent | None = None,
     ) -> StoredEvent | None:
-        """Store an attempt's verdict with its cost, and the VM as it is afterwards."""
+        """Store an attempt's verdict with its cost, and the VM as it is afterwards.
+
+        `finish_event` gets the verdict with its cost, and returns what is stored.
+        """
         return self._publish(
             await self.database.write(
-                attempt_queries.complete_attempt, attempt, fields, now, seq=seq, vm=vm, entries=entries
+                attempt_queries.complete_attempt,
+                attempt,
+                fields,
+                now,
+                seq=seq,
+                vm=vm,
+                entries=entries,
+                finish_event=finish_event,
             )
         )
 

@@ -109,7 +109,7 @@ async def get_submission(
     submission_id: str, service: ServiceDep, caller: CallerDep
 ) -> SubmissionDetailResponse:
     """Return one submission with its verdict."""
-    submission, verdict = await _with_verdict(service, caller, submission_id)
+    submission, verdict = await get_with_verdict(service, caller, submission_id)
     return serialization.submission_detail(submission, verdict)
 
 
@@ -160,7 +160,7 @@ async def cancel(submission_id: str, service: ServiceDep, caller: CallerDep) -> 
     """Cancel a submission. Responds when its sandbox is gone; the submission and its events are kept."""
     await _owned(service, caller, submission_id)
     await service.orchestrator.cancel(submission_id)
-    submission, verdict = await _with_verdict(service, caller, submission_id)
+    submission, verdict = await get_with_verdict(service, caller, submission_id)
     return serialization.submission_detail(submission, verdict)
 
 
@@ -187,7 +187,7 @@ async def _owned(service: ServiceContext, caller: Caller, submission_id: str) ->
     return _visible(submission, caller, submission_id)
 
 
-async def _with_verdict(
+async def get_with_verdict(
     service: ServiceContext, caller: Caller, submission_id: str
 ) -> tuple[Submission, StoredEvent | None]:
     """Return a submission that the caller may see, and its verdict if it has one."""
