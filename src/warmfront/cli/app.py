@@ -26,9 +26,16 @@ problems_app = typer.Typer(help="Show the problems that a kernel can solve.", no
 app.add_typer(problems_app, name="problems")
 keys_app = typer.Typer(help="Manage the API keys of the service on this machine.", no_args_is_help=True)
 app.add_typer(keys_app, name="keys")
+signing_key_app = typer.Typer(
+    help="Manage the keys that sign receipts on this machine.", no_args_is_help=True
+)
+app.add_typer(signing_key_app, name="signing-key")
 app.add_typer(fleet_app, name="fleet")
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
+ReceiptOption = Annotated[
+    Path | None, typer.Option("--receipt", help="Save the signed receipt of an accepted kernel to this file.")
+]
 DtypeOption = Annotated[
     str | None,
     typer.Option(help="float32 or float16, if the problem supports it."),
@@ -80,6 +87,7 @@ def run(
             help="Your own code only: with AMD_CONTAINER_ISOLATION=false, run it without a sandbox.",
         ),
     ] = False,
+    receipt: ReceiptOption = None,
 ) -> None:
     """Compile FILE, check and time it on this machine, and print the verdict.
 
@@ -96,6 +104,7 @@ def run(
         sandbox=sandbox,
         seed=seed,
         trust=trust,
+        receipt=receipt,
     )
     raise typer.Exit(run(options, as_json=as_json))
 
@@ -252,6 +261,7 @@ def submit(
     detach: Annotated[
         bool, typer.Option("--detach", "-d", help="Print the id and exit; the submission continues.")
     ] = False,
+    receipt: ReceiptOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Submit FILE to the server at WARMFRONT_URL and follow it to its verdict.
@@ -262,7 +272,9 @@ def submit(
     """
     from warmfront.cli.submit_and_follow import SubmitOptions, submit
 
-    options = SubmitOptions(file=file, problem=problem, endpoint=endpoint, dtype=dtype, gpu_type=gpu)
+    options = SubmitOptions(
+        file=file, problem=problem, endpoint=endpoint, dtype=dtype, gpu_type=gpu, receipt=receipt
+    )
     raise typer.Exit(submit(options, detach=detach, as_json=as_json))
 
 
@@ -294,6 +306,48 @@ def logs(
     from warmfront.cli.submit_and_follow import logs
 
     raise typer.Exit(logs(submission_id, follow=follow, as_json=as_json))
+
+
+@app.command()
+def receipt(
+    submission_id: IdArgument,
+    *,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Save it to this file instead of printing it.")
+    ] = None,
+) -> None:
+    """Download the signed receipt of an accepted submission."""
+    from warmfront.cli.verify_receipt import download
+
+    raise typer.Exit(download(submission_id, output))
+
+
+@app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="The receipt.", show_default=False)],
+    *,
+    key: Annotated[
+        Path | None,
+        typer.Option(help="The public keys to trust: PEM, or saved from /api/amd/keys."),
+    ] = None,
+    server: Annotated[
+        str | None, typer.Option(help="Trust the keys that this server publishes; needs a connection.")
+    ] = None,
+    source: Annotated[
+        Path | None, typer.Option(help="Also check that the receipt is for this HIP source.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Verify a receipt offline: its signature, its seed and the score from the raw windows.
+
+    Without --key or --server, only the keys of this machine are known.
+
+    Exit codes: 0 valid, 1 refused, 2 usage error or unreadable file.
+    """
+    from warmfront.cli.verify_receipt import VerifyOptions, verify
+
+    options = VerifyOptions(file=file, key=key, server=server, source=source)
+    raise typer.Exit(verify(options, as_json=as_json))
 
 
 @app.command()
@@ -360,3 +414,19 @@ def revoke_key(
     from warmfront.cli import manage_keys
 
     raise typer.Exit(manage_keys.revoke(key_id, as_json=as_json))
+
+
+@signing_key_app.command("list")
+def list_signing_keys(*, as_json: JsonOption = False) -> None:
+    """List the public keys, including retired ones."""
+    from warmfront.cli import manage_signing_keys
+
+    raise typer.Exit(manage_signing_keys.show_all(as_json=as_json))
+
+
+@signing_key_app.command("rotate")
+def rotate_signing_key(*, as_json: JsonOption = False) -> None:
+    """Sign with a new key from now on; receipts of the old one remain valid."""
+    from warmfront.cli import manage_signing_keys
+
+    raise typer.Exit(manage_signing_keys.rotate(as_json=as_json))

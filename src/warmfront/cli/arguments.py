@@ -10,6 +10,7 @@ from warmfront.verdicts import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from warmfront.problems.spec import Problem
 
@@ -34,3 +35,15 @@ def parse_dtype(name: str | None, problem: Problem) -> Dtype:
             f"{problem.slug} has no dtype {name!r}.", hint=f"Use --dtype {' or '.join(names)}."
         )
     return Dtype(name)
+
+
+def check_receipt_file(path: Path, endpoint: Endpoint) -> None:
+    """Reject --receipt before anything runs, if there will be no receipt or no place to save it."""
+    if endpoint is not Endpoint.SUBMIT:
+        raise UsageError(
+            f"--receipt requires --endpoint submit; it is {endpoint.value!r}, which gives no receipt.",
+            hint="Omit --receipt, or use --endpoint submit.",
+        )
+    if path.is_dir() or not path.parent.is_dir():
+        problem = "a directory" if path.is_dir() else "in a directory that does not exist"
+        raise UsageError(f"--receipt is {str(path)!r}, which is {problem}.", hint="Give a file name.")

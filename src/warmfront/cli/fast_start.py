@@ -41,6 +41,7 @@ COMMANDS = {
             "--toolchain": "toolchain",
             "--sandbox": "sandbox",
             "--seed": "seed",
+            "--receipt": "receipt",
         },
         flags={"--json": "as_json", "--trust": "trust"},
         defaults={
@@ -51,6 +52,7 @@ COMMANDS = {
             "seed": None,
             "as_json": False,
             "trust": False,
+            "receipt": None,
         },
         required=frozenset({"file", "problem"}),
     ),
@@ -96,6 +98,8 @@ def parse(arguments: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
         if not parameters["seed"].isdecimal():
             return None
         parameters["seed"] = int(parameters["seed"])
+    if "receipt" in parameters:
+        parameters["receipt"] = Path(parameters["receipt"])
     return arguments[0], {**syntax.defaults, **parameters}
 
 

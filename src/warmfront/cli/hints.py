@@ -18,6 +18,8 @@ _HINTS: Mapping[type[errors.WarmfrontError], str] = {
     errors.UnknownProblem: "`warmfront problems list` lists the problems.",
     errors.SubmissionNotFound: "`warmfront ps -a` lists your submissions.",
     errors.VMNotFound: "`warmfront vms --all` lists the recent VMs.",
+    errors.UnknownSigningKey: "Pass the public keys of the service that signed it: --key FILE, saved from "
+    "its /api/amd/keys, or --server URL.",
     errors.NotAuthenticated: "Set WARMFRONT_API_KEY to your API key; an operator creates one with "
     "`warmfront keys create`.",
     errors.ServerUnreachable: "Start the service with `warmfront serve`, or set WARMFRONT_URL to its "

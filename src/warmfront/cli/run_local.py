@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from warmfront import problems, settings
 from warmfront.cli import interrupts
-from warmfront.cli.arguments import parse_dtype, parse_endpoint
+from warmfront.cli.arguments import check_receipt_file, parse_dtype, parse_endpoint
 from warmfront.cli.event_views import EventView, JsonView, show_error
 from warmfront.errors import InfrastructureError, IsolationRequired, UsageError, WarmfrontError
 from warmfront.judge_request import JudgeRequest, read_source
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from warmfront.cli.local_receipts import LocalReceipts
     from warmfront.events import Event
     from warmfront.hip.toolchain import Toolchain, TranslatedSource
     from warmfront.judge.compile_jobs import CompileJobs
@@ -50,6 +51,7 @@ class RunOptions:
     seed: int | None
     trust: bool
     bugs: bool = False  #: run the bug finder on every case
+    receipt: Path | None = None  #: the file to save the signed receipt to
 
 
 def run(options: RunOptions, *, as_json: bool) -> int:
@@ -68,12 +70,16 @@ def run(options: RunOptions, *, as_json: bool) -> int:
     with contextlib.closing(judge):
         from warmfront.events import Failed, Stamp
 
+        try:
+            receipts = _open_receipts(options, configured, request)
+        except WarmfrontError as error:
+            return show_error(error, as_json=as_json)
         view: EventView = JsonView() if as_json else _terminal_view(request)
         stamp = Stamp()
         try:
             interrupts.release()
-            events = judge.events(request, thorough=options.bugs)
-            return _show_events(map(stamp, events), request.endpoint, view)
+            events = map(receipts.sign, map(stamp, judge.events(request, thorough=options.bugs)))
+            exit_code = _show_events(events, request.endpoint, view)
         except KeyboardInterrupt:
             view.show(
                 stamp(Failed(verdict=Verdict.CANCELLED, code="CANCELLED", message="Stopped by Ctrl-C."))
@@ -81,6 +87,7 @@ def run(options: RunOptions, *, as_json: bool) -> int:
             return Verdict.CANCELLED.exit_code
         finally:
             view.close()
+        return receipts.save(exit_code)
 
 
 @dataclass(frozen=True)
@@ -149,6 +156,15 @@ class LocalJudge:
         self.sandbox.close()
 
 
+def _open_receipts(options: RunOptions, configured: Settings, request: JudgeRequest) -> LocalReceipts:
+    """Load the signing key, while the compiler runs."""
+    from warmfront.cli.local_receipts import LocalReceipts
+
+    if request.endpoint is not Endpoint.SUBMIT:
+        return LocalReceipts(None, options.receipt)
+    return LocalReceipts.open(configured.data_dir, options.receipt)
+
+
 def _translate(request: JudgeRequest, toolchain: Toolchain) -> TranslatedSource | None:
     from warmfront.hip.source.edits import RewriteError
 
@@ -171,6 +187,8 @@ def read_request(options: RunOptions) -> JudgeRequest:
     """Read the file and return the request, or raise a `UsageError` that names the invalid argument."""
     allowed = [endpoint for endpoint in Endpoint if endpoint is not Endpoint.XRAY]
     endpoint = parse_endpoint(options.endpoint, allowed)
+    if options.receipt:
+        check_receipt_file(options.receipt, endpoint)
     problem = problems.get(options.problem)
     return JudgeRequest(
         source=read_source(options.file),

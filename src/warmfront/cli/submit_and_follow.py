@@ -12,13 +12,14 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from warmfront.cli.arguments import parse_endpoint
+from warmfront.cli.arguments import check_receipt_file, parse_endpoint
 from warmfront.cli.event_views import JsonView, show_error
 from warmfront.cli.formatting import print_json
+from warmfront.cli.local_receipts import save_receipt
 from warmfront.cli.server_access import find_submission
 from warmfront.cli.terminal_view import TerminalView
 from warmfront.client import AsyncClient
-from warmfront.errors import WarmfrontError
+from warmfront.errors import UsageError, WarmfrontError
 from warmfront.judge_request import read_source
 from warmfront.verdicts import Endpoint, Verdict
 
@@ -43,6 +44,7 @@ class SubmitOptions:
     endpoint: str
     dtype: str | None
     gpu_type: str | None
+    receipt: Path | None = None  #: the file to save the signed receipt to
     submission_id: str | None = None  #: set when the server has accepted the submission
 
 
@@ -69,6 +71,12 @@ def logs(prefix: str, *, follow: bool, as_json: bool) -> int:
 
 async def _submit(options: SubmitOptions, *, detach: bool, as_json: bool) -> int:
     endpoint = parse_endpoint(options.endpoint)
+    if options.receipt:
+        check_receipt_file(options.receipt, endpoint)
+    if options.receipt and detach:
+        raise UsageError(
+            "--receipt needs the verdict; --detach does not wait for it.", hint="Use one of them."
+        )
     source = read_source(options.file)
     async with AsyncClient() as client:
         options.submission_id = await client.submit(
@@ -88,7 +96,11 @@ async def _submit(options: SubmitOptions, *, detach: bool, as_json: bool) -> int
         heading = f"{options.file.name} for {options.problem}: {options.submission_id}"
         view = _open_view(heading, endpoint, options.submission_id, as_json=as_json)
         last = await _show_events(client, options.submission_id, view)
-    return last.verdict.exit_code if last else Verdict.ERROR.exit_code
+    exit_code = last.verdict.exit_code if last else Verdict.ERROR.exit_code
+    if options.receipt is None:
+        return exit_code
+    signed = last.fields.get("signed_receipt", "") if last else ""
+    return save_receipt(options.receipt, signed.encode(), exit_code)
 
 
 async def _logs(prefix: str, *, follow: bool, as_json: bool) -> int:
