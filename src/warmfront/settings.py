@@ -73,6 +73,8 @@ class Settings:
     port: int = 3000
     #: WARMFRONT_DATA_DIR: the directory of the database, the secret and signing keys, and the local VMs.
     data_dir: Path = field(default_factory=lambda: default_data_dir())  # noqa: PLW0108 - defined below
+    #: WARMFRONT_MIN_FREE_DISK: free space of the data directory below which `/ready` responds with 503.
+    min_free_disk_bytes: int = 256 * MIB
     #: WARMFRONT_DATABASE_URL: PostgreSQL instead of SQLite in the data directory.
     database_url: str | None = None
     #: WARMFRONT_ALERT_WEBHOOK: the address that the budget alert is posted to.
@@ -323,6 +325,7 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "host": ("WARMFRONT_HOST", str, "an address of this machine"),
     "port": ("WARMFRONT_PORT", values.port, "a port from 0 to 65535"),
     "data_dir": ("WARMFRONT_DATA_DIR", values.directory, "a directory"),
+    "min_free_disk_bytes": ("WARMFRONT_MIN_FREE_DISK", values.size, _SIZE),
     "database_url": (
         "WARMFRONT_DATABASE_URL",
         values.url("postgresql", "sqlite"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
     from warmfront.clock import Clock
     from warmfront.hip.xray import XrayReport
@@ -78,6 +78,10 @@ class XrayFunction(Protocol):
         """Return the report of a source, also of one that does not compile."""
 
 
+async def _assume_storage() -> None:
+    """Accept any storage: for a service whose store is not on a disk."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ServiceContext:
     """Everything that the routes use."""
@@ -92,3 +96,5 @@ class ServiceContext:
     xray: XrayFunction  #: for `POST /api/amd/xray`
     billing_reconciler: BillingReconciler | None = None
     signing_keys: Keyring | None = None  #: None: ACCEPTED submissions have no receipt
+    #: Raises `InfrastructureError` if the data directory cannot be written, or is almost full.
+    check_storage: Callable[[], Awaitable[object]] = _assume_storage

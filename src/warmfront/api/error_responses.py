@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import secrets
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -63,6 +64,10 @@ BODY_TOO_LARGE_HINT = (
 _QUOTED_CHARS = 80
 
 
+#: A quoted path, a URL, or a path: what the detail of a failure must not reveal about the service's machine.
+_PLACE = re.compile(r"""(?P<quote>['"])~?/[^'"]*(?P=quote)|\b\w+://\S+|[\w.~+-]*/[^\s'",;:()]+""")
+
+
 class InvalidField(errors.BadRequest):
     """A request field has a value that is not allowed."""
 
@@ -83,6 +88,16 @@ def quote_value(value: object) -> str:
     """Quote a value for a message: escaped, and cut to a readable length."""
     text = repr(value)
     return text if len(text) <= _QUOTED_CHARS else f"{text[:_QUOTED_CHARS]}…"
+
+
+def without_places(text: str) -> str:
+    """Return the text of an infrastructure error without file paths and addresses; the log has them.
+
+    Example:
+        >>> without_places("The database /var/lib/warmfront/warmfront.db is unavailable: disk full")
+        'The database (path) is unavailable: disk full'
+    """
+    return _PLACE.sub(lambda match: "(address)" if "://" in match[0] else "(path)", text)
 
 
 def problem_response(
@@ -114,17 +129,19 @@ def error_response(error: errors.WarmfrontError) -> Response:
     """Return the response for a deliberate error."""
     status = next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
     headers: dict[str, str] = {}
+    detail = error.message
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     if status == 503:
         headers["Retry-After"] = str(RETRY_AFTER_S)
         logger.warning("responding with 503: %s: %s", error.code, error.message)
+        detail = without_places(detail)
     if isinstance(error, QuotaExceeded):
         headers["Retry-After"] = str(error.retry_after_s)
     return problem_response(
         status,
         error.code,
-        error.message,
+        detail,
         hint=api_hint(error),
         field=getattr(error, "field", None),
         headers=headers,

@@ -26,13 +26,15 @@ access_log = logging.getLogger("warmfront.access")
 MAX_BODY_BYTES = 512 * 1024
 
 _VERSION = (VERSION_HEADER.lower().encode(), str(SCHEMA_VERSION).encode())
+#: A browser must not run as a script what was sent as JSON or as an event stream.
+_NO_SNIFF = (b"x-content-type-options", b"nosniff")
 _SUPPORTED = frozenset(str(version) for version in SUPPORTED_VERSIONS)
 
 
 class AccessLogMiddleware:
     """The outermost middleware: logs every request and turns an unhandled exception into a 500 response.
 
-    It also adds the version header, so that every response has it.
+    It also adds the version header and `X-Content-Type-Options`, so that every response has both.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -59,7 +61,7 @@ class AccessLogMiddleware:
 
 
 class _ResponseRecorder:
-    """Adds the version header to a response and remembers its status."""
+    """Adds the headers of every response and remembers the status."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -68,7 +70,10 @@ class _ResponseRecorder:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message = {**message, "headers": [*message.get("headers", ()), _VERSION]}
+            headers = [*message.get("headers", ()), _VERSION]
+            if not any(name.lower() == _NO_SNIFF[0] for name, _ in headers):  # the page sets its own
+                headers.append(_NO_SNIFF)
+            message = {**message, "headers": headers}
         await self._send(message)
 
 

@@ -29,6 +29,7 @@ from warmfront.secret import open_secret
 from warmfront.service.alert_webhook import AlertWebhook
 from warmfront.service.billing_reconciliation import BillingReconciler
 from warmfront.service.http_server import HttpServer, call_on_stop_signals, open_socket
+from warmfront.service.storage_check import check_storage
 from warmfront.store.sql_database import open_store
 
 if TYPE_CHECKING:
@@ -113,6 +114,9 @@ async def _open_context(settings: Settings, store: Store, events: EventLog) -> A
             xray=xray_service.report,
             billing_reconciler=reconciler,
             signing_keys=signing_keys,
+            check_storage=partial(
+                asyncio.to_thread, check_storage, settings.data_dir, settings.min_free_disk_bytes
+            ),
         )
 
 

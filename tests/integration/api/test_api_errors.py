@@ -69,6 +69,48 @@ async def test_a_submission_that_cannot_be_stored_is_not_accepted(harness: ApiHa
     assert (await harness.client.submit()).status == 202
 
 
+@pytest.mark.parametrize(
+    ("message", "detail"),
+    [
+        (
+            "The database /var/lib/warmfront/warmfront.db is unavailable: disk I/O error",
+            "The database (path) is unavailable: disk (path) error",
+        ),
+        ("Cannot open '/srv/a folder/file': denied.", "Cannot open (path): denied."),
+        ("The database data/warmfront.db is locked.", "The database (path) is locked."),
+        ("No server responds at http://10.0.0.7:3001/x.", "No server responds at (address)"),
+    ],
+)
+def test_a_503_reveals_no_path(message: str, detail: str) -> None:
+    """The detail has neither paths nor addresses of the service's machine, and `ready` neither."""
+
+    @served(start=False)
+    async def ask(harness: ApiHarness) -> None:
+        async def gone(*_: object, **__: object) -> None:
+            raise StoreUnavailable(message)
+
+        harness.store.database.read = gone
+        answer = await harness.client.get("/api/amd/submissions")
+        assert (answer.status, answer.json()["detail"]) == (503, detail)
+        assert (await harness.client.get("/ready")).json()["reasons"] == [f"the store: {detail}"]
+
+    ask()
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/amd/gpus", "/health", "/metrics", "/api/amd/nothing", "/", "/openapi.json"]
+)
+def test_no_response_is_sniffed(path: str) -> None:
+    """Every response, errors and event streams included, says once that its type is not to be guessed."""
+
+    @served(start=False)
+    async def ask(harness: ApiHarness) -> None:
+        answer = await harness.client.get(path)
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+    ask()
+
+
 @served(start=False)
 async def test_an_xray_without_a_toolchain_is_503(harness: ApiHarness) -> None:
     """The request is not the cause, so the status is 503."""

@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support.api_harness import ApiHarness, served
 from warmfront.api import serialization
-from warmfront.errors import ProviderError, StoreUnavailable
+from warmfront.errors import InfrastructureError, ProviderError, StoreUnavailable
 from warmfront.store import ledger_queries, vm_queries
 from warmfront.store.records import LedgerEntry, Meter
 from warmfront.vm import VMInstance, VMState
@@ -224,6 +224,19 @@ async def test_readiness_lists_the_reasons(harness: ApiHarness) -> None:
         "the store: The database is unavailable.",
         "the provider: the cloud is unavailable",
     ]
+
+
+@served(start=False)
+async def test_a_full_disk_is_not_ready(harness: ApiHarness) -> None:
+    """Submissions could not be stored, so the response is 503 with the reason."""
+
+    async def full() -> None:
+        raise InfrastructureError("The disk of the data directory is almost full.")
+
+    object.__setattr__(harness.service, "check_storage", full)
+    answer = await harness.client.get("/ready")
+    assert answer.status == 503
+    assert answer.json()["reasons"] == ["the storage: The disk of the data directory is almost full."]
 
 
 @served(start=False)

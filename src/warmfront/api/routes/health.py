@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse, Response
 
 import warmfront
 from warmfront.api.deps import ServiceDep
+from warmfront.api.error_responses import without_places
 from warmfront.errors import WarmfrontError
 from warmfront.wire.health import HealthResponse, ReadinessResponse
 
@@ -34,10 +35,11 @@ async def health() -> HealthResponse:
     responses={503: {"model": ReadinessResponse, "description": "The service cannot run submissions."}},
 )
 async def ready(service: ServiceDep) -> Response:
-    """Check whether the store and the provider respond."""
+    """Check whether the store and the provider respond, and whether the data directory can be written."""
     failures = await asyncio.gather(
         _failure("the store", service.store.ping()),
         _failure("the provider", service.provider.leases()),
+        _failure("the storage", service.check_storage()),
     )
     reasons = [failure for failure in failures if failure]
     readiness = ReadinessResponse(
@@ -51,7 +53,7 @@ async def _failure(name: str, check: Awaitable[object]) -> str:
     try:
         await asyncio.wait_for(check, _TIMEOUT_S)
     except WarmfrontError as error:
-        return f"{name}: {error.message}"
+        return f"{name}: {without_places(error.message)}"
     except TimeoutError:
         return f"{name}: no response within {_TIMEOUT_S:.0f} s"
     return ""
