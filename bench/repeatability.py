@@ -1,6 +1,6 @@
 """Submit one honest file again and again while the load of the machine changes, and compare the times.
 
-The times before this release were medians of HIP events, read in the process of the submission. The guest still
+Before this method, times were medians of HIP events, read in the process of the submission. The guest still
 reports them, so both figures come from the same runs.
 """
 

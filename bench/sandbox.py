@@ -36,7 +36,8 @@ LIMITS = SandboxLimits(
     open_files=64,
     output_bytes=1 << 16,
     tmp_bytes=1 << 20,
-    wall_s=60,
+    cpu_s=60,
+    wall_s=600,
 )
 
 #: With an argument it waits for one byte on `commands`, as a program in a prepared box does.

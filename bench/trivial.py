@@ -132,7 +132,13 @@ async def _no_report(source: str, *, arch: str, problem: Problem | None, dtype: 
 
 async def serve(directory: Path, *, slots: int, listeners: TrivialListeners) -> None:
     """Serve until the process is killed."""
-    settings = Settings(data_dir=directory, rate_limit_per_min=10**9, daily_submissions=10**9, max_vms=1)
+    settings = Settings(
+        data_dir=directory,
+        rate_limit_per_min=10**9,
+        daily_submissions=10**9,
+        streams_per_user=10**9,
+        max_vms=1,
+    )
     clock, provider = SystemClock(), TrivialProvider(slots)
     bus = EventBus()
     store = await open_store(settings, bus=bus)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from warmfront import gpus, values
 from warmfront.errors import BadSetting
-from warmfront.sandbox.base import SandboxLimits
+from warmfront.sandbox.base import WALL_S_PER_CPU_S, SandboxLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,13 +42,13 @@ class Settings:
     file_bytes: int = 4 * GIB
     #: WARMFRONT_OUTPUT_LIMIT: maximum output of submitted code.
     output_bytes: int = MIB
-    #: WARMFRONT_COMPILE_TIMEOUT: seconds for the compiler.
+    #: WARMFRONT_COMPILE_TIMEOUT: CPU seconds for the compiler.
     compile_timeout_s: float = 60.0
     #: WARMFRONT_COMPILE_MEMORY_LIMIT: memory of the compiler.
     compile_memory_bytes: int = 2 * GIB
-    #: WARMFRONT_CASE_TIMEOUT: seconds for one call of `solution`.
+    #: WARMFRONT_CASE_TIMEOUT: CPU seconds for one call of `solution`.
     case_timeout_s: float = 10.0
-    #: WARMFRONT_RUN_TIMEOUT: seconds for all calls of one submission.
+    #: WARMFRONT_RUN_TIMEOUT: CPU seconds for all calls of one submission.
     run_timeout_s: float = 300.0
     #: WARMFRONT_BENCH_BUDGET: seconds for the samples of one timed case.
     bench_budget_s: float = 0.6
@@ -123,6 +123,8 @@ class Settings:
     rate_limit_per_min: int = 600
     #: WARMFRONT_DAILY_SUBMISSIONS: submissions per day and user.
     daily_submissions: int = 10_000
+    #: WARMFRONT_STREAMS_PER_USER: open event streams per user.
+    streams_per_user: int = 256
     #: WARMFRONT_DAILY_BUDGET: dollars per day and user; empty: no limit but the credits.
     daily_budget_usd: Decimal | None = None
     #: WARMFRONT_TEAM_DAILY_BUDGET: dollars per day and team; empty: no limit but the credits.
@@ -163,11 +165,11 @@ class Settings:
 
     def compile_limits(self) -> SandboxLimits:
         """Return the limits of a sandbox that compiles."""
-        return self._limits(memory_bytes=self.compile_memory_bytes, wall_s=self.compile_timeout_s)
+        return self._limits(memory_bytes=self.compile_memory_bytes, cpu_s=self.compile_timeout_s)
 
     def run_limits(self) -> SandboxLimits:
         """Return the limits of a sandbox that runs submitted code."""
-        return self._limits(memory_bytes=self.memory_bytes, wall_s=self.run_timeout_s)
+        return self._limits(memory_bytes=self.memory_bytes, cpu_s=self.run_timeout_s)
 
     @property
     def gpu_types(self) -> tuple[str, ...]:
@@ -195,7 +197,7 @@ class Settings:
         judge_values = {_VARIABLES[name][0]: getattr(self, name) for name in _JUDGE_FIELDS}
         return {variable: str(value) for variable, value in judge_values.items() if value is not None}
 
-    def _limits(self, *, memory_bytes: int, wall_s: float) -> SandboxLimits:
+    def _limits(self, *, memory_bytes: int, cpu_s: float) -> SandboxLimits:
         return SandboxLimits(
             # A sandbox that may use all of the machine's memory protects nothing.
             memory_bytes=min(memory_bytes, physical_memory_bytes() * 3 // 4),
@@ -205,7 +207,8 @@ class Settings:
             open_files=256,
             output_bytes=self.output_bytes,
             tmp_bytes=min(512 * MIB, memory_bytes // 2),
-            wall_s=wall_s,
+            cpu_s=cpu_s,
+            wall_s=cpu_s * WALL_S_PER_CPU_S,
         )
 
 
@@ -370,6 +373,7 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "watchdog_s": ("WARMFRONT_DEAD_MAN", values.positive, _SECONDS),
     "rate_limit_per_min": ("WARMFRONT_RATE_LIMIT", values.count, "a whole number from 1"),
     "daily_submissions": ("WARMFRONT_DAILY_SUBMISSIONS", values.count, "a whole number from 1"),
+    "streams_per_user": ("WARMFRONT_STREAMS_PER_USER", values.count, "a whole number from 1"),
     "daily_budget_usd": ("WARMFRONT_DAILY_BUDGET", values.dollars, _DOLLARS),
     "team_daily_budget_usd": ("WARMFRONT_TEAM_DAILY_BUDGET", values.dollars, _DOLLARS),
     "total_daily_budget_usd": ("WARMFRONT_TOTAL_DAILY_BUDGET", values.dollars, _DOLLARS),

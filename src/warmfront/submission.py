@@ -16,13 +16,10 @@ both with random sequences and compare them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from warmfront.state_machine import IllegalTransitionError, Transition
-
-if TYPE_CHECKING:
-    from decimal import Decimal
 
 
 class SubmissionState(StrEnum):
@@ -78,6 +75,9 @@ class Submission:
     cancel_requested: bool = False
     simulated: bool = False
     cost_usd: Decimal | None = None
+    team: str | None = None  #: the team whose daily cap applies to it
+    expected_usd: Decimal = Decimal(0)  #: what it will cost beyond what the ledger has, until it is DONE
+    pays_boot: bool = False  #: its quote included the boot of a VM, which it is charged for
     avg_runtime_ms: float | None = None
     avg_gflops: float | None = None
     last_event_id: int = 0
@@ -91,10 +91,15 @@ class Submission:
         """Move it from the X-ray queue to the queue for a VM. Adds one event."""
         return self._next(ADMIT)
 
-    def begin_attempt(self, attempt_id: str, vm_id: str) -> Submission:
-        """Assign it to an attempt on a VM. Adds one event."""
+    def begin_attempt(self, attempt_id: str, vm_id: str, *, expected_usd: Decimal = Decimal(0)) -> Submission:
+        """Assign it to an attempt on a VM, for whose work it is expected to be charged. Adds one event."""
         return replace(
-            self._next(BEGIN_ATTEMPT), attempt_id=attempt_id, vm_id=vm_id, attempts=self.attempts + 1
+            self._next(BEGIN_ATTEMPT),
+            attempt_id=attempt_id,
+            vm_id=vm_id,
+            attempts=self.attempts + 1,
+            expected_usd=expected_usd,
+            pays_boot=False,
         )
 
     def report(self, attempt_id: str) -> Submission:

@@ -1,7 +1,8 @@
 """Limits per user: quotas (fixed-window rate limits), and daily caps on spending on top of the credits.
 
-The store checks both in the transaction that creates a submission. What already runs continues: the escrow
-protects the credits.
+The store checks both in the transaction that creates a submission, and the caps again in the one that begins
+an attempt. A cap covers what is spent, what unfinished submissions are expected to cost, and the submission
+in question. What already runs continues: the escrow protects the credits.
 """
 
 from __future__ import annotations
@@ -85,11 +86,14 @@ def xray_quotas(settings: Settings) -> list[Quota]:
 
 @dataclass(frozen=True, kw_only=True)
 class DailySpending:
-    """Dollars spent since midnight UTC."""
+    """Dollars spent since midnight UTC, and what unfinished submissions are expected to cost."""
 
     user_usd: Decimal = Decimal(0)
     team_usd: Decimal = Decimal(0)  #: by all members of the user's team; 0 without a team
     total_usd: Decimal = Decimal(0)  #: by the whole service, idle VMs included
+    user_expected_usd: Decimal = Decimal(0)
+    team_expected_usd: Decimal = Decimal(0)
+    total_expected_usd: Decimal = Decimal(0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,12 +103,29 @@ class Cap:
     subject: str  #: the owner of the cap, such as `Team kernels`
     limit_usd: Decimal
     spent_usd: Decimal
+    expected_usd: Decimal  #: what unfinished submissions are expected to cost
     variable: str  #: the setting that an operator can raise
 
     @property
     def left_usd(self) -> Decimal:
-        """Dollars that may still be spent today."""
-        return max(Decimal(0), self.limit_usd - self.spent_usd)
+        """Dollars that another submission may still cost today."""
+        return max(Decimal(0), self.limit_usd - self.spent_usd - self.expected_usd)
+
+    def exceeded(self, cost_usd: Decimal, now: float) -> BudgetExceeded:
+        """Return the error for a submission of this cost."""
+        wait_min = int((DAY_S - now % DAY_S) // 60) + 1
+        digits = 2 if self.limit_usd == round(self.limit_usd, 2) else 4
+        parts = [f"{self.subject} has spent ${self.spent_usd:.4f} of ${self.limit_usd:.{digits}f} per day"]
+        if self.spent_usd < self.limit_usd:
+            parts += [
+                f"unfinished submissions are expected to cost ${self.expected_usd:.4f}",
+                f"and this one ${cost_usd:.4f}",
+            ]
+        return BudgetExceeded(
+            f"Daily cap reached: {', '.join(parts)}. "
+            f"The cap resets at midnight UTC, in {wait_min // 60} h {wait_min % 60} min.",
+            hint=f"An operator can raise {self.variable}.",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,29 +154,36 @@ class DailyCaps:
     def used(self, spending: DailySpending) -> list[Cap]:
         """Return every cap with what is used of it today."""
         entries = [
-            (self.user, self.user_limit_usd, spending.user_usd, "WARMFRONT_DAILY_BUDGET"),
-            (f"Team {self.team}", self.team_limit_usd, spending.team_usd, "WARMFRONT_TEAM_DAILY_BUDGET"),
-            ("The service", self.total_limit_usd, spending.total_usd, "WARMFRONT_TOTAL_DAILY_BUDGET"),
+            (self.user, self.user_limit_usd, spending.user_usd, spending.user_expected_usd, ""),
+            (
+                f"Team {self.team}",
+                self.team_limit_usd,
+                spending.team_usd,
+                spending.team_expected_usd,
+                "TEAM_",
+            ),
+            ("The service", self.total_limit_usd, spending.total_usd, spending.total_expected_usd, "TOTAL_"),
         ]
         return [
-            Cap(subject=subject, limit_usd=limit_usd, spent_usd=spent_usd, variable=variable)
-            for subject, limit_usd, spent_usd, variable in entries
+            Cap(
+                subject=subject,
+                limit_usd=limit_usd,
+                spent_usd=spent_usd,
+                expected_usd=expected_usd,
+                variable=f"WARMFRONT_{prefix}DAILY_BUDGET",
+            )
+            for subject, limit_usd, spent_usd, expected_usd, prefix in entries
             if limit_usd is not None
         ]
 
-    def exceeded(self, spending: DailySpending, now: float) -> BudgetExceeded | None:
-        """Return the error for the first cap that is used up; None if all have something left."""
-        cap = next((cap for cap in self.used(spending) if not cap.left_usd), None)
-        if cap is None:
-            return None
-        wait_min = int((DAY_S - now % DAY_S) // 60) + 1
-        return BudgetExceeded(
-            f"Daily cap reached: {cap.subject} has spent ${cap.spent_usd:.4f} of ${cap.limit_usd:.2f} "
-            f"per day. The cap resets at midnight UTC, in {wait_min // 60} h {wait_min % 60} min.",
-            hint=f"An operator can raise {cap.variable}.",
-        )
+    def exceeded(self, spending: DailySpending, cost_usd: Decimal, now: float) -> BudgetExceeded | None:
+        """Return the error for the first cap that a submission of this cost does not fit; None if it fits."""
+        for cap in self.used(spending):
+            if not cap.left_usd or cost_usd > cap.left_usd:
+                return cap.exceeded(cost_usd, now)
+        return None
 
-    def check(self, spending: DailySpending, now: float) -> None:
-        """Raise `BudgetExceeded` if a cap is used up."""
-        if error := self.exceeded(spending, now):
+    def check(self, spending: DailySpending, cost_usd: Decimal, now: float) -> None:
+        """Raise `BudgetExceeded` if a submission of this cost does not fit a cap."""
+        if error := self.exceeded(spending, cost_usd, now):
             raise error

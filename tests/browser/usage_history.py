@@ -132,7 +132,15 @@ def _task(
     attempt = AttemptRecord(id=f"att_{new.id}", submission_id=new.id, vm_id=vm.id, number=1, started_at=at)
     attempt_queries.begin(c, attempt, {"status": "VM_READY"}, cold=number == 0)
     for until, worked in ((at, False), (at + seconds, True)):
-        vm, entries = meter_until(vm, _BILLING, until, worked=worked, submission_id=new.id, owner=new.owner)
+        vm, entries = meter_until(
+            vm,
+            _BILLING,
+            until,
+            worked=worked,
+            submission_id=new.id,
+            owner=new.owner,
+            pays_boot=number == 0,
+        )
         ledger_queries.add(c, entries)
     verdict = {
         "status": "CHECKED",

@@ -31,7 +31,8 @@ LIMITS = SandboxLimits(
     open_files=64,
     output_bytes=64 * 1024,
     tmp_bytes=2 * MIB,
-    wall_s=60,
+    cpu_s=60,
+    wall_s=600,
 )
 
 #: `unprivileged`: `nobody` runs bubblewrap; `privileged`: root does; `rlimits`: without a cgroup.

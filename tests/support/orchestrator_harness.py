@@ -22,19 +22,20 @@ if TYPE_CHECKING:
 
     from warmfront.store.records import AttemptRecord, StoredEvent
     from warmfront.submission import Submission
+    from warmfront.usage_limits import DailyCaps
     from warmfront.vm import VMInstance
 
 
 class OrchestratorHarness:
     """An orchestrator on fake VMs. Its parts are reachable, so that a test can call one directly."""
 
-    def __init__(self, *, database: MemoryDatabase | None = None, **settings: Any) -> None:
+    def __init__(self, *, database: MemoryDatabase | None = None, slots: int = 1, **settings: Any) -> None:
         self.clock = VirtualClock(asyncio.get_running_loop())
         self.database = database or MemoryDatabase()
         self.bus = EventBus()
         self.store = Store(self.database, self.bus)
         self.log = EventLog(self.store, self.bus)
-        self.provider = FakeProvider(clock=self.clock)
+        self.provider = FakeProvider(clock=self.clock, slots=slots)
         self.listeners = FakeListeners(self.provider, clock=self.clock)
         self.settings = Settings(**settings)
         self._ids = itertools.count(1)
@@ -53,7 +54,9 @@ class OrchestratorHarness:
             new_id=lambda prefix: f"{prefix}{next(self._ids)}",
         )
 
-    async def submit(self, *, gpu: str = "MI300X", owner: str = "ada", work_s: float = 5.0) -> Submission:
+    async def submit(
+        self, *, gpu: str = "MI300X", owner: str = "ada", work_s: float = 5.0, caps: DailyCaps | None = None
+    ) -> Submission:
         """Submit a kernel that runs for `work_s`."""
         number = next(self._ids)
         return await self.orchestrator.submit(
@@ -68,7 +71,8 @@ class OrchestratorHarness:
                 file_name="solution.hip",
                 code=f"// key{number} GOOD {work_s:.3f}\n",
                 created_at=self.clock.now(),
-            )
+            ),
+            caps=caps,
         )
 
     async def follow(self, submission: Submission) -> list[StoredEvent]:

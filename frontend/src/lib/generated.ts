@@ -199,6 +199,8 @@ export interface CostsResponse {
   /** The escrow: what the live VMs can still cost at most. */
   reserved_usd: number;
   remaining_usd: number;
+  /** Charged to the VM pool, not to a submission: idle time and prewarming. */
+  pool_usd: number;
   by_vm: VmCost[];
   by_meter: MeterCost[];
   by_day: DailyCost[];
@@ -949,9 +951,9 @@ export interface TaskSummary {
   warm_reuses: number;
   /** Total cost divided by the completed tasks. */
   cost_usd: number | null;
-  /** Average over cold starts. */
+  /** Average charge of cold starts: their work, and a boot where it was quoted. */
   cold_cost_usd: number | null;
-  /** Average over warm reuses. */
+  /** Average charge of warm reuses: their work; idle time is charged to the VM pool. */
   warm_cost_usd: number | null;
 }
 
@@ -1002,13 +1004,15 @@ export interface Timing {
 export interface TodaysBudget {
   user: string;
   spent_usd: number;
+  /** The expected cost of the caller's unfinished submissions; it counts against the cap. */
+  expected_usd: number;
   /** Null if the user has no daily cap. */
   limit_usd: number | null;
 }
 
 /** The cost of one user. */
 export interface UserCost {
-  /** Null: idle time that no submission followed. */
+  /** Null: the VM pool, which is charged for idle time and prewarming. */
   user: string | null;
   cost_usd: number;
 }

@@ -10,6 +10,7 @@ from fastapi.responses import Response
 import warmfront
 from warmfront.api import auth, error_responses, openapi, prometheus, serialization, web_page
 from warmfront.api.middleware import AccessLogMiddleware, BodyLimitMiddleware, VersionMiddleware
+from warmfront.api.open_streams import OpenStreams
 from warmfront.api.routes import (
     catalogue,
     costs,
@@ -44,6 +45,7 @@ def create_app(service: ServiceContext) -> FastAPI:
     )
     app.state.service = service
     app.state.problems = ProblemCatalogue(all_problems())
+    app.state.streams = OpenStreams(service)
     app.state.simulations = forecasts.Simulations()
     for module in (submissions, receipts, quotes, catalogue, vms, costs, operations, forecasts, health):
         app.include_router(module.router, prefix=serialization.ROOT)

@@ -1,8 +1,9 @@
 """Authentication: finds the user behind a request, or rejects the request with 401 or 403.
 
-An API key belongs to a user. While the store holds no key and the service is bound to loopback, there is one
-user, `local`, with an operator's rights. Another site's page could then use a browser on the same machine to
-act as that user, so requests without a key are also protected against CSRF and DNS rebinding.
+An API key belongs to a user. If no key was ever created and the service is bound to loopback, there is one
+user, `local`, with an operator's rights; revoking the last key does not bring that user back. Another site's
+page could use a browser on the same machine to act as that user, so requests without a key are also
+protected against CSRF and DNS rebinding.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class Caller:
     user: str
     role: Role
     team: str | None = None
+    key_id: str | None = None  #: None for the local user, who has no key
 
     @property
     def is_operator(self) -> bool:
@@ -79,8 +81,8 @@ class AuthMiddleware:
             key = await store.find_key(secret)
             if key is None:
                 raise NotAuthenticated("This API key is unknown or revoked.")
-            return Caller(user=key.user, role=key.role, team=key.team)
-        if await store.has_active_key() or not is_loopback(self._service.settings.host):
+            return Caller(user=key.user, role=key.role, team=key.team, key_id=key.id)
+        if await store.has_any_key() or not is_loopback(self._service.settings.host):
             raise NotAuthenticated
         _reject_dns_rebinding(headers)
         _reject_csrf(scope["method"], headers)

@@ -8,6 +8,7 @@ from fastapi import Depends, Request
 
 from warmfront.api.auth import Caller
 from warmfront.api.context import ServiceContext
+from warmfront.api.open_streams import OpenStreams
 from warmfront.api.validation import ProblemCatalogue
 
 
@@ -26,6 +27,10 @@ async def _caller(request: Request) -> Caller:
     return caller
 
 
+async def _streams(request: Request) -> OpenStreams:
+    return cast("OpenStreams", request.app.state.streams)
+
+
 #: The components of the service.
 ServiceDep = Annotated[ServiceContext, Depends(_service)]
 
@@ -34,3 +39,6 @@ ProblemsDep = Annotated[ProblemCatalogue, Depends(_problems)]
 
 #: The authenticated user.
 CallerDep = Annotated[Caller, Depends(_caller)]
+
+#: The open event streams.
+StreamsDep = Annotated[OpenStreams, Depends(_streams)]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
+    from warmfront.api.open_streams import OpenStream
     from warmfront.store.records import StoredEvent
 
 logger = logging.getLogger(__name__)
@@ -33,6 +34,11 @@ KEEP_ALIVE_S = 15.0
 #: A comment has no id, so it does not change the client's Last-Event-ID.
 _KEEP_ALIVE = b": keep-alive\n\n"
 
+#: The last line of a stream whose key was revoked. Its client reconnects, and gets 401 with the reason.
+_REVOKED = b": closed: the API key is revoked\n\n"
+#: How long the client of a revoked key may take to accept that line.
+_REVOKED_S = 5.0
+
 _HEADERS = {
     "Cache-Control": "no-store, no-transform",
     "X-Accel-Buffering": "no",  # nginx would otherwise hold events back until its buffer is full
@@ -40,7 +46,7 @@ _HEADERS = {
 
 
 class EventStream(Response):
-    """A response that sends events until the last one, or until the client disconnects."""
+    """A response that sends events until the last one, or the client disconnects, or its key is revoked."""
 
     media_type = MEDIA_TYPE
 
@@ -48,18 +54,26 @@ class EventStream(Response):
         self,
         events: AsyncIterator[StoredEvent],
         *,
+        place: OpenStream,
         headers: Mapping[str, str] | None = None,
         keep_alive_s: float = KEEP_ALIVE_S,
     ) -> None:
         self.status_code = 200
         self.background = None
         self._events = events
+        self._place = place
         self._keep_alive_s = keep_alive_s
         self.init_headers({**_HEADERS, **(headers or {})})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the stream."""
         del scope  # part of the ASGI signature
+        try:
+            await self._serve(receive, send)
+        finally:
+            self._place.close()
+
+    async def _serve(self, receive: Receive, send: Send) -> None:
         channel = _Channel(send)
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         # The events have their own task, so that waiting for a disconnect never interrupts a half-sent event.
@@ -68,10 +82,16 @@ class EventStream(Response):
             watch = {
                 group.create_task(_disconnected(receive)),
                 group.create_task(_keep_alive(channel, self._keep_alive_s)),
+                revoked := group.create_task(_wait(self._place.revoked)),
             }
             await asyncio.wait({events, *watch}, return_when=asyncio.FIRST_COMPLETED)
+            is_revoked = revoked.done() and not events.done()
             for task in (events, *watch):
                 task.cancel()
+        if is_revoked:
+            async with asyncio.timeout(_REVOKED_S):
+                await channel.send(_REVOKED)
+                await channel.end()
 
     async def _send_events(self, channel: _Channel) -> None:
         try:
@@ -121,6 +141,10 @@ def encode(event: StoredEvent) -> bytes:
     """Encode an event as a server-sent event."""
     data = json.dumps(event_object(event), separators=(",", ":"))
     return f"id: {event.id}\nevent: {event.status}\ndata: {data}\n\n".encode()
+
+
+async def _wait(event: asyncio.Event) -> None:
+    await event.wait()
 
 
 async def _disconnected(receive: Receive) -> None:

@@ -73,6 +73,12 @@ def revoke(prefix: str, *, as_json: bool) -> int:
             print_json({"id": key.id, "revoked": True})
         else:
             print(f"{key.id}  revoked")
+        if not await store.has_active_key():
+            print(
+                "No active key is left: the service rejects every request until a key is created.\n"
+                "  → warmfront keys create --user NAME --role operator",
+                file=sys.stderr,
+            )
         return 0
 
     return _with_store(work, as_json=as_json)

@@ -155,6 +155,7 @@ def cost_lines(costs: Costs) -> Iterator[str]:
     share = costs.total_usd / costs.credits_usd if costs.credits_usd else Decimal(0)
     yield f"{bar(share, fill='░')}  {share:.1%} of the credits, in {dollars}"
     yield f"spent ${costs.total_usd:,.4f}, remaining ${costs.remaining_usd:,.2f} of ${costs.credits_usd:,.2f}"
+    yield f"of that charged to the VM pool (idle time, prewarming): ${costs.pool_usd:,.4f}"
     yield f"reserved for live VMs, worst case: ${costs.reserved_usd:,.4f}"
     yield from _bars("per day, UTC", {row.day: row.cost_usd for row in costs.by_day})
     yield from _bars("per VM activity", {row.meter: row.cost_usd for row in costs.by_meter})

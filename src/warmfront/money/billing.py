@@ -74,9 +74,12 @@ def meter_until(
     worked: bool,
     submission_id: str | None,
     owner: str | None,
+    pays_boot: bool = False,
 ) -> tuple[VMInstance, list[LedgerEntry]]:
     """Return the VM metered up to `until`, and the ledger entries since it was last metered.
 
+    Work is charged to the submission; idle time never is: it belongs to the pool, which keeps the VM warm.
+    Provisioning is charged to the submission only if it `pays_boot`, because its quote included it.
     If the provider reports an end before what is metered already, the entry is a correction.
     """
     if vm.started_at is None:
@@ -91,6 +94,7 @@ def meter_until(
     for start, end in itertools.pairwise(cuts):
         booted = vm.ready_at is not None and end > vm.ready_at
         meter = Meter.PROVISIONING if not booted else Meter.WORK if worked else Meter.IDLE
+        charged = meter is Meter.WORK or (meter is Meter.PROVISIONING and pays_boot)
         entries.append(
             LedgerEntry(
                 vm_id=vm.id,
@@ -100,8 +104,8 @@ def meter_until(
                 amount_usd=_between_usd(
                     vm, billing, start, end, first=vm.metered_until is None and start == begin
                 ),
-                submission_id=submission_id,
-                owner=owner,
+                submission_id=submission_id if charged else None,
+                owner=owner if charged else None,
             )
         )
     return vm.meter(until), entries

@@ -9,15 +9,17 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from warmfront.errors import UnknownAttempt, UsageError, VMUnreachable
+from warmfront.errors import BudgetExceeded, UnknownAttempt, UsageError, VMUnreachable
 from warmfront.events import VMReady, VMReadyMetrics, VMStart, VMUsage
 from warmfront.listener.protocol import ExecuteRequest
 from warmfront.money.billing import meter_until
 from warmfront.orchestrator.control_plane_verdicts import cancelled, rejected
-from warmfront.store.records import AttemptRecord, LedgerEntry
+from warmfront.store.records import AttemptRecord
+from warmfront.usage_limits import DailyCaps
 from warmfront.verdicts import Endpoint, Verdict, is_terminal
 from warmfront.vm import VMInstance, VMState
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from warmfront.orchestrator.vm_pool import PooledVM, VMPool
     from warmfront.settings import Settings
     from warmfront.store.attempt_queries import FinishEvent
+    from warmfront.store.records import LedgerEntry
     from warmfront.store.store import Store
 
 log = logging.getLogger(__name__)
@@ -155,27 +158,46 @@ class AttemptRunner:
         async with pooled.writing:
             if assignment.has_ended or pooled.releasing:
                 return False  # the end of the VM was first, and queues the submission again
-            vm, entries = pooled.vm, list[LedgerEntry]()
-            cold = vm.state is VMState.WARM
-            if vm.state is not VMState.BUSY:
-                vm, entries = self._meter(vm, active, attempt.started_at, worked=False)
+            cold = pooled.vm.state is VMState.WARM
+            vm, entries = self._before_work(assignment)
             # Again: a transition of another attempt may have stored the VM with its earlier reservation.
             vm = vm.begin_task().reserve(self._budget.escrow.reserved_usd(vm.id))
             ready = self._ready_event(vm, attempt, cold=cold)
-            event = await self._store.begin_attempt(
-                attempt, ready.fields(), vm=vm, entries=entries, cold=cold
-            )
+            caps = DailyCaps.for_user(self._settings, active.owner, active.submission.team)
+            # Only caps depend on what is expected.
+            expected_usd = self._expected_usd(vm) if caps else Decimal(0)
+            event, refusal = None, None
+            try:
+                event = await self._store.begin_attempt(
+                    attempt,
+                    ready.fields(),
+                    vm=vm,
+                    entries=entries,
+                    cold=cold,
+                    expected_usd=expected_usd,
+                    caps=caps,
+                )
+            except BudgetExceeded as error:  # earlier submissions cost more than they were expected to
+                refusal = error
             if event is not None:
                 pooled.vm = vm
-        if event is None:  # it was cancelled in this very moment, and has its verdict
-            pooled.running.pop(attempt.id, None)
-            self._pool.offer(pooled)
-            self._submissions.finish_attempt(active, None)
+        if event is None:
+            await self._withdraw(assignment, refusal)
             return False
-        active.submission = replace(active.submission, attempts=attempt.number)
+        active.submission = replace(active.submission, attempts=attempt.number, pays_boot=False)
         if attempt.number == 1:
             self._pool.policy(active.gpu).arrived(active.submission.created_at, active.owner)
         return True
+
+    async def _withdraw(self, assignment: _Assignment, refusal: BudgetExceeded | None) -> None:
+        """Take back an assignment that is refused, or whose submission was just cancelled."""
+        active, pooled = assignment.active, assignment.pooled
+        pooled.running.pop(assignment.attempt.id, None)
+        self._pool.offer(pooled)
+        if refusal is not None:
+            verdict = rejected(Verdict.BUDGET_EXCEEDED, refusal)
+            await self._store.complete(active.id, verdict.fields(), self._clock.now())
+        self._submissions.finish_attempt(active, None if refusal is None else Verdict.BUDGET_EXCEEDED)
 
     def _ready_event(self, vm: VMInstance, attempt: AttemptRecord, *, cold: bool) -> VMReady:
         return VMReady(
@@ -323,6 +345,24 @@ class AttemptRunner:
         self._pool.offer(pooled)
         self._submissions.requeue(assignment.active)
 
+    def _before_work(self, assignment: _Assignment) -> tuple[VMInstance, list[LedgerEntry]]:
+        """Return the VM metered up to the beginning of an attempt, and the ledger entries of the time before.
+
+        It was idle or booted then; or it worked, which another attempt on it is charged for.
+        """
+        pooled, attempt = assignment.pooled, assignment.attempt
+        others = (active for attempt_id, active in pooled.running.items() if attempt_id != attempt.id)
+        worked_for = next(others, None) if pooled.vm.state is VMState.BUSY else None
+        if pooled.vm.state is VMState.BUSY and worked_for is None:
+            return pooled.vm, []  # the other attempt has just ended, and is metered next
+        charged = worked_for or assignment.active
+        until = max(attempt.started_at, pooled.vm.metered_until or 0.0)
+        return self._meter(pooled.vm, charged, until, worked=worked_for is not None)
+
+    def _expected_usd(self, vm: VMInstance) -> Decimal:
+        """Return what an attempt that begins now on a VM is expected to cost."""
+        return self._budget.work_usd(vm, self._pool.estimates(vm.gpu).task.seconds)
+
     def _after_work(self, assignment: _Assignment, now: float) -> tuple[VMInstance, list[LedgerEntry]]:
         """Return the VM without this attempt, and the ledger entries of the work."""
         pooled = assignment.pooled
@@ -342,4 +382,5 @@ class AttemptRunner:
             worked=worked,
             submission_id=active.id,
             owner=active.owner,
+            pays_boot=active.submission.pays_boot,
         )

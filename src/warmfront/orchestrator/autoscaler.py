@@ -88,6 +88,10 @@ class Autoscaler:
         ]
         return min(moments, default=None)
 
+    def provisions_for_another(self, gpu: str) -> bool:
+        """Return whether one more submission for this GPU type would make it provision a VM."""
+        return self._is_worth_a_vm(gpu, len(self._submissions.queue(gpu)) + 1)
+
     def record_success(self, gpu: str) -> None:
         """Reset the backoff: a VM of this GPU type took a submission."""
         self._backoff(gpu).failures = 0
@@ -129,6 +133,10 @@ class Autoscaler:
         queued = len(self._submissions.queue(gpu))
         if not queued or now < self._backoff(gpu).provision_after:
             return False
+        return self._is_worth_a_vm(gpu, queued)
+
+    def _is_worth_a_vm(self, gpu: str, queued: int) -> bool:
+        """Return whether another VM would serve the last of `queued` submissions sooner than the others."""
         if len(self._pool) >= self._settings.max_vms:
             # Only for a GPU type without a VM, which an idle VM of another type can make room for.
             return not self._pool.serves(gpu)

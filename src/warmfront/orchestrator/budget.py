@@ -99,6 +99,22 @@ class Budget:
         """Return the most that a VM can cost if it takes one more task than the `running` ones."""
         return self.worst_case_usd(vm.gpu, age_s=self.age_s(vm), boots=False, tasks=running + 1)
 
+    def work_usd(self, vm: VMInstance, work_s: float, *, begins_in_s: float = 0.0) -> Decimal:
+        """Return what `work_s` on a VM will add to its bill."""
+        return self._added_usd(self.billing(vm.gpu), self.age_s(vm) + begins_in_s, work_s)
+
+    def boot_usd(self, gpu: str, boot_s: float) -> Decimal:
+        """Return what the boot of a new VM costs, with a minimum charge where there is one."""
+        return self.billing(gpu).cost_usd(boot_s)
+
+    def work_after_boot_usd(self, gpu: str, boot_s: float, work_s: float) -> Decimal:
+        """Return what `work_s` on a VM that has just booted will add to its bill."""
+        return self._added_usd(self.billing(gpu), boot_s, work_s)
+
+    @staticmethod
+    def _added_usd(billing: Billing, age_s: float, work_s: float) -> Decimal:
+        return billing.cost_usd(age_s + work_s) - billing.cost_usd(age_s)
+
     # Reservations.
 
     def reserve_new(self, vm_id: str, gpu: str) -> Decimal:

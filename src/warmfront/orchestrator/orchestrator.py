@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import itertools
 import logging
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from warmfront.errors import BudgetExceeded, Conflict, SubmissionNotFound, WarmfrontError
@@ -28,6 +29,7 @@ from warmfront.orchestrator.tasks import TaskSupervisor
 from warmfront.orchestrator.vm_pool import VMPool
 from warmfront.orchestrator.xray_queue import XrayQueue, XraySubmission
 from warmfront.submission import ADMIT
+from warmfront.verdicts import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -141,7 +143,11 @@ class VMOrchestrator:
             new_id=new_id,
         )
         self._quotes = QuoteCalculator(
-            pool=self._pool, submissions=self._submissions, budget=self._budget, clock=clock
+            pool=self._pool,
+            submissions=self._submissions,
+            budget=self._budget,
+            autoscaler=self._autoscaler,
+            clock=clock,
         )
         self._reconciler = Reconciler(
             pool=self._pool,
@@ -189,7 +195,7 @@ class VMOrchestrator:
         Raises:
             Conflict: its idempotency key was used for a different request.
             QuotaExceeded: a quota of its owner is used up.
-            BudgetExceeded: a daily cap is used up.
+            BudgetExceeded: it does not fit a daily cap.
             StoreUnavailable: nothing was stored.
         """
         # Shielded: if the client disconnects in the middle, what is stored must be tracked here too.
@@ -201,7 +207,15 @@ class VMOrchestrator:
         quote = self.quote(new.gpu, new.owner)
         position = self._xrays.position(new.owner) + quote.position
         first = InQueue(submission_id=new.id, position=position, quote=quote.for_event())
-        submission, event = await self._store.create_submission(new, first.fields(), quotas=quotas, caps=caps)
+        needs_vm = new.endpoint != Endpoint.XRAY
+        submission, event = await self._store.create_submission(
+            new,
+            first.fields(),
+            quotas=quotas,
+            caps=caps,
+            expected_usd=quote.cost_usd if needs_vm else Decimal(0),
+            pays_boot=quote.pays_boot and needs_vm,
+        )
         if event is not None:  # otherwise the same request was stored before
             active = ActiveSubmission(submission=submission)
             self._submissions.track(active, new)

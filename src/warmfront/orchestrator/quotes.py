@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from warmfront.events import QueueQuote, VMStart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from decimal import Decimal
 
     from warmfront.clock import Clock
     from warmfront.errors import BudgetExceeded
+    from warmfront.orchestrator.autoscaler import Autoscaler
     from warmfront.orchestrator.budget import Budget
     from warmfront.orchestrator.submission_lifecycle import SubmissionLifecycle
     from warmfront.orchestrator.vm_pool import PooledVM, VMPool
@@ -30,7 +31,8 @@ class Quote:
     vm_state: VMStart
     position: int  #: how many submissions are served first
     wait_s: float
-    cost_usd: Decimal
+    cost_usd: Decimal  #: what it would be charged: its attempt, and the boot if it `pays_boot`
+    pays_boot: bool = False  #: a VM would be provisioned for it
     task_s: float = 0.0  #: how long its attempt takes
     warm_chance: float = 0.0  #: the probability that a VM is ready if it is sent within the next minutes
     shortage: BudgetExceeded | None = None  #: why the credits would not cover it
@@ -49,11 +51,18 @@ class QuoteCalculator:
     """Makes quotes from the current state of queue, pool and budget."""
 
     def __init__(
-        self, *, pool: VMPool, submissions: SubmissionLifecycle, budget: Budget, clock: Clock
+        self,
+        *,
+        pool: VMPool,
+        submissions: SubmissionLifecycle,
+        budget: Budget,
+        autoscaler: Autoscaler,
+        clock: Clock,
     ) -> None:
         self._pool = pool
         self._submissions = submissions
         self._budget = budget
+        self._autoscaler = autoscaler
         self._clock = clock
 
     def quote(self, gpu: str, owner: str) -> Quote:
@@ -63,15 +72,22 @@ class QuoteCalculator:
         position = self._submissions.queue(gpu).position(owner)
         estimates = self._pool.estimates(gpu)
         task_s, boot_s = estimates.task.seconds, estimates.boot.seconds
-        billed_s = task_s + (0.0 if ready else boot_s)
-        rate_usd_per_h = self._budget.billing(gpu).rate_usd_per_h
-        at_once = position == 0 and any(pooled.accepts_attempts for pooled in ready)
-        wait_s = task_s * (position + 1) / max(1, len(vms)) + (0.0 if ready else boot_s)
+        free = next((pooled for pooled in ready if pooled.accepts_attempts), None)
+        at_once = position == 0 and free is not None
+        wait_s = 0.0 if at_once else task_s * (position + 1) / max(1, len(vms)) + (0.0 if ready else boot_s)
+        pays_boot = free is None and self._autoscaler.provisions_for_another(gpu)
+        if pays_boot or not vms:
+            cost_usd = self._budget.work_after_boot_usd(gpu, boot_s, task_s)
+        else:
+            cost_usd = self._budget.work_usd((free or vms[0]).vm, task_s, begins_in_s=wait_s)
+        if pays_boot:
+            cost_usd += self._budget.boot_usd(gpu, boot_s)
         return Quote(
             vm_state=VMStart.WARM_REUSE if ready else VMStart.COLD_START,
             position=position,
-            wait_s=0.0 if at_once else wait_s,
-            cost_usd=rate_usd_per_h * Decimal(round(billed_s * 1000)) / 3_600_000,
+            wait_s=wait_s,
+            cost_usd=cost_usd,
+            pays_boot=pays_boot,
             task_s=task_s,
             warm_chance=warm_chance([pooled.vm for pooled in vms], self._clock.now(), boot_s),
             shortage=self._shortage(gpu, vms),

@@ -22,12 +22,17 @@ BOX = "/box"
 SCRATCH = "/tmp"  # noqa: S108 - inside the box
 
 
+#: The wall clock limit per second of a CPU time limit. It is a backstop: where ten programs compete for each
+#: CPU, a box still gets the CPU time of its limit.
+WALL_S_PER_CPU_S = 10
+
+
 class ExitReason(StrEnum):
     """Why a box ended."""
 
     EXITED = "exited"  #: the program exited with a code
     SIGNALED = "signaled"  #: by a signal, and no limit explains it
-    TIMED_OUT = "timed_out"  #: the wall clock limit was reached
+    TIMED_OUT = "timed_out"  #: a time limit was reached
     MEMORY = "memory"  #: the memory limit was exceeded
     OUTPUT = "output"  #: the output limit was exceeded
     DESTROYED = "destroyed"  #: `destroy` was called
@@ -44,7 +49,8 @@ class SandboxLimits:
     open_files: int  #: open file descriptors per process
     output_bytes: int  #: stdout and stderr together
     tmp_bytes: int  #: size of its /tmp
-    wall_s: float  #: seconds from `go` to its end
+    cpu_s: float  #: CPU time from `go` on, of all its processes; blocked time counts too, see `box_clock.py`
+    wall_s: float  #: seconds from `go` to its end: a backstop, several times `cpu_s`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +112,7 @@ class Box(Protocol):
     folder: Path
 
     def go(self) -> None:
-        """Start the wall clock, and the program if it was not started ahead of time.
+        """Start the clock of the time limits, and the program if it was not started ahead of time.
 
         Raises:
             SandboxFailed: the program could not be started.
@@ -115,25 +121,30 @@ class Box(Protocol):
     def send(self, data: bytes) -> None:
         """Write to the program's `commands`. If the program has ended, the next `receive` shows it."""
 
-    def receive(self, size: int, timeout_s: float | None = None) -> bytes:
+    def receive(
+        self, size: int, timeout_s: float | None = None, *, cpu_timeout_s: float | None = None
+    ) -> bytes:
         """Read exactly `size` bytes from `answers`.
 
         Args:
             size: number of bytes to read.
-            timeout_s: time limit of this call; None for the wall clock limit alone.
+            timeout_s: time limit of this call by the wall clock; None for the limits of the box alone.
+            cpu_timeout_s: time that the box may use during this call: CPU time and blocked time, but not the
+                time that it waits for a CPU. The wall clock limit is WALL_S_PER_CPU_S times as large.
 
         Returns:
-            `size` bytes; fewer if the program ended, closed its end or reached its wall clock limit.
+            `size` bytes; fewer if the program ended, closed its end or reached a time limit of the box.
 
         Raises:
-            TimeoutError: `timeout_s` elapsed and the program is still running.
+            TimeoutError: a limit of this call was reached and the program is still running.
         """
 
-    def wait(self, timeout_s: float | None = None) -> BoxExit:
+    def wait(self, timeout_s: float | None = None, *, cpu_timeout_s: float | None = None) -> BoxExit:
         """Wait until the program ends, and kill it at the time limit.
 
         Args:
-            timeout_s: time limit of this call; the wall clock limit of the box applies as well.
+            timeout_s: time limit of this call by the wall clock; the limits of the box apply as well.
+            cpu_timeout_s: time that the box may use during this call, as for `receive`.
 
         Returns:
             How the program ended.

@@ -1,4 +1,4 @@
-"""The common part of all boxes: the folder, the channel, the wall clock, and ending exactly once.
+"""The common part of all boxes: the folder, the channel, the time limits, and ending exactly once.
 
 Subclasses implement how a program is started, killed and accounted for.
 """
@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from warmfront.errors import SandboxFailed
 from warmfront.sandbox.base import BoxExit, BoxUsage, ExitReason, Template
+from warmfront.sandbox.box_clock import BoxClock, CallTimer
 from warmfront.sandbox.fifo_channel import FifoChannel, wait_readable
+from warmfront.sandbox.process_tree import READY, WaitingTimes, state_of_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -48,11 +50,12 @@ class ChannelBox(ABC):
             (folder / name).touch()
             (folder / name).chmod(0o666)
         self._channel: FifoChannel | None = FifoChannel(folder)
-        self._deadline: float | None = None
+        self._clock: BoxClock | None = None
         self._cause: ExitReason | None = None
         self._exit: BoxExit | None = None
         self._output: OutputReader
         self._usage = BoxUsage(cpu_s=0.0, waited_s=0.0)
+        self._waiting_times = WaitingTimes()
         self._failure: str | None = None  # set by a subclass if the sandbox failed, not the program
         self._is_started = False
         self._starting = threading.Lock()
@@ -63,10 +66,10 @@ class ChannelBox(ABC):
         self._waiting = threading.Lock()
 
     def go(self) -> None:
-        """Start the wall clock, and the program if it was not started ahead of time."""
+        """Start the clock of the time limits, and the program if it was not started ahead of time."""
         self._make_files_readable()
         self.start()
-        self._deadline = time.monotonic() + self.template.limits.wall_s
+        self._clock = BoxClock(self.template.limits, self)
 
     def start(self) -> None:
         """Start the program, once. It blocks on `commands` until the first command is sent."""
@@ -86,29 +89,47 @@ class ChannelBox(ABC):
         """Write to the program's `commands`. If the program has ended, the next `receive` shows it."""
         with self._sending:
             if self._channel and self._is_started:
-                self._channel.send(data, ended_fd=self._ended_fd(), deadline=self._wall_deadline())
+                timer, rest = self._timer(), memoryview(data)
+                while rest:
+                    deadline = timer.next_look()
+                    rest = rest[self._channel.send(rest, ended_fd=self._ended_fd(), deadline=deadline) :]
+                    if rest and (time.monotonic() < deadline or timer.is_over()):
+                        return
 
-    def receive(self, size: int, timeout_s: float | None = None) -> bytes:
+    def receive(
+        self, size: int, timeout_s: float | None = None, *, cpu_timeout_s: float | None = None
+    ) -> bytes:
         """Read exactly `size` bytes from `answers`; fewer if the program ended or is out of time.
 
-        Raises `TimeoutError` after `timeout_s` if the program is still running.
+        Raises `TimeoutError` at a limit of this call if the program is still running.
         """
         with self._receiving:
             if not (self._channel and self._is_started):
                 return b""
-            deadline = self._deadline_within(timeout_s)
-            data = self._channel.receive(size, ended_fd=self._ended_fd(), deadline=deadline)
-            is_late = len(data) < size and deadline < self._wall_deadline() and time.monotonic() >= deadline
-            if is_late and self.is_alive():
-                raise TimeoutError
-            return data
+            timer = self._timer(timeout_s, cpu_timeout_s)
+            data = bytearray(size)
+            rest = memoryview(data)
+            while rest:
+                deadline = timer.next_look()
+                count = self._channel.receive_into(rest, ended_fd=self._ended_fd(), deadline=deadline)
+                rest = rest[count:]
+                if rest and time.monotonic() < deadline:
+                    break  # it ended, or closed its end
+                if rest and timer.is_over():
+                    if timer.is_call_over and self.is_alive():
+                        raise TimeoutError
+                    break
+            return bytes(memoryview(data)[: size - len(rest)])
 
-    def wait(self, timeout_s: float | None = None) -> BoxExit:
+    def wait(self, timeout_s: float | None = None, *, cpu_timeout_s: float | None = None) -> BoxExit:
         """Wait until the program ends, and kill it at the time limit; return how it ended."""
         with self._waiting:
             if self._exit is None and self._is_started:
-                if not wait_readable(self._ended_fd(), deadline=self._deadline_within(timeout_s)):
-                    self.end(ExitReason.TIMED_OUT)
+                timer = self._timer(timeout_s, cpu_timeout_s)
+                while not wait_readable(self._ended_fd(), deadline=timer.next_look()):
+                    if timer.is_over():
+                        self.end(ExitReason.TIMED_OUT)
+                        break
                 self._finish()
             if self._failure and self._cause is None:
                 raise SandboxFailed(self._failure)
@@ -142,6 +163,28 @@ class ChannelBox(ABC):
             if self._is_started and self._exit is None:
                 self._usage = self._read_usage()
         return self._usage
+
+    def cpu_s(self) -> float:
+        """Return the CPU time so far."""
+        with self._ending:
+            if self._is_started and self._exit is None:
+                return self._read_cpu_s()
+        return self._usage.cpu_s
+
+    @property
+    def sees_tasks(self) -> bool:
+        """Whether the states of the tasks are visible here."""
+        return True
+
+    def has_ready_task(self) -> bool:
+        """Return whether a task runs or could run now, if the tasks are visible."""
+        with self._ending:
+            tasks = self._tasks() if self._is_started and self._exit is None else []
+        return any(state_of_task(task) in READY for task in tasks)
+
+    def _read_usage(self) -> BoxUsage:
+        waited_s = self._waiting_times.total_s(self._tasks()) if self.sees_tasks else None
+        return BoxUsage(cpu_s=self._read_cpu_s(), waited_s=waited_s)
 
     def destroy(self) -> None:
         """Kill every process inside and remove the folder. Idempotent; callable from any thread."""
@@ -185,17 +228,10 @@ class ChannelBox(ABC):
             return end
         return replace(end, reason=self._cause, code=None, signal=None)
 
-    def _wall_deadline(self) -> float:
-        if self._deadline is None:
-            raise RuntimeError("the wall clock has not been started: call go() first")
-        return self._deadline
-
-    def _deadline_within(self, timeout_s: float | None) -> float:
-        return (
-            self._wall_deadline()
-            if timeout_s is None
-            else min(self._wall_deadline(), time.monotonic() + timeout_s)
-        )
+    def _timer(self, timeout_s: float | None = None, cpu_timeout_s: float | None = None) -> CallTimer:
+        if self._clock is None:
+            raise RuntimeError("the clock has not been started: call go() first")
+        return CallTimer(self._clock, timeout_s=timeout_s, cpu_timeout_s=cpu_timeout_s)
 
     def _make_files_readable(self) -> None:
         """Make the files of the job readable for the program; other users cannot reach the folder."""
@@ -224,8 +260,12 @@ class ChannelBox(ABC):
         """Return what stops and continues the processes of the started box."""
 
     @abstractmethod
-    def _read_usage(self) -> BoxUsage:
-        """Return the time that the started box has used."""
+    def _read_cpu_s(self) -> float:
+        """Return the CPU time of the started box. It does not shrink."""
+
+    @abstractmethod
+    def _tasks(self) -> list[int]:
+        """Return the ids of all threads of the started box, if they are visible here."""
 
     @abstractmethod
     def _reap(self) -> BoxExit:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import NoSandbox
 from warmfront.sandbox import bwrap_command, seccomp
-from warmfront.sandbox.base import BoxExit, BoxUsage, ExitReason, Template
+from warmfront.sandbox.base import BoxExit, ExitReason, Template
 from warmfront.sandbox.box import BoxFolders, Freezer, is_world_readable
 from warmfront.sandbox.box_pool import PooledSandbox
 from warmfront.sandbox.cgroup import CgroupHierarchy, ControlGroup, find_hierarchy
@@ -151,11 +151,12 @@ class BubblewrapBox(ProcessBox):
     def _freezer(self) -> Freezer:
         return self._group if self._group and self._group.can_freeze else super()._freezer()
 
-    def _read_usage(self) -> BoxUsage:
+    def _read_cpu_s(self) -> float:
         cpu_s = self._group.cpu_s() if self._group else None
-        if self._group is None or cpu_s is None:
-            return super()._read_usage()
-        return BoxUsage(cpu_s=cpu_s, waited_s=self._waiting_times.total_s(self._group.tasks()))
+        return super()._read_cpu_s() if cpu_s is None else cpu_s
+
+    def _tasks(self) -> list[int]:
+        return self._group.tasks() if self._group else super()._tasks()
 
     def _kill_rest(self) -> None:
         self._kill()

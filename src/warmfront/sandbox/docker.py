@@ -21,14 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import NoSandbox, SandboxFailed
 from warmfront.sandbox import seccomp
-from warmfront.sandbox.base import BOX, BoxExit, BoxUsage, ExitReason, HostSystem, Template, find_host_system
+from warmfront.sandbox.base import BOX, BoxExit, ExitReason, HostSystem, Template, find_host_system
 from warmfront.sandbox.box import UNPRIVILEGED_ID, BoxFolders, ChannelBox, Freezer
 from warmfront.sandbox.box_pool import PooledSandbox
 from warmfront.sandbox.cgroup import ControlGroup, find_group
 from warmfront.sandbox.docker_output import DockerOutputStream
 from warmfront.sandbox.fifo_channel import wait_readable
 from warmfront.sandbox.process_box import GRACE_S, exit_of_status
-from warmfront.sandbox.process_tree import WaitingTimes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -162,7 +161,7 @@ class DockerBox(ChannelBox):
         self._output_stream: DockerOutputStream | None = None
         self._waiter: threading.Thread
         self._group: ControlGroup | None = None  # if it is visible here: much faster than the daemon
-        self._waiting_times = WaitingTimes()
+        self._last_cpu_s = 0.0
 
     def _start(self) -> None:
         try:
@@ -196,17 +195,26 @@ class DockerBox(ChannelBox):
             return self._group
         return PausedContainer(self._api, self._id)
 
-    def _read_usage(self) -> BoxUsage:
+    def _read_cpu_s(self) -> float:
+        # If it has ended, its group is gone or the daemon reports 0.
+        self._last_cpu_s = max(self._last_cpu_s, self._reported_cpu_s() or 0.0)
+        return self._last_cpu_s
+
+    def _reported_cpu_s(self) -> float | None:
         if self._group:
-            if (cpu_s := self._group.cpu_s()) is None:
-                return self._usage  # it has ended, and its group with it
-            return BoxUsage(cpu_s=cpu_s, waited_s=self._waiting_times.total_s(self._group.tasks()))
-        try:
+            return self._group.cpu_s()
+        with contextlib.suppress(*_sdk_errors()):  # it has ended, or the connection is lost: see `_reap`
             stats = self._api.stats(self._id, stream=False, one_shot=True)
-        except _sdk_errors():
-            return self._usage  # it has ended, or the connection is lost, which `_reap` reports
-        cpu_s = stats["cpu_stats"]["cpu_usage"]["total_usage"] / 1e9
-        return BoxUsage(cpu_s=max(cpu_s, self._usage.cpu_s), waited_s=None)
+            return float(stats["cpu_stats"]["cpu_usage"]["total_usage"]) / 1e9
+        return None
+
+    @property
+    def sees_tasks(self) -> bool:
+        """Whether the states of the tasks are visible here, by the container's control group."""
+        return self._group is not None
+
+    def _tasks(self) -> list[int]:
+        return self._group.tasks() if self._group else []
 
     def _kill(self) -> None:
         self._freezer().thaw()  # a frozen process does not end

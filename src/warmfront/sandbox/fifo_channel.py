@@ -38,38 +38,44 @@ class FifoChannel:
             with contextlib.suppress(OSError):  # the user's quota of pipe memory is used up: only slower
                 fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
-    def send(self, data: bytes, *, ended_fd: int, deadline: float) -> None:
-        """Write all of `data`, unless the program ends or does not read it before the deadline."""
+    def send(self, data: memoryview, *, ended_fd: int, deadline: float) -> int:
+        """Write all of `data`, unless the program ends or does not read it before the deadline.
+
+        Returns the number of bytes that were written.
+        """
         poller = select.poll()
         poller.register(self._commands, select.POLLOUT)
         poller.register(ended_fd, select.POLLIN)
-        rest = memoryview(data)
-        while rest:
+        sent = 0
+        while sent < len(data):
             events = dict(poller.poll(_ms_until(deadline)))
             if ended_fd in events or self._commands not in events:
-                return
+                break
             with contextlib.suppress(BlockingIOError):
-                rest = rest[os.write(self._commands, rest) :]
+                sent += os.write(self._commands, data[sent:])
+        return sent
 
-    def receive(self, size: int, *, ended_fd: int, deadline: float) -> bytes:
-        """Read exactly `size` bytes; fewer if the program ended, closed its end or missed the deadline."""
+    def receive_into(self, data: memoryview, *, ended_fd: int, deadline: float) -> int:
+        """Fill `data`, unless the program ends, closes its end or misses the deadline.
+
+        Returns the number of bytes that were read.
+        """
         poller = select.poll()
         poller.register(self._answers, select.POLLIN)
         poller.register(ended_fd, select.POLLIN)
-        data = bytearray(size)
         filled = 0
         has_ended = False
-        while filled < size:
+        while filled < len(data):
             events = dict(poller.poll(0 if has_ended else _ms_until(deadline)))
             if events.get(self._answers, 0) & select.POLLIN:
-                filled += os.readv(self._answers, [memoryview(data)[filled:]])
+                filled += os.readv(self._answers, [data[filled:]])
                 if time.monotonic() > deadline:  # sending single bytes must not extend the deadline
                     break
             elif ended_fd in events and not has_ended:
                 has_ended = True  # it may have answered just before it ended: poll once more
             else:
                 break
-        return bytes(memoryview(data)[:filled])
+        return filled
 
     def close(self) -> None:
         """Close the judge's end. The FIFOs are removed with the folder."""

@@ -15,10 +15,10 @@ from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from warmfront.sandbox.base import BoxExit, BoxUsage, ExitReason, SandboxLimits, Template
+from warmfront.sandbox.base import BoxExit, ExitReason, SandboxLimits, Template
 from warmfront.sandbox.box import ChannelBox, Freezer
 from warmfront.sandbox.fifo_channel import wait_readable
-from warmfront.sandbox.process_tree import ProcessTree, WaitingTimes
+from warmfront.sandbox.process_tree import ProcessTree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -97,7 +97,7 @@ class ProcessBox(ChannelBox):
         self._spawner = spawner
         self._process: subprocess.Popen[bytes]
         self._process_fd = -1
-        self._waiting_times = WaitingTimes()
+        self._last_cpu_s = 0.0
 
     def _spawn(
         self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, pass_fds: Sequence[int] = ()
@@ -122,10 +122,12 @@ class ProcessBox(ChannelBox):
     def _freezer(self) -> Freezer:
         return ProcessTree(self._process.pid)
 
-    def _read_usage(self) -> BoxUsage:
-        tree = ProcessTree(self._process.pid)
-        waited_s = self._waiting_times.total_s(tree.tasks())
-        return BoxUsage(cpu_s=max(tree.cpu_s(), self._usage.cpu_s), waited_s=waited_s)
+    def _read_cpu_s(self) -> float:
+        self._last_cpu_s = max(ProcessTree(self._process.pid).cpu_s(), self._last_cpu_s)
+        return self._last_cpu_s
+
+    def _tasks(self) -> list[int]:
+        return ProcessTree(self._process.pid).tasks()
 
     def _reap(self) -> BoxExit:
         self._kill_rest()

@@ -31,6 +31,9 @@ LONGEST_PAUSE_S = 1e-3
 #: States of a task that does not run until it gets a signal: stopped, traced, zombie and dead.
 STOPPED = frozenset("TtZX")
 
+#: States of a task that runs, could run, or waits for a disk, for which its neighbours may be the reason.
+READY = frozenset("RD")
+
 #: The kind of CPU-time clock that counts what the scheduler granted, in nanoseconds (CPUCLOCK_SCHED).
 SCHEDULED_TIME = 2
 

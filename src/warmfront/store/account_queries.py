@@ -84,6 +84,22 @@ def any_active_key(conn: Connection) -> bool:
 _ANY_ACTIVE = select(exists().where(_K.revoked_at.is_(None)))
 
 
+def any_key(conn: Connection) -> bool:
+    """Return whether a key was ever created; revoked keys stay in the table and count."""
+    return bool(conn.execute(_ANY).scalar())
+
+
+_ANY = select(exists().where(_K.id.is_not(None)))
+
+
+def active_key_ids(conn: Connection) -> frozenset[str]:
+    """Return the ids of the keys that are not revoked."""
+    return frozenset(row.id for row in conn.execute(_ACTIVE_IDS))
+
+
+_ACTIVE_IDS = select(_K.id).where(_K.revoked_at.is_(None))
+
+
 def _key(row: Row[*tuple[Any, ...]]) -> ApiKey:
     return ApiKey(
         id=row.id,

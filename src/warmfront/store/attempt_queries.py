@@ -6,6 +6,7 @@ caller changes nothing. Each transition is one transaction over submission, atte
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, func, insert, null, select, update
@@ -17,11 +18,11 @@ from warmfront.submission import BEGIN_ATTEMPT, LOSE_ATTEMPT, REPORT, UNFINISHED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from decimal import Decimal
 
     from sqlalchemy import Connection
 
     from warmfront.store.records import LedgerEntry, StoredEvent
+    from warmfront.usage_limits import DailyCaps
     from warmfront.vm import VMInstance
 
     #: Completes the fields of a verdict once its cost is known: a receipt states the cost. It must not wait.
@@ -29,15 +30,26 @@ if TYPE_CHECKING:
 
 _A = schema.attempts.c
 _S = schema.submissions.c
+_NOTHING = Decimal(0)
 _NAMES = tuple(AttemptRecord.__dataclass_fields__)
 _RECORDS = select(*[_A[name] for name in _NAMES])
 
 
 def begin(
-    conn: Connection, attempt: AttemptRecord, fields: dict[str, Any], *, cold: bool
+    conn: Connection,
+    attempt: AttemptRecord,
+    fields: dict[str, Any],
+    *,
+    cold: bool,
+    expected_usd: Decimal = _NOTHING,
 ) -> StoredEvent | None:
     """Execute BEGIN_ATTEMPT and add its event; return None, and change nothing, from any other state."""
-    parameters = {"this": attempt.submission_id, "live": attempt.id, "on": attempt.vm_id}
+    parameters = {
+        "this": attempt.submission_id,
+        "live": attempt.id,
+        "on": attempt.vm_id,
+        "to_expected_usd": expected_usd,
+    }
     event_id = conn.execute(_BEGIN, parameters).scalar()
     if event_id is None:
         return None
@@ -53,6 +65,8 @@ _BEGIN = (
         attempt_id=bindparam("live"),
         vm_id=bindparam("on"),
         attempts=_S.attempts + 1,
+        expected_usd=bindparam("to_expected_usd"),
+        pays_boot=False,  # once is enough: the boot for a retry is charged to the VM pool
         last_event_id=_S.last_event_id + 1,
     )
     .returning(_S.last_event_id)
@@ -145,9 +159,20 @@ def begin_attempt(
     vm: VMInstance,
     entries: Sequence[LedgerEntry],
     cold: bool,
+    expected_usd: Decimal = _NOTHING,
+    caps: DailyCaps | None = None,
 ) -> StoredEvent | None:
-    """Assign a queued submission to an attempt; store the VM and its ledger entries with it."""
-    event = begin(conn, attempt, fields, cold=cold)
+    """Assign a queued submission to an attempt; store the VM and its ledger entries with it.
+
+    Raises:
+        BudgetExceeded: its boot in `entries` and `expected_usd` for its work no longer fit a daily cap.
+    """
+    if caps is not None:
+        own = (entry.amount_usd for entry in entries if entry.submission_id == attempt.submission_id)
+        now = attempt.started_at
+        spending = ledger_queries.spent_today(conn, caps.user, caps.team, now, begun_only=True)
+        caps.check(spending, sum(own, expected_usd), now)
+    event = begin(conn, attempt, fields, cold=cold, expected_usd=expected_usd)
     if event is not None:
         vm_queries.save(conn, vm)
         ledger_queries.add(conn, entries)

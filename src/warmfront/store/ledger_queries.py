@@ -13,14 +13,18 @@ from sqlalchemy import BigInteger, bindparam, cast, func, insert, select
 
 from warmfront.store import schema
 from warmfront.store.records import LedgerEntry, Meter
+from warmfront.submission import REPORT, UNFINISHED
 from warmfront.usage_limits import DailySpending
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from sqlalchemy import Connection, Row, Select
 
+    from warmfront.submission import SubmissionState
+
 _T = schema.ledger.c
+_S = schema.submissions.c
 _NAMES = tuple(LedgerEntry.__dataclass_fields__)
 _SUM = select(func.sum(_T.amount_usd))
 _DAY_S = 86_400
@@ -63,7 +67,7 @@ def total_of_vm(conn: Connection, vm_id: str) -> Decimal:
 
 
 def of_submission(conn: Connection, submission_id: str) -> Decimal:
-    """Return the cost of a submission, its provisioning and idle time included."""
+    """Return what a submission is charged: its attempts, and the boot that its quote included."""
     return _dollars(conn, _OF_SUBMISSION, submission_id)
 
 
@@ -78,7 +82,7 @@ def of_team_since(conn: Connection, team: str, since: float) -> Decimal:
 
 
 def total_since(conn: Connection, since: float) -> Decimal:
-    """Return the same for the whole service, idle time that no submission followed included."""
+    """Return the same for the whole service, what is charged to the VM pool included."""
     return _dollars(conn, _OF_ALL, since=since)
 
 
@@ -90,14 +94,44 @@ _OF_TEAM = _SUM.where(_T.owner.in_(_MEMBERS), _T.started_at >= bindparam("since"
 _OF_ALL = _SUM.where(_T.started_at >= bindparam("since"))
 
 
-def spent_today(conn: Connection, user: str, team: str | None, now: float) -> DailySpending:
-    """Return what was spent since midnight UTC by a user, their team and the service."""
+def spent_today(
+    conn: Connection, user: str, team: str | None, now: float, *, begun_only: bool = False
+) -> DailySpending:
+    """Return what a user, their team and the service spent since midnight UTC and are expected to spend.
+
+    Expected is the rest of the cost of unfinished submissions; with `begun_only`, of those on a VM.
+    """
     since = now - now % _DAY_S
+    expected = _EXPECTED[begun_only]
     return DailySpending(
         user_usd=of_owner_since(conn, user, since),
         team_usd=of_team_since(conn, team, since) if team is not None else Decimal(0),
         total_usd=total_since(conn, since),
+        user_expected_usd=_dollars(conn, expected["user"], user),
+        team_expected_usd=_dollars(conn, expected["team"], team) if team is not None else Decimal(0),
+        total_expected_usd=_dollars(conn, expected["total"]),
     )
+
+
+def _expected_sums(states: Collection[SubmissionState]) -> dict[str, Select[Any]]:
+    """Return the sums of expected costs in these states, for a user, a team and the service."""
+    total = select(func.sum(_S.expected_usd)).where(schema.state_in(states))
+    return {
+        "user": total.where(_S.owner == bindparam("of")),
+        "team": total.where(_S.owner.in_(_MEMBERS)),
+        "total": total,
+    }
+
+
+_EXPECTED = {False: _expected_sums(UNFINISHED), True: _expected_sums(REPORT.sources)}
+
+
+def charged_to_pool(conn: Connection) -> Decimal:
+    """Return what is charged to the VM pool, not to a submission: idle time and boots in advance."""
+    return _dollars(conn, _OF_POOL)
+
+
+_OF_POOL = _SUM.where(_T.submission_id.is_(None))
 
 
 def by_day(conn: Connection, since: float) -> dict[str, Decimal]:
@@ -144,7 +178,7 @@ _BY_HOUR = (
 
 
 def by_owner(conn: Connection, since: float) -> dict[str | None, Decimal]:
-    """Return dollars per user from the day of `since`, highest first; None: no submission followed."""
+    """Return dollars per user from the day of `since`, highest first; None: charged to the VM pool."""
     rows = conn.execute(_BY_OWNER, {"since": int(since // _DAY_S)})
     return {row.owner: row.amount for row in rows}
 

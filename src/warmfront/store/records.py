@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from warmfront.submission import Submission
+    from warmfront.usage_limits import DailySpending
     from warmfront.vm import VMInstance
 
 
@@ -81,14 +82,18 @@ class Meter(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerEntry:
-    """One billed interval of one VM. Provisioning and idle time belong to the submission served next."""
+    """One billed interval of one VM, charged to a submission or to the VM pool.
+
+    A submission is charged for its attempts, and for the boot that its quote included. The pool is charged
+    for idle time, and for boots that no submission was quoted.
+    """
 
     vm_id: str
     meter: Meter
     started_at: float
     ended_at: float
     amount_usd: Decimal
-    submission_id: str | None = None  #: None: no submission followed
+    submission_id: str | None = None  #: None: charged to the VM pool
     owner: str | None = None
 
 
@@ -170,7 +175,8 @@ class CostReport:
     by_meter: dict[Meter, Decimal]
     by_day: dict[str, Decimal]
     history_by_day: dict[str, Decimal]  #: as `by_day`, over the days that a forecast uses
-    user_today_usd: Decimal
+    user_today: DailySpending  #: of the caller; the fields about the team are 0
+    pool_usd: Decimal  #: charged to the VM pool, not to a submission
 
 
 @dataclass(frozen=True, kw_only=True)

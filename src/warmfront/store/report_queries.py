@@ -232,7 +232,8 @@ def costs(conn: Connection, user: str, *, today: float, since: float, history_si
         by_meter=ledger_queries.by_meter(conn),
         by_day=ledger_queries.by_day(conn, since),
         history_by_day=ledger_queries.by_day(conn, history_since),
-        user_today_usd=ledger_queries.of_owner_since(conn, user, today),
+        user_today=ledger_queries.spent_today(conn, user, None, today),
+        pool_usd=ledger_queries.charged_to_pool(conn),
     )
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from warmfront.submission import SubmissionState
 
 #: The migration that creates the tables below.
-REVISION = "0003"
+REVISION = "0004"
 
 
 class Usd(TypeDecorator[Decimal]):
@@ -115,6 +115,9 @@ submissions = Table(
     Column("cancel_requested", Boolean, nullable=False),
     Column("simulated", Boolean, nullable=False),
     Column("cost_usd", Usd),
+    Column("team", Text),
+    Column("expected_usd", Usd, nullable=False),
+    Column("pays_boot", Boolean, nullable=False),
     Column("avg_runtime_ms", Double),
     Column("avg_gflops", Double),
     Column("last_event_id", Integer, nullable=False),

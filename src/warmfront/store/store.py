@@ -7,6 +7,7 @@ appear in any signature.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol
 
 from warmfront.store import (
@@ -23,7 +24,6 @@ from warmfront.store.records import AttemptOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from decimal import Decimal
 
     from warmfront.store.attempt_queries import FinishEvent
     from warmfront.store.database import Database
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from warmfront.submission import NewSubmission, Submission
     from warmfront.usage_limits import DailyCaps, DailySpending, Quota
     from warmfront.vm import VMInstance
+
+_NOTHING = Decimal(0)
 
 
 class EventPublisher(Protocol):
@@ -100,8 +102,18 @@ class Store:
         *,
         quotas: Sequence[Quota] = (),
         caps: DailyCaps | None = None,
+        expected_usd: Decimal = _NOTHING,
+        pays_boot: bool = False,
     ) -> tuple[Submission, StoredEvent | None]:
         """Check idempotency key, quotas and daily caps, and store a submission with its first event.
+
+        Args:
+            new: the submission.
+            fields: its first event.
+            quotas: the quotas of its owner.
+            caps: the daily caps of its owner.
+            expected_usd: what it was quoted, which counts against the caps until it is completed.
+            pays_boot: whether the quote included the boot of a VM.
 
         Returns:
             The submission, and its first event; None instead of the event if the same owner sent the same
@@ -110,10 +122,16 @@ class Store:
         Raises:
             Conflict: the idempotency key was used for a different request.
             QuotaExceeded: a quota of the owner is used up.
-            BudgetExceeded: a daily cap is used up.
+            BudgetExceeded: it does not fit a daily cap.
         """
         submission, event = await self.database.write(
-            submission_queries.create, new, fields, quotas=quotas, caps=caps
+            submission_queries.create,
+            new,
+            fields,
+            quotas=quotas,
+            caps=caps,
+            expected_usd=expected_usd,
+            pays_boot=pays_boot,
         )
         self._publish(event)
         return submission, event
@@ -144,11 +162,24 @@ class Store:
         vm: VMInstance,
         entries: Sequence[LedgerEntry],
         cold: bool,
+        expected_usd: Decimal = _NOTHING,
+        caps: DailyCaps | None = None,
     ) -> StoredEvent | None:
-        """Assign a queued submission to an attempt on `vm`; None, with nothing stored, if not queued."""
+        """Assign a queued submission to an attempt on `vm`; None, with nothing stored, if not queued.
+
+        `expected_usd` is the expected cost of the attempt itself. Raises `BudgetExceeded` where it, or a boot
+        charged in `entries`, no longer fits the owner's daily caps.
+        """
         return self._publish(
             await self.database.write(
-                attempt_queries.begin_attempt, attempt, fields, vm=vm, entries=entries, cold=cold
+                attempt_queries.begin_attempt,
+                attempt,
+                fields,
+                vm=vm,
+                entries=entries,
+                cold=cold,
+                expected_usd=expected_usd,
+                caps=caps,
             )
         )
 
@@ -247,7 +278,7 @@ class Store:
         await self.database.write(account_queries.consume_quotas, user, now, quotas)
 
     async def spent_today(self, user: str, team: str | None, now: float) -> DailySpending:
-        """Return what a user, their team and the service spent since midnight UTC."""
+        """Return what a user, their team and the service spent since midnight UTC and are expected to."""
         return await self.database.read(ledger_queries.spent_today, user, team, now)
 
     async def mark_once(self, name: str, now: float) -> bool:
@@ -275,6 +306,14 @@ class Store:
     async def has_active_key(self) -> bool:
         """Return whether there is a key that is not revoked."""
         return await self.database.read(account_queries.any_active_key)
+
+    async def has_any_key(self) -> bool:
+        """Return whether a key was ever created, even if it is revoked now."""
+        return await self.database.read(account_queries.any_key)
+
+    async def active_key_ids(self) -> frozenset[str]:
+        """Return the ids of the keys that are not revoked."""
+        return await self.database.read(account_queries.active_key_ids)
 
     # Questions about submissions.
 

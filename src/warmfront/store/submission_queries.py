@@ -6,6 +6,7 @@ import base64
 import binascii
 import hashlib
 import json
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, bindparam, func, insert, or_, select, true, update
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from warmfront.usage_limits import DailyCaps, Quota
 
 _T = schema.submissions.c
+_NOTHING = Decimal(0)
 
 #: The columns of a `Submission`, in the order of its fields.
 _COLUMNS = [_T[name] for name in Submission.__dataclass_fields__]
@@ -41,8 +43,19 @@ def create(
     *,
     quotas: Sequence[Quota] = (),
     caps: DailyCaps | None = None,
+    expected_usd: Decimal = _NOTHING,
+    pays_boot: bool = False,
 ) -> tuple[Submission, StoredEvent | None]:
     """Execute CREATE with its first event, after the quotas and daily caps of its owner.
+
+    Args:
+        conn: a connection in a transaction.
+        new: the submission.
+        fields: its first event.
+        quotas: the quotas of its owner.
+        caps: the daily caps of its owner.
+        expected_usd: what it was quoted.
+        pays_boot: whether the quote included the boot of a VM.
 
     A request with an idempotency key that its owner has used before returns the first submission and None;
     it is not counted again and cannot be refused for a quota or a cap.
@@ -50,7 +63,7 @@ def create(
     Raises:
         Conflict: the key was used for a different request.
         QuotaExceeded: a quota is used up.
-        BudgetExceeded: a daily cap is used up.
+        BudgetExceeded: it does not fit a daily cap.
     """
     digest = _request_sha256(new)
     if new.idempotency_key is not None:
@@ -58,9 +71,11 @@ def create(
         if earlier := conn.execute(_BY_IDEMPOTENCY_KEY, parameters).first():
             return _same_request(earlier, digest), None
     if caps is not None:
-        caps.check(ledger_queries.spent_today(conn, new.owner, caps.team, new.created_at), new.created_at)
+        spending = ledger_queries.spent_today(conn, new.owner, caps.team, new.created_at)
+        caps.check(spending, expected_usd, new.created_at)
     account_queries.consume_quotas(conn, new.owner, new.created_at, quotas)
     row = _new_row(new)
+    row |= {"team": caps.team if caps else None, "expected_usd": expected_usd, "pays_boot": pays_boot}
     conn.execute(_CREATE, {**row, "idempotency_key": new.idempotency_key, "request_sha256": digest})
     conn.execute(_CREATE_SOURCE, {"submission_id": new.id, "code": new.code, "problem_def": new.problem_def})
     return Submission(**row), insert_event(conn, new.id, 1, new.created_at, fields)

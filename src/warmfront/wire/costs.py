@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from pydantic import Field
 
 from warmfront.store.records import Meter
@@ -80,6 +82,10 @@ class TodaysBudget(ResponseModel):
 
     user: str
     spent_usd: Dollars
+    expected_usd: Dollars = Field(
+        default=Decimal(0),
+        description="The expected cost of the caller's unfinished submissions; it counts against the cap.",
+    )
     limit_usd: Dollars | None = Field(description="Null if the user has no daily cap.")
 
 
@@ -107,6 +113,10 @@ class CostsResponse(ResponseModel):
     total_usd: Dollars
     reserved_usd: Dollars = Field(description="The escrow: what the live VMs can still cost at most.")
     remaining_usd: Dollars
+    pool_usd: Dollars = Field(
+        default=Decimal(0),
+        description="Charged to the VM pool, not to a submission: idle time and prewarming.",
+    )
     by_vm: list[VmCost]
     by_meter: list[MeterCost]
     by_day: list[DailyCost]

@@ -85,7 +85,7 @@ class DailyMeterCosts(ResponseModel):
 class UserCost(ResponseModel):
     """The cost of one user."""
 
-    user: str | None = Field(description="Null: idle time that no submission followed.")
+    user: str | None = Field(description="Null: the VM pool, which is charged for idle time and prewarming.")
     cost_usd: Dollars
 
 
@@ -96,8 +96,12 @@ class TaskSummary(ResponseModel):
     cold_starts: int
     warm_reuses: int
     cost_usd: Dollars | None = Field(description="Total cost divided by the completed tasks.")
-    cold_cost_usd: Dollars | None = Field(description="Average over cold starts.")
-    warm_cost_usd: Dollars | None = Field(description="Average over warm reuses.")
+    cold_cost_usd: Dollars | None = Field(
+        description="Average charge of cold starts: their work, and a boot where it was quoted."
+    )
+    warm_cost_usd: Dollars | None = Field(
+        description="Average charge of warm reuses: their work; idle time is charged to the VM pool."
+    )
 
 
 class OperationsResponse(ResponseModel):

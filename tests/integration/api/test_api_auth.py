@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.api_harness import ApiHarness, Client, served
 from warmfront.store import account_queries
+from warmfront.store.records import Role
 
 GUARDED = [
     ("GET", "/api/amd/submissions"),
@@ -67,6 +68,16 @@ async def test_a_revoked_key_is_rejected(harness: ApiHarness) -> None:
     harness.database.run(account_queries.revoke_key, lost.id, harness.clock.now())
     assert (await first.get("/api/amd/gpus")).status == 401
     assert (await second.get("/api/amd/gpus")).status == 200
+
+
+@served(start=False)
+async def test_revoking_the_last_key_does_not_open_the_service(harness: ApiHarness) -> None:
+    """Once a key was created there is no local user, even when every key is revoked."""
+    harness.key("ada", Role.OPERATOR)
+    (only,) = harness.database.run(account_queries.all_keys)
+    harness.database.run(account_queries.revoke_key, only.id, harness.clock.now())
+    answer = await harness.client.get("/api/amd/submissions?all=1")
+    assert (answer.status, answer.json()["code"]) == (401, "NOT_AUTHENTICATED")
 
 
 @served(start=False, host="0.0.0.0")  # noqa: S104 - nothing is bound; only the setting matters

@@ -66,11 +66,12 @@ async def test_a_warm_vm_is_quoted_if_the_credits_cover_no_second_vm(harness: Ap
     assert harness.orchestrator.budget_status().reserved_usd == before.reserved_usd
 
 
-@served(daily_budget_usd=Decimal("0.0001"))
+@served(daily_budget_usd=Decimal("0.05"))
 async def test_a_quote_reports_an_exceeded_daily_budget(harness: ApiHarness) -> None:
     """Only the user who exceeded it gets the refusal."""
     ada, bob = harness.user("ada"), harness.user("bob")
-    await ada.submit(accept="*/*")
+    kernel = FakeKernel(key="long", work_s=60.0).source()
+    await ada.submit(accept="*/*", solution_code=kernel)
     assert "Daily cap" in (await _quote(ada))["refusal"]["detail"]
     assert (await _quote(bob))["refusal"] is None
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.api_harness import ApiHarness, parse_events, served
 from warmfront.errors import StoreUnavailable
+from warmfront.store import account_queries
 from warmfront.store.records import StoredEvent
 from warmfront.testing.fake_listeners import FakeKernel
 
@@ -141,6 +142,57 @@ async def test_many_streams_get_the_same_events(harness: ApiHarness) -> None:
     answers = await asyncio.gather(*(harness.client.get(place) for _ in range(100)))
     assert len({str(answer.events()) for answer in answers}) == 1
     assert answers[0].events()[-1]["status"] == "CHECKED"
+
+
+@served(start=False)
+async def test_the_streams_of_a_revoked_key_end(harness: ApiHarness) -> None:
+    """They end with a comment that says why; those of other keys continue."""
+    ada, bob = harness.user("ada"), harness.user("bob")
+    ada_stream = ada.begin("GET", (await ada.submit()).json()["urls"]["events"])
+    bob_stream = bob.begin("GET", (await bob.submit()).json()["urls"]["events"])
+    ada_changes = ada.begin("GET", "/api/amd/operations/stream")
+    key = next(key for key in harness.database.run(account_queries.all_keys) if key.user == "ada")
+    for stream in (ada_stream, ada_changes, bob_stream):
+        assert await stream.next_chunk()
+    harness.database.run(account_queries.revoke_key, key.id, harness.clock.now())
+    for stream in (ada_stream, ada_changes):
+        assert await stream.next_chunk() == b": closed: the API key is revoked\n\n"
+        assert await stream.next_chunk() is None
+    assert await bob_stream.next_chunk() == b": keep-alive\n\n"
+    bob_stream.gone.set()
+
+
+@served(start=False)
+async def test_the_streams_of_the_local_user_end_with_the_first_key(harness: ApiHarness) -> None:
+    """The local user exists only before the first key."""
+    stream = harness.client.begin("GET", (await harness.client.submit()).json()["urls"]["events"])
+    assert await stream.next_chunk()
+    harness.key("ada")
+    assert b"revoked" in (await stream.next_chunk() or b"")
+
+
+@served(start=False, streams_per_user=2)
+async def test_the_streams_of_a_user_are_bounded(harness: ApiHarness) -> None:
+    """One stream too many gets 429 that names the limit, and stores nothing; a closed one frees its place."""
+    ada, bob = harness.user("ada"), harness.user("bob")
+    place = (await ada.submit()).json()["urls"]["events"]
+    streams = [ada.begin("GET", place) for _ in range(2)]
+    for stream in streams:
+        assert await stream.next_chunk()
+    for answer in (await ada.get(place), await ada.submit(accept="*/*")):
+        assert (answer.status, answer.json()["code"]) == (429, "RATE_LIMIT_EXCEEDED")
+        assert "at most 2 per user" in answer.json()["detail"]
+        assert "WARMFRONT_STREAMS_PER_USER" in answer.json()["hint"]
+    assert len((await ada.get("/api/amd/submissions")).json()["items"]) == 1
+    changes = bob.begin("GET", "/api/amd/operations/stream")
+    assert await changes.next_chunk()
+    streams[0].gone.set()
+    assert streams[0].task is not None
+    await streams[0].task
+    again = ada.begin("GET", place)
+    assert await again.next_chunk()
+    for stream in (streams[1], again, changes):
+        stream.gone.set()
 
 
 @served(start=False)

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -41,8 +42,8 @@ class TestChannel:
             assert box.wait().code == 3
 
     def test_a_program_that_does_not_read(self, harness: SandboxHarness) -> None:
-        """`send` to a program that does not read ends at the wall clock limit."""
-        with harness.sandbox.take(harness.probe("spin", wall_s=SHORT_S)) as box:
+        """`send` to a program that does not read ends at the time limit."""
+        with harness.sandbox.take(harness.probe("spin", cpu_s=SHORT_S)) as box:
             box.go()
             box.send(bytes(8 * MIB))
             assert box.receive(1) == b""
@@ -201,8 +202,47 @@ class TestLimits:
             assert harness.running() == []
 
     def test_endless_loop(self, harness: SandboxHarness) -> None:
-        """A program in an endless loop is killed at the wall clock limit."""
+        """A program in an endless loop is killed when its CPU time is used up."""
+        with harness.sandbox.take(harness.probe("spin", cpu_s=SHORT_S)) as box:
+            box.go()
+            assert box.wait().reason is ExitReason.TIMED_OUT
+            assert box.usage().cpu_s >= SHORT_S
+
+    def test_a_program_without_a_cpu_is_not_charged(self, harness: SandboxHarness) -> None:
+        """A program that gets a tenth of a CPU is not killed before it has used its CPU time."""
+        with harness.sandbox.take(harness.probe("spin", cpu_s=0.15, cpus=0.1)) as box:
+            box.go()
+            start_s = box.usage().cpu_s
+            assert box.wait().reason is ExitReason.TIMED_OUT
+            assert box.usage().cpu_s - start_s > 0.1
+
+    @pytest.mark.parametrize("script", ["read line < commands", "while :; do sleep 0.02; done"])
+    def test_a_blocked_program(self, harness: SandboxHarness, script: str) -> None:
+        """A program that does hardly anything but sleep is killed after its limit, not at the backstop."""
+        done = harness.run(harness.shell(script, cpu_s=SHORT_S))
+        assert done.reason is ExitReason.TIMED_OUT
+
+    def test_a_program_that_the_judge_does_not_wait_for(self, harness: SandboxHarness) -> None:
+        """A program that waits for the judge is not charged for it."""
+        with harness.sandbox.take(harness.probe("echo", cpu_s=0.2)) as box:
+            box.go()
+            time.sleep(0.5)
+            box.send(b"hello")
+            assert box.receive(5) == b"hello"
+
+    def test_the_backstop(self, harness: SandboxHarness) -> None:
+        """The wall clock limit applies whatever the program does."""
         assert harness.run(harness.probe("spin", wall_s=SHORT_S)).reason is ExitReason.TIMED_OUT
+
+    @pytest.mark.parametrize("program", ["spin", "hold"])
+    def test_a_call_with_a_limit_on_used_time(self, harness: SandboxHarness, program: str) -> None:
+        """A call ends when the box has used that much time during it; the program continues."""
+        with harness.sandbox.take(harness.probe(program)) as box:
+            box.go()
+            for _ in range(2):
+                with pytest.raises(TimeoutError):
+                    box.receive(1, cpu_timeout_s=0.1)
+            assert box.wait(cpu_timeout_s=0.1).reason is ExitReason.TIMED_OUT
 
     def test_output(self, harness: SandboxHarness) -> None:
         """A program that exceeds the output limit is killed, and its output is truncated at the limit."""

@@ -118,7 +118,7 @@ from pathlib import Path
 from warmfront.sandbox import open_sandbox
 from warmfront.sandbox.base import SandboxLimits, Template
 limits = SandboxLimits(memory_bytes=1 << 27, cpus=1, pids=8, file_bytes=1 << 20, open_files=64,
-                output_bytes=1 << 16, tmp_bytes=1 << 20, wall_s=600)
+                output_bytes=1 << 16, tmp_bytes=1 << 20, cpu_s=600, wall_s=600)
 argv = ("/bin/sh", "-c", "while :; do :; done", "abandoned")
 sandbox = open_sandbox(sys.argv[1], base=Path(sys.argv[2]), url=sys.argv[3])
 box = sandbox.take(Template(name="test", argv=argv, mounts=(), limits=limits))

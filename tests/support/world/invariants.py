@@ -19,7 +19,7 @@ from warmfront.store import (
     submission_queries,
     vm_queries,
 )
-from warmfront.store.records import AttemptOutcome
+from warmfront.store.records import AttemptOutcome, Meter
 from warmfront.submission import SubmissionState
 from warmfront.testing.fake_listeners import WATCHDOG_EXPIRED
 from warmfront.verdicts import KERNELS_FAULT, Endpoint, Verdict, is_terminal
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from warmfront.clock import Clock
     from warmfront.money.escrow import BudgetStatus
     from warmfront.store.memory_database import MemoryDatabase
-    from warmfront.store.records import AttemptRecord
+    from warmfront.store.records import AttemptRecord, LedgerEntry
     from warmfront.submission import Submission
     from warmfront.testing.fake_listeners import FakeListeners
     from warmfront.testing.fake_provider import FakeProvider, FakeVM
@@ -181,6 +181,7 @@ class Invariants:
         yield from self._of_events(record, author)
         yield from self._of_attempts(record, author)
         yield from self._of_verdict(record, author)
+        yield from self._of_charges(record)
         if author.response_s > self._scenario.patience_s:
             yield f"its author waited {author.response_s:.1f} s for the response"
 
@@ -219,6 +220,19 @@ class Invariants:
             yield f"attempt {last.id} never ended"
         elif last.outcome in set(KERNELS_FAULT) and last.outcome != record.verdict:
             yield f"the kernel's {last.outcome} became {record.verdict}"
+
+    def _of_charges(self, record: Submission) -> Iterator[str]:
+        """Check that it is charged for no more than its own attempts and the boot of one VM."""
+        charged = self._database.run(_charged_to, record.id)
+        if Meter.IDLE in {entry.meter for entry in charged}:
+            yield "it is charged for idle time"
+        if len({entry.vm_id for entry in charged if entry.meter is Meter.PROVISIONING}) > 1:
+            yield "it is charged for more than one boot"
+        worked_s = sum(entry.ended_at - entry.started_at for entry in charged if entry.meter is Meter.WORK)
+        tries = self._database.run(attempt_queries.of_submission, record.id)
+        occupied_s = sum((attempt.ended_at or 0.0) - attempt.started_at for attempt in tries)
+        if worked_s > occupied_s + 0.001:
+            yield f"it is charged for {worked_s:.3f} s on a VM, and had {occupied_s:.3f} s"
 
     def _of_verdict(self, record: Submission, author: Author) -> Iterator[str]:
         verdict = Verdict(str(record.verdict))
@@ -263,6 +277,15 @@ def _committed_usd(conn: Connection) -> Decimal:
     alive = vm_queries.live(conn)
     metered = sum((ledger_queries.total_of_vm(conn, vm.id) for vm in alive), Decimal(0))
     return ledger_queries.total_usd(conn) - metered + sum((vm.escrow_usd for vm in alive), Decimal(0))
+
+
+def _charged_to(conn: Connection, submission_id: str) -> list[LedgerEntry]:
+    """Return the ledger entries that are charged to a submission."""
+    return [
+        entry
+        for entry in ledger_queries.within(conn, float("-inf"), float("inf"))
+        if entry.submission_id == submission_id
+    ]
 
 
 def _billed(conn: Connection) -> set[str]:

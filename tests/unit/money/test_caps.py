@@ -73,7 +73,8 @@ def test_the_error_names_the_first_cap_that_is_used_up(  # noqa: PLR0917 - a tab
     """The error says whose cap it is, when it resets, and which setting raises it."""
     caps = _caps(user, team, *limits)
     assert caps is not None
-    error = caps.exceeded(database.run(ledger_queries.spent_today, user, team, NOON), NOON)
+    spending = database.run(ledger_queries.spent_today, user, team, NOON)
+    error = caps.exceeded(spending, Decimal(0), NOON)
     assert error is not None
     assert expected in error.message
     assert "resets at midnight UTC, in 12 h 1 min" in error.message
@@ -88,8 +89,26 @@ def test_a_user_below_every_cap_passes(
     caps = _caps("ada", "kernels", *limits)
     assert caps is not None
     spending = database.run(ledger_queries.spent_today, "ada", "kernels", NOON)
-    caps.check(spending, NOON)
+    caps.check(spending, Decimal("0.01"), NOON)
     assert all(cap.left_usd == cap.limit_usd - cap.spent_usd > 0 for cap in caps.used(spending))
+
+
+@pytest.mark.parametrize(
+    ("expected_usd", "cost_usd", "fits"),
+    [("0", "1", True), ("0", "1.01", False), ("0.6", "0.4", True), ("0.6", "0.5", False), ("1", "0", False)],
+)
+def test_unfinished_submissions_and_the_new_one_count(expected_usd: str, cost_usd: str, fits: bool) -> None:  # noqa: FBT001 - a table of cases
+    """A submission fits if what is spent, what the others are expected to cost and its own cost fit."""
+    caps = _caps("ada", None, "3", None, None)
+    assert caps is not None
+    spending = DailySpending(user_usd=Decimal(2), user_expected_usd=Decimal(expected_usd))
+    error = caps.exceeded(spending, Decimal(cost_usd), NOON)
+    assert (error is None) == fits
+    if error is not None:
+        assert "ada has spent $2.0000 of $3.00 per day" in error.message
+        assert f"expected to cost ${Decimal(expected_usd):.4f}, and this one ${Decimal(cost_usd):.4f}" in (
+            error.message
+        )
 
 
 def test_without_limits_there_are_no_caps() -> None:

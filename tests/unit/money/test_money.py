@@ -93,8 +93,30 @@ def test_provisioning_and_idle_are_separate_intervals() -> None:
         (Meter.PROVISIONING, 100.0),
         (Meter.IDLE, 60.0),
     ]
-    assert {entry.submission_id for entry in entries} == {"s"}
+    assert {entry.submission_id for entry in entries} == {None}
     assert machine.metered_until == START + 160
+
+
+@pytest.mark.parametrize("pays_boot", [False, True])
+def test_idle_time_is_charged_to_the_pool(*, pays_boot: bool) -> None:
+    """A submission is charged for its work, and for a boot only if it pays for one."""
+    machine, before = meter_until(
+        vm(ready_at=START + 100),
+        CLOUD,
+        START + 160,
+        worked=False,
+        submission_id="s",
+        owner="o",
+        pays_boot=pays_boot,
+    )
+    _, work = meter_until(machine, CLOUD, START + 200, worked=True, submission_id="s", owner="o")
+    boot_for = "s" if pays_boot else None
+    assert [(entry.meter, entry.submission_id) for entry in (*before, *work)] == [
+        (Meter.PROVISIONING, boot_for),
+        (Meter.IDLE, None),
+        (Meter.WORK, "s"),
+    ]
+    assert all((entry.owner is None) == (entry.submission_id is None) for entry in (*before, *work))
 
 
 def test_a_vm_that_was_never_started_costs_nothing() -> None:

@@ -22,6 +22,7 @@ LIMITS = SandboxLimits(
     open_files=1,
     output_bytes=1,
     tmp_bytes=1,
+    cpu_s=1,
     wall_s=1,
 )
 

@@ -75,7 +75,7 @@ function Users({ data }: { data: OperationsResponse }): React.JSX.Element {
         <tbody>
           {users.map(({ user, cost_usd }) => (
             <tr key={user ?? ""}>
-              <th scope="row">{user ?? <span className="dim">unassigned idle time</span>}</th>
+              <th scope="row">{user ?? <span className="dim">VM pool: idle time, prewarming</span>}</th>
               <td>
                 <div className="user-bar" aria-hidden="true">
                   <div style={{ width: `${max > 0 ? (100 * cost_usd) / max : 0}%` }} />

@@ -86,11 +86,15 @@ async def get_costs(service: ServiceDep, caller: CallerDep) -> CostsResponse:
         total_usd=budget.spent_usd,
         reserved_usd=budget.reserved_usd,
         remaining_usd=max(Decimal(0), budget.credits_usd - budget.spent_usd),
+        pool_usd=report.pool_usd,
         by_vm=[_vm_cost(vm, by_meter) for vm, by_meter in report.by_vm],
         by_meter=meter_costs(report.by_meter),
         by_day=_daily_costs(report.by_day),
         today=TodaysBudget(
-            user=caller.user, spent_usd=report.user_today_usd, limit_usd=service.settings.daily_budget_usd
+            user=caller.user,
+            spent_usd=report.user_today.user_usd,
+            expected_usd=report.user_today.user_expected_usd,
+            limit_usd=service.settings.daily_budget_usd,
         ),
         audit=_billing_reconciliation(service),
         forecast=forecasts.from_ledger(report.history_by_day, now, left_usd),

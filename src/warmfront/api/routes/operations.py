@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from warmfront.api.deps import CallerDep, ServiceDep
+from warmfront.api.deps import CallerDep, ServiceDep, StreamsDep
 from warmfront.api.event_stream import EventStream
 from warmfront.api.openapi import CHANGE_STREAM, error_responses_for
 from warmfront.api.routes.costs import meter_costs
@@ -100,15 +100,19 @@ async def get_operations(
     )
 
 
-@router.get("/stream", response_class=Response, responses={200: CHANGE_STREAM, **error_responses_for(422)})
+@router.get(
+    "/stream", response_class=Response, responses={200: CHANGE_STREAM, **error_responses_for(422, 429)}
+)
 async def stream_changes(
     service: ServiceDep,
+    caller: CallerDep,
+    streams: StreamsDep,
     limit: Annotated[
         int | None, Query(ge=1, le=1_000_000, description="End the stream after this many events.")
     ] = None,
 ) -> Response:
     """Stream a small event now and after every change; `/operations` has the new figures."""
-    return EventStream(_changes(service, limit))
+    return EventStream(_changes(service, limit), place=streams.open(caller))
 
 
 async def _changes(service: ServiceContext, limit: int | None) -> AsyncIterator[StoredEvent]:

@@ -41,7 +41,7 @@ async def get_quote(
     quote, refusal = _NO_VM, None
     if endpoint is not Endpoint.XRAY:  # an X-ray needs no VM
         quote = service.orchestrator.quote(gpu, caller.user)
-        refusal = await _exceeded_cap(service, caller) or quote.shortage
+        refusal = await _exceeded_cap(service, caller, quote.cost_usd) or quote.shortage
     return QuoteResponse(
         now=service.clock.now(),
         problem=slug,
@@ -65,10 +65,10 @@ def _refusal(error: WarmfrontError) -> QuoteRefusal:
     return QuoteRefusal(code=error.code, detail=error.message, hint=api_hint(error))
 
 
-async def _exceeded_cap(service: ServiceContext, caller: Caller) -> BudgetExceeded | None:
-    """Return the error of the daily cap that the caller has used up; None if there is none."""
+async def _exceeded_cap(service: ServiceContext, caller: Caller, cost_usd: Decimal) -> BudgetExceeded | None:
+    """Return the error of the daily cap of the caller that does not cover this cost; None if all do."""
     caps = DailyCaps.for_user(service.settings, caller.user, caller.team)
     if caps is None:
         return None
     now = service.clock.now()
-    return caps.exceeded(await service.store.spent_today(caller.user, caller.team, now), now)
+    return caps.exceeded(await service.store.spent_today(caller.user, caller.team, now), cost_usd, now)

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse, Response
 
 from warmfront.api import serialization
 from warmfront.api.auth import Caller
-from warmfront.api.deps import CallerDep, ProblemsDep, ServiceDep
+from warmfront.api.deps import CallerDep, ProblemsDep, ServiceDep, StreamsDep
 from warmfront.api.error_responses import InvalidField
 from warmfront.api.event_stream import MEDIA_TYPE, EventStream
 from warmfront.api.openapi import EVENT_STREAM, error_responses_for
@@ -53,6 +53,7 @@ async def submit(
     service: ServiceDep,
     problems: ProblemsDep,
     caller: CallerDep,
+    streams: StreamsDep,
     request: Request,
     idempotency_key: Annotated[
         str | None, Header(description="Repeating a request with the same key creates one submission.")
@@ -60,15 +61,22 @@ async def submit(
 ) -> Response:
     """Submit a kernel. Responds with its events, or with its id if the request accepts JSON."""
     new = validate_submission(service, problems, caller, body, idempotency_key)
-    submission = await service.orchestrator.submit(
-        new,
-        quotas=submission_quotas(service.settings),
-        caps=DailyCaps.for_user(service.settings, caller.user, caller.team),
-    )
+    # Taken before the submission is stored: a request that is rejected must not leave one.
+    place = None if wants_json(request.headers.get("accept", "")) else streams.open(caller)
+    try:
+        submission = await service.orchestrator.submit(
+            new,
+            quotas=submission_quotas(service.settings),
+            caps=DailyCaps.for_user(service.settings, caller.user, caller.team),
+        )
+    except BaseException:
+        if place is not None:
+            place.close()
+        raise
     headers = {"Location": serialization.submission_urls(submission.id).self}
-    if wants_json(request.headers.get("accept", "")):
+    if place is None:
         return JSONResponse(serialization.submission_created(submission).model_dump(), 202, headers)
-    return EventStream(service.log.follow(submission.id), headers=headers)
+    return EventStream(service.log.follow(submission.id), place=place, headers=headers)
 
 
 @router.get("/submissions", responses=error_responses_for(422))
@@ -119,13 +127,15 @@ async def get_submission(
     responses={
         200: EVENT_STREAM,
         204: {"description": "The submission has its verdict, and no event follows."},
-        **error_responses_for(404, 422),
+        **error_responses_for(404, 422, 429),
     },
 )
 async def stream_events(
+    *,
     submission_id: str,
     service: ServiceDep,
     caller: CallerDep,
+    streams: StreamsDep,
     last_event_id: Annotated[int | None, Header(ge=0, le=_MAX_EVENT_ID)] = None,
     after: Annotated[int, Query(ge=0, le=_MAX_EVENT_ID)] = 0,
 ) -> Response:
@@ -138,7 +148,7 @@ async def stream_events(
         raise InvalidField(field, last_seen, f"0 to {submission.last_event_id}, the id of the last event")
     if submission.state is SubmissionState.DONE and last_seen == submission.last_event_id:
         return Response(status_code=204)  # an EventSource does not reconnect after 204
-    return EventStream(service.log.follow(submission.id, last_seen))
+    return EventStream(service.log.follow(submission.id, last_seen), place=streams.open(caller))
 
 
 @router.get("/submissions/{submission_id}/code", responses=error_responses_for(404, 422))

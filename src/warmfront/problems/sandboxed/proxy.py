@@ -75,7 +75,7 @@ def template(slug: str, settings: Settings) -> Template:
         # Everything below /usr is in every box.
         mounts=tuple(Mount(host=p, inside=str(p)) for p in sorted(places) if not p.is_relative_to("/usr")),
         # The box lives while the submission is compiled, waits for its run slot, and runs.
-        limits=dataclasses.replace(limits, wall_s=2 * limits.wall_s + settings.compile_timeout_s),
+        limits=dataclasses.replace(limits, wall_s=2 * limits.wall_s + settings.compile_limits().wall_s),
         env={
             "PATH": "/usr/bin:/bin",
             "TMPDIR": SCRATCH,
@@ -110,7 +110,7 @@ class _ProblemConnection:
         if size == 0:
             return b""
         try:
-            data = self._box.receive(size, ANSWER_TIMEOUT_S)
+            data = self._box.receive(size, cpu_timeout_s=ANSWER_TIMEOUT_S)
         except TimeoutError:
             raise BadProblemFile(f"The problem's program took longer than {ANSWER_TIMEOUT_S:g} s.") from None
         if len(data) < size:
