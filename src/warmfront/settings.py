@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from warmfront import gpus, values
 from warmfront.errors import BadSetting
-from warmfront.sandbox.base import WALL_S_PER_CPU_S, SandboxLimits
+from warmfront.sandbox.base import WALL_S_PER_CPU_S, SandboxLimits, machine_memory_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,6 +56,8 @@ class Settings:
     xray: bool = True
     #: WARMFRONT_BUG_FINDER: run the bug finder in every check; `warmfront check --bugs` always does.
     bug_finder: bool = True
+    #: WARMFRONT_BUG_FINDER_MEMORY_LIMIT: memory of the bug finder's sandbox.
+    bug_finder_memory_bytes: int = 2 * GIB
     #: WARMFRONT_CACHE_DIR: precompiled headers and objects.
     cache_dir: Path = field(default_factory=lambda: default_cache_dir())  # noqa: PLW0108 - defined below
     #: WARMFRONT_BOX_DIR: the directory for the folders of boxes; empty: a tmpfs of this machine.
@@ -171,6 +173,10 @@ class Settings:
         """Return the limits of a sandbox that runs submitted code."""
         return self._limits(memory_bytes=self.memory_bytes, cpu_s=self.run_timeout_s)
 
+    def bug_finder_limits(self) -> SandboxLimits:
+        """Return the limits of a sandbox that runs submitted code with the bug finder, on small cases."""
+        return self._limits(memory_bytes=self.bug_finder_memory_bytes, cpu_s=self.run_timeout_s)
+
     @property
     def gpu_types(self) -> tuple[str, ...]:
         """The GPU types that submissions may request and VMs may have."""
@@ -200,7 +206,7 @@ class Settings:
     def _limits(self, *, memory_bytes: int, cpu_s: float) -> SandboxLimits:
         return SandboxLimits(
             # A sandbox that may use all of the machine's memory protects nothing.
-            memory_bytes=min(memory_bytes, physical_memory_bytes() * 3 // 4),
+            memory_bytes=min(memory_bytes, machine_memory_bytes() * 3 // 4),
             cpus=self.cpus,
             pids=self.pids,
             file_bytes=self.file_bytes,
@@ -254,11 +260,6 @@ def default_data_dir() -> Path:
     if os.geteuid() == 0:
         return Path("/var/lib/warmfront")
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "warmfront"
-
-
-def physical_memory_bytes() -> int:
-    """Return the size of this machine's memory."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _resolve_aliases(texts: dict[str, str]) -> dict[str, str]:
@@ -320,6 +321,7 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "bench_budget_s": ("WARMFRONT_BENCH_BUDGET", values.positive, _SECONDS),
     "xray": ("WARMFRONT_XRAY", values.boolean, "true or false"),
     "bug_finder": ("WARMFRONT_BUG_FINDER", values.boolean, "true or false"),
+    "bug_finder_memory_bytes": ("WARMFRONT_BUG_FINDER_MEMORY_LIMIT", values.size, _SIZE),
     "cache_dir": ("WARMFRONT_CACHE_DIR", values.directory, "a directory"),
     "box_dir": ("WARMFRONT_BOX_DIR", values.directory, "a directory"),
     "docker_image": ("WARMFRONT_DOCKER_IMAGE", str, "an image name"),
@@ -434,5 +436,5 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
 _JUDGE_FIELDS = (
     *("isolation", "memory_bytes", "cpus", "pids", "file_bytes", "output_bytes", "compile_timeout_s"),
     *("compile_memory_bytes", "case_timeout_s", "run_timeout_s", "bench_budget_s", "xray", "bug_finder"),
-    *("cache_dir", "box_dir", "docker_image", "sandbox", "task_timeout_s"),
+    *("bug_finder_memory_bytes", "cache_dir", "box_dir", "docker_image", "sandbox", "task_timeout_s"),
 )

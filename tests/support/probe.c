@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,6 +48,19 @@ static int hog(void) {
             return 1;
         }
         memset(block, 1, 1 << 20);
+    }
+}
+
+// Fills shared memory that no page table refers to, so that the kernel's choice of a victim does not see it.
+static int hoard(void) {
+    for (;;) {
+        char *block = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (block == MAP_FAILED) {
+            puts("out of memory");
+            return 1;
+        }
+        memset(block, 1, 1 << 20);
+        madvise(block, 1 << 20, MADV_DONTNEED);
     }
 }
 
@@ -135,6 +149,7 @@ int main(int count, char **words) {
     if (!strcmp(command, "hold")) for (handshake();;) pause();
     if (!strcmp(command, "spin")) for (;;) {}
     if (!strcmp(command, "hog")) return hog();
+    if (!strcmp(command, "hoard")) return hoard();
     if (!strcmp(command, "hog-in-child")) return hog_in_child();
     if (!strcmp(command, "fork-endlessly")) return fork_endlessly();
     if (!strcmp(command, "leave-child")) return leave_child();

@@ -11,6 +11,7 @@ import pytest
 
 from warmfront import settings
 from warmfront.errors import BadSetting
+from warmfront.sandbox.base import machine_memory_bytes
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -89,7 +90,7 @@ def test_the_environment_overrides_the_env_file(tmp_path: Path) -> None:
 def test_a_sandbox_never_gets_all_memory() -> None:
     """A limit above three quarters of the machine's memory is lowered to that."""
     loaded = settings.load({"AMD_CONTAINER_MEMORY_LIMIT": "1000TB"}, env_file=None)
-    assert loaded.run_limits().memory_bytes == settings.physical_memory_bytes() * 3 // 4
+    assert loaded.run_limits().memory_bytes == machine_memory_bytes() * 3 // 4
 
 
 def test_an_empty_variable_means_the_default() -> None:

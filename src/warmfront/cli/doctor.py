@@ -16,6 +16,7 @@ from warmfront.hip.cpu.host_compiler import find_compiler
 from warmfront.hip.rocm import find_hipcc, has_gpu
 from warmfront.hip.xray.device_compiler import find_libraries
 from warmfront.hip.zig_wheel import require_wheel
+from warmfront.sandbox.base import machine_memory_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +73,7 @@ def can_judge(checks: list[DoctorCheck]) -> bool:
 
 
 def _machine() -> DoctorCheck:
-    memory_gib = settings.physical_memory_bytes() / settings.GIB
+    memory_gib = machine_memory_bytes() / settings.GIB
     detail = f"{len(os.sched_getaffinity(0))} CPUs, {memory_gib:.0f} GiB of memory"
     return DoctorCheck(name="machine", works=True, detail=detail)
 

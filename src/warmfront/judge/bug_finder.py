@@ -295,8 +295,8 @@ class BugFinderRun:
             guest.plan(layout)
             run_answer = guest.run()
         except KernelFailure as failure:
-            is_slow = failure.event.verdict is Verdict.TIME_LIMIT_EXCEEDED
-            outcome = _CaseOutcome.LIMIT if is_slow else _CaseOutcome.FAULT
+            is_limit = failure.event.verdict in {Verdict.TIME_LIMIT_EXCEEDED, Verdict.MEMORY_LIMIT_EXCEEDED}
+            outcome = _CaseOutcome.LIMIT if is_limit else _CaseOutcome.FAULT
         else:
             try:
                 check_call(case_data, layout, data_file, run_answer=run_answer)

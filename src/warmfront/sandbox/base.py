@@ -8,6 +8,7 @@ box can be started long before its job is known. This module is independent of t
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -210,6 +211,11 @@ class Sandbox(Protocol):
 
     def close(self) -> None:
         """Destroy every box that was prepared and not taken."""
+
+
+def machine_memory_bytes() -> int:
+    """Return the size of this machine's memory."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 DIRECTORIES = ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "etc/alternatives", "etc/ld.so.cache")

@@ -58,6 +58,7 @@ class ChannelBox(ABC):
         self._waiting_times = WaitingTimes()
         self._failure: str | None = None  # set by a subclass if the sandbox failed, not the program
         self._is_started = False
+        self._was_out_of_memory = False  # when it was killed for another reason
         self._starting = threading.Lock()
         self._ending = threading.Lock()
         # At most one of each call runs at a time. `destroy` waits for them before it closes what they use.
@@ -140,6 +141,7 @@ class ChannelBox(ABC):
         self._cause = self._cause or cause
         with self._ending:  # `_finish` closes what `_kill` uses
             if self._is_started and self._exit is None:
+                self._was_out_of_memory = self._was_out_of_memory or self._is_out_of_memory()
                 self._kill()
 
     def freeze(self) -> None:
@@ -211,6 +213,8 @@ class ChannelBox(ABC):
             if self._exit is None:
                 self._usage = self._read_usage()
                 end = self._reap()
+                if self._was_out_of_memory:
+                    end = replace(end, reason=ExitReason.MEMORY)
                 if self._output.is_flood:
                     self._cause = self._cause or ExitReason.OUTPUT
                 self._exit = self._with_cause(end)
@@ -266,6 +270,10 @@ class ChannelBox(ABC):
     @abstractmethod
     def _tasks(self) -> list[int]:
         """Return the ids of all threads of the started box, if they are visible here."""
+
+    def _is_out_of_memory(self) -> bool:
+        """Return whether the started box is out of memory, if that can be told while it runs."""
+        return False
 
     @abstractmethod
     def _reap(self) -> BoxExit:

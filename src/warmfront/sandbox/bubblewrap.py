@@ -56,6 +56,8 @@ class Bubblewrap(PooledSandbox):
         """Destroy every box that was prepared and not taken. Boxes in use are killed too."""
         super().close()
         self._spawner.close()
+        if self._hierarchy:
+            self._hierarchy.close()
 
     def _make(self, template: Template) -> BubblewrapBox:
         mode = self._mode(template)
@@ -155,6 +157,9 @@ class BubblewrapBox(ProcessBox):
         cpu_s = self._group.cpu_s() if self._group else None
         return super()._read_cpu_s() if cpu_s is None else cpu_s
 
+    def _is_out_of_memory(self) -> bool:
+        return self._group is not None and self._group.is_out_of_memory()
+
     def _tasks(self) -> list[int]:
         return self._group.tasks() if self._group else super()._tasks()
 
@@ -169,7 +174,7 @@ class BubblewrapBox(ProcessBox):
         code = self._reported("exit-code")
         end = replace(exit_of_status(returncode if code is None else code), output=output)
         end = self._with_usage(end) if self._group else self._with_guessed_reason(end)
-        if code is None and end.reason is not ExitReason.MEMORY:
+        if code is None and self._failure is None and end.reason is not ExitReason.MEMORY:
             # bubblewrap reports an exit code for every program that it started.
             self._failure = (
                 f"bubblewrap could not start the program: {output.decode(errors='replace').strip()}"
@@ -178,9 +183,12 @@ class BubblewrapBox(ProcessBox):
 
     def _with_usage(self, end: BoxExit) -> BoxExit:
         assert self._group is not None  # noqa: S101 - for mypy: the caller checked
+        is_out_of_memory = self._group.is_out_of_memory()
+        if self._group.oom_kills() and not is_out_of_memory:
+            self._failure = "The kernel ended the program because all boxes together ran out of memory."
         return replace(
             end,
-            reason=ExitReason.MEMORY if self._group.oom_kills() else end.reason,
+            reason=ExitReason.MEMORY if is_out_of_memory else end.reason,
             peak_memory_bytes=self._group.peak_memory_bytes(),
             refused_pids=self._group.refused_pids(),
             enforced_by=f"bubblewrap, cgroup {self._group.version}",

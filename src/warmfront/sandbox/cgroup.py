@@ -1,11 +1,14 @@
 """One control group (cgroup) per box, version 1 or 2: set limits, read usage, freeze and kill it.
 
-If this process cannot create control groups, `find_hierarchy` returns None and the caller uses rlimits.
+All boxes of a user are below one group, `SHARED_GROUP`, whose memory limit is below the size of the machine's
+memory: boxes that each stay within their limit cannot exhaust the machine together. If this process cannot
+create control groups, `find_hierarchy` returns None and the caller uses rlimits.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import signal
 import time
@@ -14,15 +17,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from warmfront.sandbox.base import machine_memory_bytes
 from warmfront.sandbox.box import PREFIX
 from warmfront.sandbox.process_tree import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from warmfront.sandbox.base import SandboxLimits
 
 CPU_PERIOD_US = 100_000
+
+#: The group of all boxes.
+SHARED_GROUP = f"{PREFIX}boxes"
+#: The same as a slice of systemd, which is nested if its name has a hyphen.
+SHARED_SLICE = "warmfrontboxes.slice"
+
+#: The share of the limit that memory which cannot be reclaimed has reached when a group is out of memory.
+FULL = 0.97
 
 #: Controllers without which a group is not used, and those that other means replace.
 REQUIRED = ("memory", "pids", "cpu")
@@ -94,7 +106,15 @@ class ControlGroup(ABC):
 
     @abstractmethod
     def oom_kills(self) -> int:
-        """Return how many processes the kernel killed because the group was out of memory."""
+        """Return how many processes of the group the kernel killed because memory was exhausted."""
+
+    @abstractmethod
+    def is_out_of_memory(self) -> bool:
+        """Return whether the group has reached its own limit and the kernel could not reclaim memory."""
+
+    @abstractmethod
+    def limit_shared_memory(self, memory_bytes: int) -> None:
+        """Limit the memory of this group and its siblings together, if its parent is the group of boxes."""
 
     @abstractmethod
     def _is_settled(self) -> bool:
@@ -172,8 +192,23 @@ class ControlGroupV1(ControlGroup):
         return self._directories["freezer"] / "freezer.state"
 
     def oom_kills(self) -> int:
-        """Return how many processes the kernel killed because the group was out of memory."""
+        """Return how many processes of the group the kernel killed because memory was exhausted."""
         return _field(self._directories["memory"] / "memory.oom_control", "oom_kill")
+
+    def is_out_of_memory(self) -> bool:
+        """Return whether the group has reached its own limit and the kernel could not reclaim memory."""
+        memory = self._directories["memory"]
+        full_bytes = FULL * (_number(memory / "memory.limit_in_bytes") or math.inf)
+        if (self.peak_memory_bytes() or 0) < full_bytes:  # newer kernels do not count in memory.failcnt
+            return False
+        if self.oom_kills() or _field(memory / "memory.oom_control", "under_oom"):
+            return True
+        return sum(_field(memory / "memory.stat", name) for name in ("rss", "shmem")) >= full_bytes
+
+    def limit_shared_memory(self, memory_bytes: int) -> None:
+        """Limit the memory of this group and its siblings together."""
+        if is_shared_group(parent := self._directories["memory"].parent):
+            _limit_memory_v1(parent, memory_bytes)
 
     def peak_memory_bytes(self) -> int | None:
         """Return the peak memory usage, if the kernel reports it."""
@@ -227,8 +262,17 @@ class ControlGroupV2(ControlGroup):
         return self._directories["pids"] / "cgroup.freeze"
 
     def oom_kills(self) -> int:
-        """Return how many processes the kernel killed because the group was out of memory."""
+        """Return how many processes of the group the kernel killed because memory was exhausted."""
         return _field(self._directories["memory"] / "memory.events", "oom_kill")
+
+    def is_out_of_memory(self) -> bool:
+        """Return whether the group has reached its own limit and the kernel could not reclaim memory."""
+        return _field(self._directories["memory"] / "memory.events", "oom") > 0
+
+    def limit_shared_memory(self, memory_bytes: int) -> None:
+        """Limit the memory of this group and its siblings together."""
+        if is_shared_group(parent := self._directories["memory"].parent):
+            _limit_memory_v2(parent, memory_bytes)
 
     def peak_memory_bytes(self) -> int | None:
         """Return the peak memory usage, if the kernel reports it (5.19)."""
@@ -249,6 +293,9 @@ class CgroupHierarchy(Protocol):
     def existing(self, name: str) -> ControlGroup:
         """Return a group that already exists."""
 
+    def close(self) -> None:
+        """Remove the group of all boxes if it is empty."""
+
 
 @dataclass(frozen=True)
 class CgroupHierarchyV1:
@@ -261,28 +308,49 @@ class CgroupHierarchyV1:
         """Create an empty group with these limits."""
         group = self.existing(name)
         with group.removed_on_failure():
-            self._make(name, limits)
+            self._make(self._directories(name), limits)
         return group
 
-    def _make(self, name: str, limits: SandboxLimits) -> None:
-        directories = {controller: parent / name for controller, parent in self.parents.items()}
-        for directory in dict.fromkeys(directories.values()):
-            directory.mkdir()
+    def _make(self, directories: dict[str, Path], limits: SandboxLimits) -> None:
         memory, pids, cpu = directories["memory"], directories["pids"], directories["cpu"]
-        _write(memory / "memory.limit_in_bytes", limits.memory_bytes)
-        if (memory / "memory.memsw.limit_in_bytes").exists():
-            _write(memory / "memory.memsw.limit_in_bytes", limits.memory_bytes)
+        _make_below_shared(memory, self._prepare_shared)
+        for directory in {*directories.values()} - {memory}:
+            directory.mkdir()
+        _limit_memory_v1(memory, limits.memory_bytes)
         _write(pids / "pids.max", limits.pids)
         _write(cpu / "cpu.cfs_period_us", CPU_PERIOD_US)
         _write(cpu / "cpu.cfs_quota_us", round(limits.cpus * CPU_PERIOD_US))
 
     def names(self, prefix: str) -> list[str]:
         """Return the names of existing groups that begin with `prefix`."""
-        return sorted({path.name for parent in self.parents.values() for path in parent.glob(f"{prefix}*")})
+        parents = {*self.parents.values(), self._shared}
+        return sorted({path.name for parent in parents for path in parent.glob(f"{prefix}*")})
 
     def existing(self, name: str) -> ControlGroup:
         """Return a group that already exists."""
-        return ControlGroupV1({controller: parent / name for controller, parent in self.parents.items()})
+        return ControlGroupV1(self._directories(name))
+
+    def close(self) -> None:
+        """Remove the group of all boxes if it is empty."""
+        with contextlib.suppress(OSError):
+            self._shared.rmdir()
+
+    @property
+    def _shared(self) -> Path:
+        return self.parents["memory"] / SHARED_GROUP
+
+    def _directories(self, name: str) -> dict[str, Path]:
+        # A controller in the same hierarchy as memory has the same directory.
+        memory = self.parents["memory"]
+        return {
+            controller: (self._shared if parent == memory else parent) / name
+            for controller, parent in self.parents.items()
+        }
+
+    def _prepare_shared(self) -> None:
+        if (self._shared / "memory.use_hierarchy").exists():  # before Linux 5.11 it is off by default
+            _write(self._shared / "memory.use_hierarchy", 1)
+        _limit_memory_v1(self._shared, shared_memory_bytes())
 
 
 @dataclass(frozen=True)
@@ -296,25 +364,40 @@ class CgroupHierarchyV2:
         """Create an empty group with these limits."""
         group = self.existing(name)
         with group.removed_on_failure():
-            self._make(self.parent / name, limits)
+            self._make(self._shared / name, limits)
         return group
 
     def _make(self, directory: Path, limits: SandboxLimits) -> None:
-        directory.mkdir()
-        _write(directory / "memory.max", limits.memory_bytes)
-        if (directory / "memory.swap.max").exists():
-            _write(directory / "memory.swap.max", 0)
+        _make_below_shared(directory, self._prepare_shared)
+        _limit_memory_v2(directory, limits.memory_bytes)
         _write(directory / "pids.max", limits.pids)
-        if "cpu" in _words(self.parent / "cgroup.subtree_control"):
+        if "cpu" in self._delegated():
             _write(directory / "cpu.max", f"{round(limits.cpus * CPU_PERIOD_US)} {CPU_PERIOD_US}")
 
     def names(self, prefix: str) -> list[str]:
         """Return the names of existing groups that begin with `prefix`."""
-        return sorted(path.name for path in self.parent.glob(f"{prefix}*"))
+        return sorted(path.name for path in self._shared.glob(f"{prefix}*"))
 
     def existing(self, name: str) -> ControlGroup:
         """Return a group that already exists."""
-        return ControlGroupV2(dict.fromkeys(REQUIRED, self.parent / name))
+        return ControlGroupV2(dict.fromkeys(REQUIRED, self._shared / name))
+
+    def close(self) -> None:
+        """Remove the group of all boxes if it is empty."""
+        with contextlib.suppress(OSError):
+            self._shared.rmdir()
+
+    @property
+    def _shared(self) -> Path:
+        return self.parent / SHARED_GROUP
+
+    def _delegated(self) -> set[str]:
+        return _words(self.parent / "cgroup.subtree_control") & set(REQUIRED)
+
+    def _prepare_shared(self) -> None:
+        controllers = " ".join(f"+{controller}" for controller in sorted(self._delegated()))
+        _write(self._shared / "cgroup.subtree_control", controllers)
+        _limit_memory_v2(self._shared, shared_memory_bytes())
 
 
 def find_hierarchy(proc: Path = Path("/proc/self")) -> CgroupHierarchy | None:
@@ -419,6 +502,40 @@ def _can_create_groups(parent: Path) -> bool:
         return False
     # A process can join a group only if it can also write to the group that it leaves.
     return os.access(parent / "cgroup.procs", os.W_OK)
+
+
+def shared_memory_bytes() -> int:
+    """Return the memory limit of all boxes together: an eighth of the machine is for everything else."""
+    return machine_memory_bytes() // 8 * 7
+
+
+def is_shared_group(directory: Path) -> bool:
+    """Return whether this is the group of all boxes."""
+    return directory.name in {SHARED_GROUP, SHARED_SLICE}
+
+
+def _make_below_shared(directory: Path, prepare_shared: Callable[[], None]) -> None:
+    """Make the directory of a box. Another process may remove the shared group while it is empty."""
+    for _ in range(REMOVAL_TRIES):
+        with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(FileExistsError):
+                directory.parent.mkdir()
+                prepare_shared()
+            directory.mkdir()
+            return
+    raise FileNotFoundError(directory)
+
+
+def _limit_memory_v1(directory: Path, memory_bytes: int) -> None:
+    _write(directory / "memory.limit_in_bytes", memory_bytes)
+    if (directory / "memory.memsw.limit_in_bytes").exists():
+        _write(directory / "memory.memsw.limit_in_bytes", memory_bytes)
+
+
+def _limit_memory_v2(directory: Path, memory_bytes: int) -> None:
+    _write(directory / "memory.max", memory_bytes)
+    if (directory / "memory.swap.max").exists():
+        _write(directory / "memory.swap.max", 0)
 
 
 def _words(path: Path) -> set[str]:

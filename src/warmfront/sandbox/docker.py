@@ -24,7 +24,7 @@ from warmfront.sandbox import seccomp
 from warmfront.sandbox.base import BOX, BoxExit, ExitReason, HostSystem, Template, find_host_system
 from warmfront.sandbox.box import UNPRIVILEGED_ID, BoxFolders, ChannelBox, Freezer
 from warmfront.sandbox.box_pool import PooledSandbox
-from warmfront.sandbox.cgroup import ControlGroup, find_group
+from warmfront.sandbox.cgroup import SHARED_GROUP, SHARED_SLICE, ControlGroup, find_group, shared_memory_bytes
 from warmfront.sandbox.docker_output import DockerOutputStream
 from warmfront.sandbox.fifo_channel import wait_readable
 from warmfront.sandbox.process_box import GRACE_S, exit_of_status
@@ -65,6 +65,9 @@ class Docker(PooledSandbox):
             self._image = self._ensure_image(image)
             daemon = self._api.info()
             self._cpus = float(daemon["NCPU"])
+            # systemd puts groups only into its slices.
+            is_systemd = daemon.get("CgroupDriver") == "systemd"
+            self._shared_group = SHARED_SLICE if is_systemd else f"/{SHARED_GROUP}"
             self.detail = f"{self.name} {daemon['ServerVersion']}"
             super().__init__(BoxFolders(self.name, base))
             self._remove_leftovers()
@@ -112,6 +115,8 @@ class Docker(PooledSandbox):
             pids_limit=limits.pids,
             ulimits=_ulimits(template),
             shm_size=SHARED_MEMORY_BYTES,
+            oom_score_adj=1000,
+            cgroup_parent=self._shared_group,
             init=False,
             log_config={"type": "none"},
         )
@@ -170,6 +175,7 @@ class DockerBox(ChannelBox):
             self._output_stream = DockerOutputStream(self._api, self._id)
             self._api.start(self._id)
             self._group = self._find_group()
+            self._limit_shared_memory()
         except _sdk_errors() as error:
             self._remove_container()
             raise SandboxFailed(f"Docker could not start the program: {error}") from error
@@ -180,6 +186,15 @@ class DockerBox(ChannelBox):
     def _find_group(self) -> ControlGroup | None:
         pid = self._api.inspect_container(self._id)["State"]["Pid"]
         return find_group(pid, self._id) if pid else None
+
+    def _limit_shared_memory(self) -> None:
+        """Limit the memory of all containers together, if we may. Without it, each has its own limit."""
+        if self._group:
+            with contextlib.suppress(OSError):
+                self._group.limit_shared_memory(shared_memory_bytes())
+
+    def _is_out_of_memory(self) -> bool:
+        return self._group is not None and self._group.is_out_of_memory()
 
     def _watch(self) -> None:
         """Signal `_ended` when the container has ended, or the connection to its daemon is lost."""

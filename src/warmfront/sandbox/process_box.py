@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-#: A shell script that sets the rlimits, joins the cgroups and executes the command. All values are arguments,
-#: so that nothing is interpolated into shell text.
+#: A shell script that makes the box the first victim if the machine runs out of memory, sets the rlimits,
+#: joins the cgroups and executes the command. All values are arguments, so that nothing is interpolated into
+#: shell text.
 LAUNCHER = """
+echo 1000 > /proc/self/oom_score_adj
 ulimit -c 0 && ulimit -f "$1" && ulimit -n "$2" || exit 1
 shift 2
 while [ "$1" != -- ]; do echo 0 > "$1" || exit 1; shift; done

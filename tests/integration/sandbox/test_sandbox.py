@@ -13,9 +13,9 @@ import pytest
 
 from tests.support.boxes import MIB, SandboxHarness, harness, nothing_left
 from warmfront.sandbox import seccomp
-from warmfront.sandbox.base import ExitReason
+from warmfront.sandbox.base import ExitReason, machine_memory_bytes
 from warmfront.sandbox.box import UNPRIVILEGED_ID
-from warmfront.sandbox.cgroup import find_hierarchy
+from warmfront.sandbox.cgroup import ControlGroup, find_hierarchy, is_shared_group
 
 __all__ = ["harness", "nothing_left"]  # fixtures: pytest finds them by name
 
@@ -172,6 +172,39 @@ class TestLimits:
     def test_memory(self, harness: SandboxHarness) -> None:
         """A program that exceeds the memory limit is killed with that reason."""
         assert harness.run(harness.probe("hog")).reason is ExitReason.MEMORY
+
+    def test_hidden_memory(self, harness: SandboxHarness) -> None:
+        """Shared memory that is mapped nowhere counts too."""
+        assert harness.run(harness.probe("hoard")).reason is ExitReason.MEMORY
+
+    @pytest.mark.cgroup
+    def test_memory_when_the_time_is_up_first(
+        self, harness: SandboxHarness, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A box that is out of memory when its time limit kills it ends with that reason."""
+        monkeypatch.setattr("warmfront.sandbox.cgroup.ControlGroupV1.is_out_of_memory", lambda _: True)
+        monkeypatch.setattr("warmfront.sandbox.cgroup.ControlGroupV2.is_out_of_memory", lambda _: True)
+        expected = ExitReason.TIMED_OUT if harness.kind == "bubblewrap-rlimits" else ExitReason.MEMORY
+        assert harness.run(harness.probe("spin", cpu_s=0.01)).reason is expected
+
+    def test_a_box_is_the_first_victim(self, harness: SandboxHarness) -> None:
+        """If the machine runs out of memory, the kernel ends boxes before anything else."""
+        assert harness.lines(harness.shell("cat /proc/self/oom_score_adj")) == ["1000"]
+
+    @pytest.mark.cgroup
+    def test_all_boxes_share_a_memory_limit(self, harness: SandboxHarness) -> None:
+        """The groups of the boxes are in one group, which has a memory limit below the machine's memory."""
+        with harness.sandbox.take(harness.probe("hold")) as box:
+            box.go()
+            group = getattr(box, "_group", None)
+            if harness.kind == "bubblewrap-rlimits":
+                assert group is None
+                return
+            assert isinstance(group, ControlGroup)
+            shared = group._directories["memory"].parent
+            assert is_shared_group(shared)
+            limit = shared / ("memory.limit_in_bytes" if group.version == "v1" else "memory.max")
+            assert 0 < int(limit.read_text()) < machine_memory_bytes()
 
     @pytest.mark.cgroup
     def test_memory_of_a_child(self, harness: SandboxHarness) -> None:

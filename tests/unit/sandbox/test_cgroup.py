@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from warmfront.sandbox import cgroup
-from warmfront.sandbox.base import SandboxLimits
-from warmfront.sandbox.cgroup import CgroupHierarchyV1, CgroupHierarchyV2, find_hierarchy
+from warmfront.sandbox.base import SandboxLimits, machine_memory_bytes
+from warmfront.sandbox.cgroup import SHARED_GROUP, CgroupHierarchyV1, CgroupHierarchyV2, find_hierarchy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +40,7 @@ class TestLimits:
     def test_v2_writes_every_limit(self, v2: CgroupHierarchyV2) -> None:
         """A version 2 group is limited in memory, processes and CPU time."""
         v2.make("box", LIMITS)
-        box = v2.parent / "box"
+        box = v2.parent / SHARED_GROUP / "box"
         assert (box / "memory.max").read_text() == str(1 << 30)
         assert (box / "pids.max").read_text() == "64"
         assert (box / "cpu.max").read_text() == "150000 100000"
@@ -49,8 +49,8 @@ class TestLimits:
         """If the CPU controller is not delegated, the other limits are still set."""
         (v2.parent / "cgroup.subtree_control").write_text("memory pids\n")
         v2.make("box", LIMITS)
-        assert not (v2.parent / "box" / "cpu.max").exists()
-        assert (v2.parent / "box" / "pids.max").exists()
+        assert not (v2.parent / SHARED_GROUP / "box" / "cpu.max").exists()
+        assert (v2.parent / SHARED_GROUP / "box" / "pids.max").exists()
 
     def test_v1_writes_every_limit(self, tmp_path: Path) -> None:
         """A version 1 group is limited in each of its three hierarchies."""
@@ -58,10 +58,25 @@ class TestLimits:
         for parent in parents.values():
             parent.mkdir()
         group = CgroupHierarchyV1(parents).make("box", LIMITS)
-        assert (parents["memory"] / "box/memory.limit_in_bytes").read_text() == str(1 << 30)
+        assert (parents["memory"] / SHARED_GROUP / "box/memory.limit_in_bytes").read_text() == str(1 << 30)
         assert (parents["pids"] / "box/pids.max").read_text() == "64"
         assert (parents["cpu"] / "box/cpu.cfs_quota_us").read_text() == "150000"
+        parents["memory"] /= SHARED_GROUP
         assert group.join_files == tuple(parent / "box/tasks" for parent in parents.values())
+
+    def test_all_boxes_together_have_a_memory_limit(self, v2: CgroupHierarchyV2, tmp_path: Path) -> None:
+        """The groups of all boxes are in one group, which cannot use all of the machine's memory."""
+        v2.make("box", LIMITS)
+        shared = v2.parent / SHARED_GROUP
+        limit_bytes = int((shared / "memory.max").read_text())
+        assert machine_memory_bytes() * 3 / 4 < limit_bytes < machine_memory_bytes()
+        assert (shared / "cgroup.subtree_control").read_text() == "+cpu +memory +pids"
+        parents = {name: tmp_path / "v1" / name for name in ("memory", "pids", "cpu")}
+        for parent in parents.values():
+            parent.mkdir(parents=True)
+        CgroupHierarchyV1(parents).make("box", LIMITS)
+        assert (parents["memory"] / SHARED_GROUP / "memory.limit_in_bytes").read_text() == str(limit_bytes)
+        assert not (parents["pids"] / SHARED_GROUP).exists()
 
     def test_a_rejected_limit_leaves_no_group(
         self, v2: CgroupHierarchyV2, monkeypatch: pytest.MonkeyPatch
@@ -83,11 +98,45 @@ class TestAccounting:
     def test_v2_usage(self, v2: CgroupHierarchyV2) -> None:
         """Out-of-memory kills, peak memory and prevented forks are read from the group."""
         group = v2.make("box", LIMITS)
-        box = v2.parent / "box"
+        box = v2.parent / SHARED_GROUP / "box"
         (box / "memory.events").write_text("low 0\nhigh 0\nmax 7\noom 1\noom_kill 2\n")
         (box / "memory.peak").write_text("12345\n")
         (box / "pids.events").write_text("max 3\n")
         assert (group.oom_kills(), group.peak_memory_bytes(), group.refused_pids()) == (2, 12345, 3)
+
+    @pytest.mark.parametrize(
+        ("events", "expected"),
+        [("oom 0\noom_kill 0\n", False), ("oom 1\noom_kill 0\n", True), ("oom 0\noom_kill 1\n", False)],
+    )
+    def test_v2_out_of_memory(self, v2: CgroupHierarchyV2, events: str, *, expected: bool) -> None:
+        """A group is out of memory by its own limit, not because all boxes together reached theirs."""
+        group = v2.make("box", LIMITS)
+        (v2.parent / SHARED_GROUP / "box" / "memory.events").write_text(events)
+        assert group.is_out_of_memory() is expected
+
+    @pytest.mark.parametrize(
+        ("peak_bytes", "oom", "rss_bytes", "expected"),
+        [
+            (1 << 29, "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n", 0, False),
+            (1 << 30, "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n", 0, True),
+            (1 << 30, "oom_kill_disable 0\nunder_oom 1\noom_kill 0\n", 0, True),
+            (1 << 30, "oom_kill_disable 0\nunder_oom 0\noom_kill 0\n", (1 << 30) - 4096, True),
+            (1 << 30, "oom_kill_disable 0\nunder_oom 0\noom_kill 0\n", 1 << 29, False),
+        ],
+    )
+    def test_v1_out_of_memory(
+        self, tmp_path: Path, peak_bytes: int, oom: str, rss_bytes: int, *, expected: bool
+    ) -> None:
+        """A group is out of memory if it reached its limit and the kernel cannot reclaim enough."""
+        parents = {name: tmp_path / name for name in ("memory", "pids", "cpu")}
+        for parent in parents.values():
+            parent.mkdir()
+        group = CgroupHierarchyV1(parents).make("box", LIMITS)
+        box = parents["memory"] / SHARED_GROUP / "box"
+        (box / "memory.max_usage_in_bytes").write_text(str(peak_bytes))
+        (box / "memory.oom_control").write_text(oom)
+        (box / "memory.stat").write_text(f"cache 0\nrss {rss_bytes}\nshmem 0\n")
+        assert group.is_out_of_memory() is expected
 
     def test_usage_on_an_old_kernel(self, v2: CgroupHierarchyV2) -> None:
         """Without the files of newer kernels, the peak is None and the counts are 0."""
@@ -97,22 +146,25 @@ class TestAccounting:
     def test_v2_kills_with_cgroup_kill(self, v2: CgroupHierarchyV2) -> None:
         """cgroup.kill is used if the kernel has it."""
         group = v2.make("box", LIMITS)
-        (v2.parent / "box" / "cgroup.kill").touch()
+        (v2.parent / SHARED_GROUP / "box" / "cgroup.kill").touch()
         group.kill()
-        assert (v2.parent / "box" / "cgroup.kill").read_text() == "1"
+        assert (v2.parent / SHARED_GROUP / "box" / "cgroup.kill").read_text() == "1"
 
     def test_without_cgroup_kill_forks_are_prevented_first(self, v2: CgroupHierarchyV2) -> None:
         """Without cgroup.kill, forks are prevented first, so that a fork bomb cannot escape."""
         group = v2.make("box", LIMITS)
-        (v2.parent / "box" / "cgroup.procs").touch()
+        (v2.parent / SHARED_GROUP / "box" / "cgroup.procs").touch()
         group.kill()
-        assert (v2.parent / "box" / "pids.max").read_text() == "0"
+        assert (v2.parent / SHARED_GROUP / "box" / "pids.max").read_text() == "0"
 
     def test_v2_freezes(self, v2: CgroupHierarchyV2) -> None:
         """A version 2 group is frozen when the kernel says so, or when it is empty or was thawed."""
         group = v2.make("box", LIMITS)
         assert not group.can_freeze
-        freeze_file, events = v2.parent / "box" / "cgroup.freeze", v2.parent / "box" / "cgroup.events"
+        freeze_file, events = (
+            v2.parent / SHARED_GROUP / "box" / "cgroup.freeze",
+            v2.parent / SHARED_GROUP / "box" / "cgroup.events",
+        )
         freeze_file.write_text("0")
         group.freeze()
         assert (group.can_freeze, freeze_file.read_text()) == (True, "1")
@@ -129,8 +181,8 @@ class TestAccounting:
         """The CPU time of a version 2 group is read from cpu.stat, and its threads from cgroup.threads."""
         group = v2.make("box", LIMITS)
         assert group.cpu_s() is None
-        (v2.parent / "box" / "cpu.stat").write_text("usage_usec 1500000\nuser_usec 7\n")
-        (v2.parent / "box" / "cgroup.threads").write_text("12\n11\n")
+        (v2.parent / SHARED_GROUP / "box" / "cpu.stat").write_text("usage_usec 1500000\nuser_usec 7\n")
+        (v2.parent / SHARED_GROUP / "box" / "cgroup.threads").write_text("12\n11\n")
         assert (group.cpu_s(), group.tasks()) == (1.5, [11, 12])
 
     def test_v1_without_a_freezer(self, tmp_path: Path) -> None:
@@ -143,7 +195,7 @@ class TestAccounting:
 
     def test_join_files(self, v2: CgroupHierarchyV2) -> None:
         """A process joins a version 2 group through one file."""
-        assert v2.make("box", LIMITS).join_files == (v2.parent / "box" / "cgroup.procs",)
+        assert v2.make("box", LIMITS).join_files == (v2.parent / SHARED_GROUP / "box" / "cgroup.procs",)
 
 
 class TestDetection:
@@ -222,6 +274,6 @@ def test_groups_are_found_by_owner(v2: CgroupHierarchyV2) -> None:
 def test_a_removed_group_can_be_removed_again(v2: CgroupHierarchyV2) -> None:
     """Removing a group twice is not an error."""
     group = v2.make("box", LIMITS)
-    shutil.rmtree(v2.parent / "box")
+    shutil.rmtree(v2.parent / SHARED_GROUP / "box")
     group.remove()
     assert v2.names("box") == []

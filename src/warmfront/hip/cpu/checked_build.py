@@ -110,7 +110,7 @@ class CheckedBuild:
             name="run checked",
             argv=(str(self.built / "guest"), BOX, str(max_steps)),
             mounts=self._mounts,
-            limits=settings.run_limits(),
+            limits=settings.bug_finder_limits(),
             env=cpu.RUN_ENV,
             outputs=(DATA_FILE, FINDINGS_FILE),
         )
