@@ -21,6 +21,8 @@ from warmfront.hip.trailer import SOURCE_NAME, TRAILER_NAME
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from warmfront.hip.source.edits import RewriteError
+
 #: The most errors to report; more do not help.
 MAX_ERRORS = 20
 _MAX_NOTES = 2
@@ -93,6 +95,12 @@ def main_defined(source: str, line: int, declaration: str) -> CompileFailure:
         (diagnostic,),
         hint=f"Keep the kernels, remove main, and define: {declaration}",
     )
+
+
+def rewrite_failure(source: str, error: RewriteError) -> CompileFailure:
+    """Return the failure of a source that was not compiled: it cannot be translated, or is refused."""
+    diagnostic = _at(source, error.line, error.column, error.message)
+    return CompileFailure(error.code, render([diagnostic], source), (diagnostic,), hint=error.hint)
 
 
 def render(diagnostics: Iterable[Diagnostic], source: str, file_name: str = SOURCE_NAME) -> str:

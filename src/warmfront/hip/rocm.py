@@ -15,6 +15,7 @@ from warmfront import gpus
 from warmfront.errors import NoToolchain
 from warmfront.hip import cache
 from warmfront.hip.cpu.host_compiler import run_compiler
+from warmfront.hip.source.refusals import refuse
 from warmfront.hip.toolchain import (
     DATA_FILE,
     GUEST_SOURCE,
@@ -68,6 +69,7 @@ class RocmToolchain:
 
     def translate(self, request: JudgeRequest) -> TranslatedSource:
         """Return the source unchanged between prologue and trailer: hipcc understands `<<<>>>`."""
+        refuse(request.source)
         return TranslatedSource(text=wrap_source(request.source, request.problem, request.dtype))
 
     def compile_template(self, settings: Settings) -> Template:

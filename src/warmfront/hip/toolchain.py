@@ -102,7 +102,8 @@ class Toolchain(Protocol):
             request: the source, and the problem and dtype whose signature `solution` must have.
 
         Raises:
-            RewriteError: the source has a launch or a declaration that cannot be translated.
+            RewriteError: the source has a launch or a declaration that cannot be translated, or a name that
+                no submission may use.
         """
 
     def compile_template(self, settings: Settings) -> Template:

@@ -15,6 +15,7 @@ from warmfront.sandbox.base import BoxExit, ExitReason
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from warmfront.hip.diagnose import CompileFailure
     from warmfront.hip.toolchain import Toolchain, TranslatedSource
     from warmfront.judge.compile_jobs import CompileJob
     from warmfront.judge_request import JudgeRequest
@@ -41,15 +42,9 @@ def translate(request: JudgeRequest, toolchain: Toolchain) -> TranslatedSource:
     try:
         return toolchain.translate(request)
     except RewriteError as error:
-        raise KernelFailure(
-            Verdict.COMPILE_ERROR,
-            "COMPILE_ERROR",
-            f"{request.file_name}:{error.line}:{error.column}: error: {error.message}",
-            hint="Fix the error and run again.",
-            diagnostics=[
-                {"line": error.line, "column": error.column, "severity": "error", "message": error.message}
-            ],
-        ) from None
+        from warmfront.hip.diagnose import rewrite_failure  # noqa: PLC0415 - only failures need it
+
+        raise _compile_error(rewrite_failure(request.source, error), request) from None
 
 
 def finish(
@@ -78,14 +73,18 @@ def finish(
             hint="Look for a large array with an initialiser: fill it at run time.",
         )
     failure = toolchain.explain(output, request, translated)
-    raise KernelFailure(
+    raise _compile_error(failure, request, compile_s=seconds)
+
+
+def _compile_error(failure: CompileFailure, request: JudgeRequest, **details: float) -> KernelFailure:
+    """Return the failure with the author's file name in its message, not ours."""
+    return KernelFailure(
         Verdict.COMPILE_ERROR,
         failure.code,
-        # Use the author's file name in messages, not ours.
         failure.message.replace(f"{SOURCE_NAME}:", f"{request.file_name}:"),
         hint=failure.hint,
         diagnostics=[diagnostic_fields(diagnostic) for diagnostic in failure.diagnostics],
-        compile_s=seconds,
+        **details,
     )
 
 

@@ -14,6 +14,7 @@ from warmfront.hip import cache, cpu
 from warmfront.hip.cpu.checked_build import CheckedBuild
 from warmfront.hip.cpu.host_compiler import NAMES, HostCompiler, find_compiler
 from warmfront.hip.cpu.runtime_build import MAIN_HEADER, build_runtime, runtime_key
+from warmfront.hip.source.refusals import refuse
 from warmfront.hip.source.rewrite import rewrite
 from warmfront.hip.toolchain import (
     DATA_FILE,
@@ -73,6 +74,7 @@ class CpuToolchain:
 
     def translate(self, request: JudgeRequest) -> TranslatedSource:
         """Return the source with launches rewritten as calls, and the trailer; lines keep their numbers."""
+        refuse(request.source)
         translation = rewrite(request.source)
         text = wrap_source(translation.text, request.problem, request.dtype)
         return TranslatedSource(text=text, assembly=translation.assembly)

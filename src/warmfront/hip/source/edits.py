@@ -19,10 +19,20 @@ if TYPE_CHECKING:
 class RewriteError(Exception):
     """The source cannot be translated; `line` and `column` begin at 1."""
 
-    def __init__(self, line: int, column: int, message: str) -> None:
+    def __init__(
+        self,
+        line: int,
+        column: int,
+        message: str,
+        *,
+        code: str = "COMPILE_ERROR",
+        hint: str = "Fix the error and run again.",
+    ) -> None:
         self.line = line
         self.column = column
         self.message = message
+        self.code = code
+        self.hint = hint
         super().__init__(f"{line}:{column}: {message}")
 
 

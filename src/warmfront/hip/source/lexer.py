@@ -125,6 +125,14 @@ def _directive(line: list[Token], *, before: int) -> Directive:
     return Directive("", line, before)
 
 
+def split_macro(tokens: list[Token]) -> tuple[frozenset[str], list[Token]]:
+    """Return the parameters and the body of a macro, given the tokens after `#define`."""
+    if len(tokens) < 2 or tokens[1].text != "(" or tokens[1].start != tokens[0].end:
+        return frozenset(), tokens[1:]
+    close = next((i for i, token in enumerate(tokens) if token.text == ")"), len(tokens) - 1)
+    return frozenset(t.text for t in tokens[2:close] if t.kind is TokenKind.NAME), tokens[close + 1 :]
+
+
 def _scan(source: str) -> Iterator[Token]:
     position = 0
     while match := _TOKEN.match(source, position):

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING
 
 from warmfront.hip.source.edits import Edit, LineIndex, RewriteError, TokenEditor
 from warmfront.hip.source.launch_rewrite import LAUNCHING_CALLS, drop_cast, translate_launch
-from warmfront.hip.source.lexer import Brackets, LexError, Source, Token, TokenKind, match_brackets, tokenize
+from warmfront.hip.source.lexer import (
+    Brackets,
+    LexError,
+    Source,
+    Token,
+    TokenKind,
+    match_brackets,
+    split_macro,
+    tokenize,
+)
 from warmfront.hip.source.lockstep import find_assignments, translate_assignment
 from warmfront.hip.source.shared_memory import decay, translate_shared
 
@@ -100,20 +109,12 @@ def _editors(tokens: Source, lines: LineIndex) -> Iterator[TokenEditor]:
     yield TokenEditor(tokens.code, match_brackets(tokens.code, tokens.directives), lines)
     for directive in tokens.directives:
         if directive.name == "define" and any(t.text in {"<<<", "__shared__"} for t in directive.tokens):
-            parameters, body = _macro(directive.tokens)
+            parameters, body = split_macro(directive.tokens)
             brackets = match_brackets(body)
             # A macro does not say where it is used. Shared memory is declared in kernels, so assume a
             # function.
             inside = Brackets(brackets.partner, [True] * len(body))
             yield TokenEditor(body, inside, lines, parameters)
-
-
-def _macro(tokens: list[Token]) -> tuple[frozenset[str], list[Token]]:
-    """Return the parameters and the body of a macro, given the tokens after `#define`."""
-    if len(tokens) < 2 or tokens[1].text != "(" or tokens[1].start != tokens[0].end:
-        return frozenset(), tokens[1:]
-    close = next((i for i, token in enumerate(tokens) if token.text == ")"), len(tokens) - 1)
-    return frozenset(t.text for t in tokens[2:close] if t.kind is TokenKind.NAME), tokens[close + 1 :]
 
 
 def _translate(editor: TokenEditor, launcher: str) -> int:

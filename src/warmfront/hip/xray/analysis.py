@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from warmfront import gpus
+from warmfront.hip.source.refusals import SourceRefused, refuse
 from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.hip.xray.device_compiler import (
     ASSEMBLY_FILE,
@@ -71,6 +72,11 @@ def xray(
     started = time.perf_counter()
     compiler = compiler or _default_compiler(settings.cache_dir, arch)
     gpu = gpu or gpus.by_arch(compiler.arch)
+    try:
+        refuse(source)
+    except SourceRefused as error:
+        meanwhile()
+        return _refused(source, error, compiler, gpu, started)
     with sandbox.take(compiler.template(source, settings)) as box:
         _start_compiler(box, source)
         # The analysis is imported while the compiler runs.
@@ -101,6 +107,24 @@ def xray(
         roofline=_roofline(problem, dtype, gpu) if problem and gpu else None,
         failure=failure,
         notes=tuple(notes),
+    )
+
+
+def _refused(
+    source: str, error: SourceRefused, compiler: DeviceCompiler, gpu: Gpu | None, started: float
+) -> XrayReport:
+    """Return the report for a source that is not compiled."""
+    from warmfront.hip.diagnose import rewrite_failure  # noqa: PLC0415 - only needed for failures
+    from warmfront.hip.xray.xray_report import XrayReport  # noqa: PLC0415 - only needed for failures
+
+    return XrayReport(
+        arch=compiler.arch,
+        gpu=gpu.name if gpu else compiler.arch,
+        compiler=compiler_version(),
+        seconds=time.perf_counter() - started,
+        kernels=(),
+        findings=(),
+        failure=rewrite_failure(source, error),
     )
 
 

@@ -34,8 +34,8 @@ REJECTED = {
     "ported_attention": "its mask has 64 bits",
     "ported_spmv": "its mask has 64 bits",
     "ported_warp_reduce": "its mask has 64 bits",
-    "core_faults": "'hipcpu/hooks.h'",  # a header of the CPU runtime
-    "core_ipc": "'hipcpu/hooks.h'",
+    "core_faults": "'hipcpu' is a name of Warmfront's own headers",
+    "core_ipc": "'hipcpu' is a name of Warmfront's own headers",
     "core_shared": "redeclaration of 'shared_of_t' with a different type",
     "headers_math": "no matching function for call to 'erfinv'",  # a host function
 }

@@ -19,7 +19,7 @@ std::string& directory() {
   return only;
 }
 
-// The file that a handle names; empty if the handle is not one of ours.
+// The file that a handle names; empty if the handle is invalid.
 std::string path_of(const IpcHandle& handle) {
   if (handle.magic != kIpcMagic || handle.bytes == 0 || handle.offset % kIpcPageBytes != 0) return "";
   if (handle.name_bytes == 0 || handle.name_bytes >= kIpcNameBytes) return "";

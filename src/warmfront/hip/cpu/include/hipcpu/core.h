@@ -4,10 +4,19 @@
 // that the compiler sees that only the loop over a block's threads changes them, and treats them as its counters.
 #pragma once
 
+// What clang defines when it compiles for gfx942. Here a file is compiled once, for host and device, with the macros
+// of the device pass.
 #define __HIP__ 1
 #define __HIPCC__ 1
-#define __HIP_PLATFORM_AMD__ 1
-#define HIPCPU 1
+#define __HIP_DEVICE_COMPILE__ 1
+#define __AMDGCN__ 1
+#define __AMDGPU__ 1
+#define __GFX9__ 1
+#define __gfx942__ 1
+#define __amdgcn_processor__ "gfx942"
+#define __amdgcn_target_id__ "gfx942"
+
+#include <hipshared/device_macros.h>
 
 #ifdef HIPCPU_CHECKED
 // Functions are not inlined, so that an access keeps its line.

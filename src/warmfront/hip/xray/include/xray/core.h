@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include <hipshared/device_macros.h>
+
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
@@ -13,12 +15,6 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
-
-#define __HIP_PLATFORM_AMD__ 1
-#ifndef __AMDGCN_WAVEFRONT_SIZE__
-#define __AMDGCN_WAVEFRONT_SIZE__ 64
-#endif
-#define __AMDGCN_WAVEFRONT_SIZE 64
 
 // The maximum number of threads per block, and optionally the minimum number of waves per SIMD.
 #define XRAY_BOUNDS_1(threads) __attribute__((amdgpu_flat_work_group_size(1, threads)))
