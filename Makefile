@@ -65,10 +65,11 @@ bench: ## Measure every figure that the documentation quotes
 	@set -e; for script in verdict compile kernels sandbox startup xray decisions replay keepwarm service modules streams page dstack; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
 
 lock: ## Update every pinned dependency, with hashes
-	@set -e; for name in run dev dstack-server node; do \
-	  uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	    --no-emit-index-url --no-emit-find-links requirements/$$name.in --output-file requirements/$$name.txt; \
-	done
+	@set -e; lock() { uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    --no-emit-index-url --no-emit-find-links "$$@"; }; \
+	for name in run dev dstack-server node; do lock requirements/$$name.in --output-file requirements/$$name.txt; done; \
+	lock requirements/service.in --constraint requirements/dev.txt --output-file requirements/service.txt; \
+	lock requirements/listener.in --constraint requirements/dev.txt --output-file src/warmfront/listener/requirements.txt
 
 clean: ## Remove what the commands above created in this checkout
 	@rm -rf $(VENV) $(VENV)-dstack $(VENV)-node frontend/node_modules src/warmfront/api/site .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

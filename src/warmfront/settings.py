@@ -164,6 +164,8 @@ class Settings:
     vm_max_s: int = 86400
     #: WARMFRONT_WORKER_IMAGE: the image that the listener of a VM runs in.
     worker_image: str = "rocm/dev-ubuntu-24.04:6.4.2"
+    #: WARMFRONT_REQUIRE_DIGESTS: refuse to serve unless the images that run on VMs are named by digest.
+    require_digests: bool = False
 
     def compile_limits(self) -> SandboxLimits:
         """Return the limits of a sandbox that compiles."""
@@ -427,9 +429,10 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     ),
     "worker_image": (
         "WARMFRONT_WORKER_IMAGE",
-        values.matching(r"[^\s:]+(:\d+/[^\s:]+)?(:(?!latest$)[\w.-]+|@sha256:[0-9a-f]{64})"),
-        "an image with a tag that is not latest, such as rocm/dev-ubuntu-24.04:6.4.2",
+        values.image,
+        "an image with a digest, name:tag@sha256:..., or with a tag that is not latest",
     ),
+    "require_digests": ("WARMFRONT_REQUIRE_DIGESTS", values.boolean, "true or false"),
 }
 
 #: The fields that a judge needs; they are sent to VMs.

@@ -147,6 +147,13 @@ def matching(pattern: str) -> Callable[[str], str]:
     return parse
 
 
+def image(text: str) -> str:
+    """Parse the name of a container image with a tag other than `latest`, a digest, or both."""
+    name = r"[^\s:@]+(:\d+/[^\s:@]+)?"
+    tag, digest = r":(?!latest(@|$))[\w.-]+", r"@sha256:[0-9a-f]{64}"
+    return matching(f"{name}({tag}|({tag})?{digest})")(text)
+
+
 def url(*schemes: str) -> Callable[[str], str]:
     """Return a parser for URLs with one of these schemes."""
 

@@ -16,6 +16,7 @@ from warmfront.hip.cpu.host_compiler import find_compiler
 from warmfront.hip.rocm import find_hipcc, has_gpu
 from warmfront.hip.xray.device_compiler import find_libraries
 from warmfront.hip.zig_wheel import require_wheel
+from warmfront.providers.dstack.configuration import digest_command, images_without_digest
 from warmfront.sandbox.base import machine_memory_bytes
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def run_checks() -> list[DoctorCheck]:
         for box in sandbox.available(image=configured.docker_image)
     ]
     compilers = [*_compilers(), _cpu_compiler(configured.cache_dir)]
-    return [_machine(), *compilers, *boxes, _gpu(), _target_compiler(), _bitcode()]
+    images = _images(configured) if configured.provider == "dstack" else []
+    return [_machine(), *compilers, *boxes, _gpu(), _target_compiler(), _bitcode(), *images]
 
 
 def report(*, as_json: bool) -> int:
@@ -125,6 +127,22 @@ def _bitcode() -> DoctorCheck:
         detail=str(libraries) if libraries else "not installed; the X-ray is less exact",
         fix="sudo apt-get install rocm-device-libs",
     )
+
+
+def _images(configured: settings.Settings) -> list[DoctorCheck]:
+    """Check that the images that run on VMs are named by digest."""
+    missing = images_without_digest(configured)
+    if not missing:
+        return [DoctorCheck(name="images on VMs", works=True, detail="named by digest")]
+    return [
+        DoctorCheck(
+            name="images on VMs",
+            works=False,
+            detail=f"{variable}={image} has no digest, so its tag can be moved to another image",
+            fix=f"{digest_command(image)} prints it: set {variable}={image}@sha256:...",
+        )
+        for variable, image in missing
+    ]
 
 
 def _version(path: str) -> str:

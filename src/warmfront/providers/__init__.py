@@ -20,7 +20,8 @@ def open_provider(settings: Settings, clock: Clock) -> Provider:
     """Open the provider that the settings name.
 
     Raises:
-        BadSetting: There is no such provider, or its settings are incomplete.
+        BadSetting: There is no such provider, its settings are incomplete, or an image has no digest and
+            WARMFRONT_REQUIRE_DIGESTS is set.
         DstackMissing: The dstack provider is set, and dstack's client is not installed.
         DstackUnreachable: The dstack server does not respond.
     """
@@ -30,9 +31,11 @@ def open_provider(settings: Settings, clock: Clock) -> Provider:
         return LocalProvider(settings, clock=clock)
     if settings.provider == "dstack":
         from warmfront.providers.dstack.client import DstackClient  # noqa: PLC0415 - import only the provider in use
+        from warmfront.providers.dstack.configuration import check_images  # noqa: PLC0415 - import only the provider in use
         from warmfront.providers.dstack.direct_mode import DirectProvider  # noqa: PLC0415 - import only the provider in use
         from warmfront.providers.dstack.pool_mode import DstackProvider  # noqa: PLC0415 - import only the provider in use
 
+        check_images(settings)
         provider_class = DirectProvider if settings.dstack_mode == "direct" else DstackProvider
         return provider_class(settings, DstackClient.open(settings), clock=clock)
     raise BadSetting(

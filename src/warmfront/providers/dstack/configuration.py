@@ -6,6 +6,7 @@ calls a server.
 
 from __future__ import annotations
 
+import logging
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from warmfront.settings import Settings
+
+log = logging.getLogger(__name__)
 
 #: The listener's port on its VM; it is reachable only through dstack's tunnel.
 LISTENER_PORT = 8000
@@ -36,6 +39,34 @@ PREPARE = Path(__file__).with_name("prepare.sh")
 _MAX_USD_PER_H = 100
 #: Judge settings that are not sent to a VM: it has its own directories and sandbox.
 _LOCAL_ONLY = frozenset({"WARMFRONT_CACHE_DIR", "WARMFRONT_BOX_DIR", "WARMFRONT_SANDBOX"})
+
+
+def check_images(settings: Settings) -> None:
+    """Warn about images that are not named by digest: their tag can be moved to other content.
+
+    Raises:
+        BadSetting: WARMFRONT_REQUIRE_DIGESTS is set, and there is such an image.
+    """
+    for variable, image in images_without_digest(settings):
+        message = f"{variable} is {image!r}, which has no digest: its tag can be moved to another image."
+        hint = f"Set {variable} to {image}@sha256:..., with the digest that {digest_command(image)} prints."
+        if settings.require_digests:
+            raise BadSetting(message, hint=hint)
+        log.warning("%s It runs as root on every VM. %s", message, hint)
+
+
+def images_without_digest(settings: Settings) -> list[tuple[str, str]]:
+    """Return the images that run on VMs and are not named by digest, each with the variable that sets it."""
+    images = [
+        ("WARMFRONT_WORKER_IMAGE", settings.worker_image),
+        ("WARMFRONT_DOCKER_IMAGE", settings.docker_image),
+    ]
+    return [(variable, image) for variable, image in images if image and "@sha256:" not in image]
+
+
+def digest_command(image: str) -> str:
+    """Return the command that prints the digest of an image."""
+    return f"`docker buildx imagetools inspect {image}`"
 
 
 def fleet_gpus(settings: Settings) -> tuple[str, ...]:
@@ -68,7 +99,7 @@ def worker_task(
     vm_id: str,
     gpu: str,
     token: str,
-    listener: Sequence[str] = ("warmfront", "listener"),
+    listener: Sequence[str] = ("python3", "-m", "warmfront.listener"),
     environ: Mapping[str, str] | None = None,
     files: Sequence[str] = (),
 ) -> dict[str, Any]:

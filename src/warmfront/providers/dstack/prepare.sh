@@ -2,8 +2,11 @@
 if [ -d /opt/rocm ]; then
   shared=/opt/warmfront
   if ! python3 -c 'import docker, httpx, numpy, starlette, uvicorn' 2>/dev/null; then
-    command -v pip3 >/dev/null || { apt-get -qq update && apt-get -qq install -y python3-pip; } || exit 1
-    pip3 install --quiet --break-system-packages 'docker>=7.1' 'httpx>=0.28' 'numpy>=2.0' starlette 'uvicorn>=0.34' || exit 1
+    # As root, beside the Docker socket: only files whose hashes we know, and no build scripts.
+    locked=warmfront-listener/warmfront/listener/requirements.txt
+    [ -f "$locked" ] || { echo "The image lacks the listener's packages, and there is no $locked to install." >&2; exit 1; }
+    command -v pip3 >/dev/null || { apt-get -qq update && apt-get -qq install -y --no-install-recommends python3-pip; } || exit 1
+    pip3 install --quiet --break-system-packages --require-hashes --only-binary :all: -r "$locked" || exit 1
   fi
   # The host's Docker daemon mounts the compiler into each box, so it must exist at a host path, too.
   if [ ! -d "$shared/rocm" ]; then

@@ -277,16 +277,26 @@ def test_prepare_script_is_idempotent(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted(DEPLOY.rglob("Dockerfile")), ids=lambda path: path.parent.name)
 def test_dockerfile_is_pinned_and_copies_existing_files(path: Path) -> None:
-    """Images have a tag other than `latest`; copied files exist and are not excluded by .dockerignore."""
+    """Base images need a digest, packages their hashes; copied files exist, also for .dockerignore."""
     text = path.read_text().replace("\\\n", " ")
     images = re.findall(r"^FROM (\S+)", text, re.MULTILINE)
     assert images
-    assert all(":" in image and "latest" not in image for image in images)
+    # Without a default: a build without the digest fails.
+    assert all(re.fullmatch(r"[\w/.-]+:[\w.${}-]+@\$\{(\w+_DIGEST)\}", image) for image in images)
+    digests = re.findall(r"@\$\{(\w+)\}", text)
+    assert all(re.search(rf"^ARG {digest}$", text, re.MULTILINE) for digest in digests)
+    installs = [line for line in text.splitlines() if "pip install" in line and not line.startswith("#")]
+    # Either every file has a known hash, or nothing is downloaded at all.
+    assert all(
+        "--require-hashes" in line or ("--no-deps" in line and "--no-index" in line) for line in installs
+    )
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE)
     sources = [source for line in copied for source in line.split()]
     assert not [source for source in sources if not (ROOT / source).exists()]
     included = re.findall(r"^!(\S+)", (ROOT / ".dockerignore").read_text(), re.MULTILINE)
-    assert set(sources) <= set(included)
+    assert not [
+        source for source in sources if source.split("/")[0] not in included and source not in included
+    ]
 
 
 def test_compose_file_and_systemd_unit_set_known_variables() -> None:
@@ -307,9 +317,9 @@ def test_compose_file_and_systemd_unit_set_known_variables() -> None:
 
 
 def test_compose_file_uses_the_tested_dstack_version() -> None:
-    """The server's version equals that of the installed client."""
+    """The server's version equals that of the installed client, and its digest has to be given."""
     image = _compose()["services"]["dstack"]["image"]
-    assert image == f"dstackai/dstack:{importlib.metadata.version('dstack')}"
+    assert image.startswith(f"dstackai/dstack:{importlib.metadata.version('dstack')}@${{DSTACK_DIGEST:?")
 
 
 def _compose() -> dict[str, Any]:
