@@ -7,6 +7,7 @@ from typing import Any
 
 from warmfront.events import Accepted, CaseResult, Machine, Receipt, ReceiptCase, Timing, Window
 from warmfront.judge.committed_seed import CommittedSeed
+from warmfront.judge.statistics import time_per_call
 
 SOURCE = "__global__ void kernel() {}\n"
 
@@ -34,17 +35,19 @@ def _timing() -> Timing:
         for noise in (0.0, 0.01, 0.02, 0.01, 0.03, 0.0, 0.02)
         for calls, time_ms in ((2, 1.5 + noise), (12, 6.5 + noise))
     )
+    result = time_per_call(windows, 0.5)
     return Timing(
         test_id=1,
         name="n = 7",
-        runtime_ms=0.5,
-        ci=(0.49, 0.51),
+        runtime_ms=result.median_ms,
+        ci=result.interval_ms,
         gflops=None,
         gbps=1.0,
-        runs=(0.5,) * 7,
-        outer_ms=0.5,
+        runs=result.pairs_ms,
+        outer_ms=result.median_ms,
         windows=windows,
         overhead_ms=0.5,
+        noisy=result.noisy,
     )
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: The first field that a reader should look at; it changes when the meaning of a field does.
+#: Changes when the meaning of a field does, or when `judge.statistics` computes another score from the same
+#: windows: a receipt must be verified as it was issued.
 FORMAT = "warmfront-receipt/1"
 
 #: The fields of the event that are part of the receipt.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from warmfront.errors import ReceiptRefused, UnknownSigningKey
 from warmfront.judge.committed_seed import commit
 from warmfront.receipts.canonical import NotCanonical, canonical_json, parse_canonical_json
+from warmfront.receipts.score import check_score
 from warmfront.receipts.signer import FORMAT
 from warmfront.verdicts import Verdict
 
@@ -98,3 +99,4 @@ def _check_contents(body: dict[str, Any]) -> None:
         raise ReceiptRefused(f"Its verdict is {str(body.get('verdict'))[:80]!r}, not ACCEPTED.")
     if commit(str(body.get("seed")), str(body.get("seed_nonce"))) != body.get("seed_commitment"):
         raise ReceiptRefused("Its seed is not the one that was committed to before the run.")
+    check_score(body)

@@ -87,9 +87,11 @@ async def test_there_is_no_local_user_beyond_loopback(harness: ApiHarness) -> No
     assert (await harness.client.get("/health")).status == 200
 
 
-@pytest.mark.parametrize("path", ["/health", "/ready", "/api/amd/health", "/api/amd/ready", "/openapi.json"])
+@pytest.mark.parametrize(
+    "path", ["/health", "/ready", "/api/amd/health", "/api/amd/ready", "/api/amd/keys", "/openapi.json"]
+)
 def test_public_routes_need_no_key(path: str) -> None:
-    """Health checks and the OpenAPI document are public."""
+    """Health checks, the keys of receipts and the OpenAPI document are public."""
 
     @served(start=False)
     async def ask(harness: ApiHarness) -> None:

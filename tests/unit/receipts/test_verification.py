@@ -142,6 +142,64 @@ def test_a_seed_that_was_not_committed_to_is_refused(keyring: Keyring, receipt: 
         verify_receipt(sign(body, keyring), keyring.public_keys())
 
 
+def _faster(body: dict[str, Any]) -> None:
+    body["timings"][0]["runtime_ms"] /= 2
+
+
+def _faster_average(body: dict[str, Any]) -> None:
+    body["avg_runtime_ms"] /= 2
+
+
+def _narrower(body: dict[str, Any]) -> None:
+    body["avg_ci"] = [body["avg_runtime_ms"]] * 2
+    body["timings"][0]["ci"] = [body["timings"][0]["runtime_ms"] * share for share in (0.98, 1.1)]
+
+
+def _slower_windows(body: dict[str, Any]) -> None:
+    for window in body["timings"][0]["windows"]:
+        window["time_ms"] *= 2
+
+
+def _no_windows(body: dict[str, Any]) -> None:
+    body["timings"][0]["windows"] = []
+
+
+def _equal_windows(body: dict[str, Any]) -> None:
+    for window in body["timings"][0]["windows"]:
+        window["calls"] = 2
+
+
+def _no_timings(body: dict[str, Any]) -> None:
+    body["timings"] = []
+
+
+def _noisy(body: dict[str, Any]) -> None:
+    body["noisy"] = True
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _faster,
+        _faster_average,
+        _narrower,
+        _slower_windows,
+        _no_windows,
+        _equal_windows,
+        _no_timings,
+        _noisy,
+    ],
+)
+def test_a_score_that_the_windows_do_not_give_is_refused(
+    keyring: Keyring, receipt: bytes, change: Callable[[dict[str, Any]], None]
+) -> None:
+    """The known key does not help: the figures must agree with each other."""
+    body = json.loads(receipt)["body"]
+    change(body)
+    with pytest.raises(ReceiptRefused, match=r"windows|timings"):
+        verify_receipt(sign(body, keyring), keyring.public_keys())
+
+
 @pytest.mark.parametrize(("field", "value"), [("format", "warmfront-receipt/2"), ("verdict", "WRONG_ANSWER")])
 def test_another_format_or_verdict_is_refused(
     keyring: Keyring, receipt: bytes, field: str, value: str
