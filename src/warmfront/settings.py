@@ -125,6 +125,14 @@ class Settings:
     rate_limit_per_min: int = 600
     #: WARMFRONT_DAILY_SUBMISSIONS: submissions per day and user.
     daily_submissions: int = 10_000
+    #: WARMFRONT_MAX_CONNECTIONS: open connections of the service; the limit of open files applies as well.
+    max_connections: int = 4096
+    #: WARMFRONT_MAX_CONNECTIONS_PER_ADDRESS: open connections from one address.
+    max_connections_per_address: int = 1024
+    #: WARMFRONT_REQUEST_HEAD_TIMEOUT: seconds for a client to send the head of a request.
+    request_head_timeout_s: float = 10.0
+    #: WARMFRONT_REQUEST_BODY_TIMEOUT: seconds for a client to send the body of a request.
+    request_body_timeout_s: float = 30.0
     #: WARMFRONT_STREAMS_PER_USER: open event streams per user.
     streams_per_user: int = 256
     #: WARMFRONT_DAILY_BUDGET: dollars per day and user; empty: no limit but the credits.
@@ -377,6 +385,14 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "watchdog_s": ("WARMFRONT_DEAD_MAN", values.positive, _SECONDS),
     "rate_limit_per_min": ("WARMFRONT_RATE_LIMIT", values.count, "a whole number from 1"),
     "daily_submissions": ("WARMFRONT_DAILY_SUBMISSIONS", values.count, "a whole number from 1"),
+    "max_connections": ("WARMFRONT_MAX_CONNECTIONS", values.count, "a whole number from 1"),
+    "max_connections_per_address": (
+        "WARMFRONT_MAX_CONNECTIONS_PER_ADDRESS",
+        values.count,
+        "a whole number from 1",
+    ),
+    "request_head_timeout_s": ("WARMFRONT_REQUEST_HEAD_TIMEOUT", values.positive, _SECONDS),
+    "request_body_timeout_s": ("WARMFRONT_REQUEST_BODY_TIMEOUT", values.positive, _SECONDS),
     "streams_per_user": ("WARMFRONT_STREAMS_PER_USER", values.count, "a whole number from 1"),
     "daily_budget_usd": ("WARMFRONT_DAILY_BUDGET", values.dollars, _DOLLARS),
     "team_daily_budget_usd": ("WARMFRONT_TEAM_DAILY_BUDGET", values.dollars, _DOLLARS),

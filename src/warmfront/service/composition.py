@@ -66,6 +66,7 @@ async def run_service(settings: Settings, *, on_listening: Callable[[int], objec
         context = await stack.enter_async_context(_open_context(settings, store, events))
         server = HttpServer(
             create_app(context),
+            settings,
             on_start=lambda: on_listening(socket.getsockname()[1]),
             on_shutdown=events.close,
         )

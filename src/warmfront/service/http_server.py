@@ -12,25 +12,34 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from warmfront.errors import InfrastructureError
+from warmfront.http_connections import ConnectionLimits, GuardedServer, affordable_connections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from fastapi import FastAPI
 
+    from warmfront.settings import Settings
+
 #: Seconds that open requests get to finish at shutdown; event streams are closed immediately.
 _SHUTDOWN_S = 5
 _BACKLOG = 2048
 
 
-class HttpServer(uvicorn.Server):
+class HttpServer(GuardedServer):
     """Reports when it listens, and closes event streams before it waits for open requests."""
 
     def __init__(
-        self, app: FastAPI, *, on_start: Callable[[], object], on_shutdown: Callable[[], object]
+        self,
+        app: FastAPI,
+        settings: Settings,
+        *,
+        on_start: Callable[[], object],
+        on_shutdown: Callable[[], object],
     ) -> None:
         config = uvicorn.Config(
             app,
+            http="h11",
             ws="none",
             lifespan="off",
             log_config=None,
@@ -38,7 +47,13 @@ class HttpServer(uvicorn.Server):
             server_header=False,
             timeout_graceful_shutdown=_SHUTDOWN_S,
         )
-        super().__init__(config)
+        limits = ConnectionLimits(
+            total=affordable_connections(settings.max_connections),
+            per_address=settings.max_connections_per_address,
+            head_timeout_s=settings.request_head_timeout_s,
+            body_timeout_s=settings.request_body_timeout_s,
+        )
+        super().__init__(config, limits)
         self._on_start = on_start
         self._on_shutdown = on_shutdown
 
