@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from playwright.sync_api import expect
 from tests.browser.browser_window import Window, xray_editor
 from tests.browser.populated_service import MATMUL
 from tests.support.services import EXAMPLE
+from warmfront.receipts.key_files import key_from_json
+from warmfront.receipts.verification import verify_receipt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +56,16 @@ def test_a_submission_can_be_exported(window: Window, populated: PopulatedServic
     export = json.loads(_download(page, "Export JSON"))
     assert export["solution_code"] == EXAMPLE
     assert export["events"][-1]["status"] == export["submission"]["verdict"] == "ACCEPTED"
+
+
+def test_a_receipt_can_be_downloaded(window: Window, populated: PopulatedService) -> None:
+    """The downloaded file is valid with the service's keys, and the page names the key."""
+    page = window.open(f"/submissions/{populated.accepted}")
+    with urllib.request.urlopen(f"{populated.service.url}/api/amd/keys") as response:  # noqa: S310 - loopback
+        keys = [key_from_json(key) for key in json.load(response)["items"]]
+    receipt = verify_receipt(_download(page, "Download receipt").encode(), keys)
+    assert receipt.body["submission_id"] == populated.accepted
+    expect(page.get_by_role("region", name="Receipt")).to_contain_text(receipt.key.id)
 
 
 def test_a_submission_can_be_shared(window: Window, populated: PopulatedService) -> None:

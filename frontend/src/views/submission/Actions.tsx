@@ -5,6 +5,7 @@ import { source, submissions } from "../../lib/api";
 import { dateTime, runtime } from "../../lib/format";
 import { useQuery } from "../../lib/hooks";
 import type { SubmissionEvent, SubmissionDetailResponse } from "../../lib/generated";
+import { download } from "./download";
 import { toCsv, toJson } from "./exports";
 import { timingsOf } from "./timings";
 
@@ -37,15 +38,6 @@ export function Actions({
       <Share id={submission.id} />
     </div>
   );
-}
-
-/** Download a file. */
-function download(name: string, type: string, text: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type }));
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(link.href);
 }
 
 function CompareWith({ submission }: { submission: SubmissionDetailResponse }): React.JSX.Element {

@@ -7,6 +7,7 @@ import type { SubmissionProgress } from "../../lib/submissionProgress";
 import type { CaseResult, GpuResponse, SubmissionDetailResponse, Timing } from "../../lib/generated";
 import { Badge } from "../../components/Badge";
 import { Progress } from "../../components/Progress";
+import { ReceiptCard } from "./ReceiptCard";
 import { ceilings, points } from "../../components/charts/rooflineModel";
 import { Histogram } from "../../components/charts/Histogram";
 import { Roofline } from "../../components/charts/Roofline";
@@ -36,6 +37,7 @@ export function Results({ submission, progress, gpu, onLine }: Props): React.JSX
       {progress.timings.length > 0 && gpu !== undefined && (
         <RooflineCard submission={submission} timings={progress.timings} gpu={gpu} />
       )}
+      {progress.verdict?.status === "ACCEPTED" && <ReceiptCard id={submission.id} accepted={progress.verdict} />}
     </>
   );
 }
