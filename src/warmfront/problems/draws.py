@@ -106,7 +106,7 @@ def normal(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Ar
 
 def whole(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Array:
     """Draw integers from -4 to 4: sums are exact in every order, so a lost term always shows."""
-    return rng.integers(-WHOLE, WHOLE + 1, shape, dtype="int8").astype(dtype.value)
+    return _integers(-WHOLE, WHOLE, prod(shape), rng).astype(dtype.value).reshape(shape)
 
 
 def positive(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Array:
@@ -146,14 +146,17 @@ def tiny(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Arra
 
 def zeros(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Array:
     """Draw zeros of both signs, and some ones of both signs."""
-    return rng.choice([-0.0, 0.0, -0.0, 0.0, -1.0, 1.0], shape).astype(dtype.value)
+    import numpy as np  # noqa: PLC0415 - as above
+
+    table = np.array([-0.0, 0.0, -0.0, 0.0, -0.0, 0.0, -1.0, 1.0], dtype.value)
+    return np.asarray(table[_integers(0, table.size - 1, prod(shape), rng)]).reshape(shape)
 
 
 def far(count: int, largest: int, rng: np.random.Generator) -> Array:
     """Draw whole numbers around a centre that is far from zero."""
     spread = min(WHOLE, largest // 2)
     centre = rng.integers(max(1, (largest - spread) // 2), max(1, largest - spread), endpoint=True)
-    values = rng.integers(-spread, spread, count, dtype="int8", endpoint=True).astype("float32")
+    values = _integers(-spread, spread, count, rng).astype("float32")
     values += centre * rng.choice([-1, 1])
     return values
 
@@ -192,9 +195,9 @@ def outliers(count: int, largest: int, rng: np.random.Generator) -> Array:
 
 def alternating(count: int, largest: int, rng: np.random.Generator) -> Array:
     """Draw whole numbers whose signs alternate, so that neighbours cancel."""
-    values = rng.integers(1, min(largest, 100), count, dtype="int8", endpoint=True).astype("float32")
+    values = _integers(1, min(largest, 100), count, rng)
     values[rng.integers(2) :: 2] *= -1
-    return values
+    return values.astype("float32")
 
 
 def steps(count: int, largest: int, rng: np.random.Generator) -> Array:
@@ -204,6 +207,17 @@ def steps(count: int, largest: int, rng: np.random.Generator) -> Array:
     cuts = np.sort(rng.integers(0, count, _log_uniform(min(count, 4096), rng), endpoint=True))
     lengths = np.diff(cuts, prepend=0, append=count)
     return rng.integers(-largest, largest, lengths.size, endpoint=True).astype("float32").repeat(lengths)
+
+
+def _integers(low: int, high: int, count: int, rng: np.random.Generator) -> Array:
+    """Draw integers from `low` to `high`, at most 256 different ones, from one random byte each."""
+    words = rng.integers(0, 2**64, -(-count // 8), dtype="uint64")
+    values: Array = words.view("uint8")[:count].astype("uint16")
+    values *= high - low + 1
+    values >>= 8
+    signed: Array = values.view("int16")
+    signed += low
+    return signed
 
 
 def _log_uniform(high: int, rng: np.random.Generator) -> int:

@@ -79,8 +79,9 @@ positive or negative zeros. A zero in $y$ may have either sign.
         return {"output": _shape(case)}
 
     def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the input is enough
-        """Compute the result; it is exact in every dtype."""
-        return {"output": inputs["input"].clip(min=0.0)}
+        """Compute the result; it is exact. The bits of a negative number are those of a negative integer."""
+        x = inputs["input"]
+        return {"output": x.view(f"int{8 * x.itemsize}").clip(min=0).view(x.dtype)}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002 - the same for all sizes
         """Return the tolerance of an element-wise operation."""
