@@ -33,17 +33,19 @@ class Solution:
     path: Path
     slug: str
     dtype: str | None
+    endpoint: Endpoint
     verdict: str
 
 
 def read(path: Path) -> Solution:
     """Read a solution from its file. An example has no header; its name is that of the problem."""
-    header = dict(re.findall(r"^// (problem|dtype|verdict): (\S+)$", path.read_text(), re.MULTILINE))
+    header = dict(re.findall(r"^// (problem|dtype|endpoint|verdict): (\S+)$", path.read_text(), re.MULTILINE))
     in_half = "float16" if path.stem.endswith("_half") else None
     return Solution(
         path=path,
         slug=header.get("problem", path.stem.removesuffix("_half").replace("_", "-")),
         dtype=header.get("dtype", in_half),
+        endpoint=Endpoint(header.get("endpoint", "checker")),
         verdict=header.get("verdict", "CHECKED"),
     )
 
@@ -69,7 +71,7 @@ def judged(judge: Judge, solution: Solution) -> list[dict[str, Any]]:
         source=solution.path.read_text(),
         problem=problem,
         dtype=Dtype(solution.dtype) if solution.dtype else problem.dtypes[0],
-        endpoint=Endpoint.CHECKER,
+        endpoint=solution.endpoint,
     )
     return [event.fields() for event in judge.judge(submission)]
 
@@ -80,7 +82,7 @@ def test_solutions_get_the_expected_verdict(bubblewrap_judge: Judge, path: Path)
     solution = read(path)
     events = judged(bubblewrap_judge, solution)
     assert events[-1]["status"] == solution.verdict, events[-1]
-    assert [is_terminal(event["status"], Endpoint.CHECKER) for event in events].count(True) == 1
+    assert [is_terminal(event["status"], solution.endpoint) for event in events].count(True) == 1
 
 
 @pytest.mark.parametrize("paths", [EXAMPLES, PORTED, WRONG], ids=["examples", "ported", "wrong"])
