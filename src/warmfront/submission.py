@@ -49,6 +49,9 @@ WAITING = frozenset({_S.ADMITTING, _S.QUEUED})
 #: The states of a submission that has no verdict yet.
 UNFINISHED = COMPLETE.sources
 
+#: How far a time is assumed to be uncertain, to either side and relative to it, if its interval is unknown.
+UNKNOWN_WIDTH = 0.1
+
 
 @dataclass(frozen=True, kw_only=True)
 class Submission:
@@ -79,8 +82,28 @@ class Submission:
     expected_usd: Decimal = Decimal(0)  #: what it will cost beyond what the ledger has, until it is DONE
     pays_boot: bool = False  #: its quote included the boot of a VM, which it is charged for
     avg_runtime_ms: float | None = None
+    avg_ci_low_ms: float | None = None  #: the ends of its 95% confidence interval; None if unknown
+    avg_ci_high_ms: float | None = None
+    noisy: bool = False  #: the machine was too busy for a narrow interval
     avg_gflops: float | None = None
     last_event_id: int = 0
+
+    @property
+    def avg_ci(self) -> tuple[float, float] | None:
+        """The 95% confidence interval of `avg_runtime_ms`, in ms; None if unknown, as of an older release."""
+        if self.avg_ci_low_ms is None or self.avg_ci_high_ms is None:
+            return None
+        return self.avg_ci_low_ms, self.avg_ci_high_ms
+
+    @property
+    def possible_ms(self) -> tuple[float, float] | None:
+        """The interval by which its time is compared with others: assumed if unknown, None without a time."""
+        if self.avg_runtime_ms is None:
+            return None
+        return self.avg_ci or (
+            self.avg_runtime_ms / (1 + UNKNOWN_WIDTH),
+            self.avg_runtime_ms * (1 + UNKNOWN_WIDTH),
+        )
 
     @property
     def is_done(self) -> bool:

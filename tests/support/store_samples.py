@@ -64,12 +64,26 @@ def begin_attempt(
 
 
 def add_accepted(
-    conn: Connection, submission_id: str, runtime_ms: float, *, simulated: bool = True, **changes: Any
+    conn: Connection,
+    submission_id: str,
+    runtime_ms: float,
+    *,
+    ci: tuple[float, float] | None = None,
+    noisy: bool = False,
+    simulated: bool = True,
+    **changes: Any,
 ) -> None:
     """Store a submission with the verdict ACCEPTED."""
     add_queued(conn, submission_id, **changes)
     begin_attempt(conn, submission_id, f"a-{submission_id}")
-    fields = {"status": "ACCEPTED", "avg_runtime_ms": runtime_ms, "avg_gflops": None, "simulated": simulated}
+    fields = {
+        "status": "ACCEPTED",
+        "avg_runtime_ms": runtime_ms,
+        "avg_ci": ci,
+        "noisy": noisy,
+        "avg_gflops": None,
+        "simulated": simulated,
+    }
     assert event_queries.complete(conn, submission_id, fields, 1005.0)
 
 

@@ -93,6 +93,8 @@ class StubService:
             "simulated": True,
             "cost_usd": 0.0331,
             "avg_runtime_ms": 1.5,
+            "avg_ci": [1.47, 1.53],
+            "noisy": False,
             "avg_gflops": None,
             "last_event_id": len(self.events),
             "urls": dict.fromkeys(("self", "events", "code", "cancel"), "/"),

@@ -87,13 +87,17 @@ export interface BenchmarkingEvent {
   total_tests: number;
 }
 
-/** The fastest accepted submission on one GPU. */
+/** The best accepted time on one GPU: the one with the smallest upper end of its interval. */
 export interface BestTime {
   gpu_type: string;
   /** It ran on the CPU runtime; the time is not a GPU's. */
   simulated: boolean;
   /** Geometric mean over the cases. */
   runtime_ms: number;
+  /** 95% confidence interval of `runtime_ms`, in ms; null if unknown. */
+  ci: [number, number] | null;
+  /** The machine was too busy for a narrow interval. */
+  noisy: boolean;
 }
 
 /** One ledger entry of a VM. */
@@ -334,6 +338,8 @@ export interface FailureDetails {
   elements?: number;
   unwritten_elements?: number;
   tolerance?: AppliedTolerance | null;
+  /** What the program printed, by the name of the case. */
+  output_by_case?: Record<string, string>;
 }
 
 /** A memory fault of a kernel on the CPU runtime. */
@@ -430,13 +436,18 @@ export interface LatencyPercentiles {
 
 /** A user's best accepted submission on one GPU. */
 export interface LeaderboardEntry {
+  /** 1 + the number of entries on the same GPU whose interval lies entirely below this one's. */
   rank: number;
+  /** Other entries on the same GPU have the same rank. */
+  tied: boolean;
   user: string;
   gpu_type: string;
   dtype: Dtype;
   avg_runtime_ms: number;
-  /** 95% confidence interval of `avg_runtime_ms`, in ms, from those of the cases. */
+  /** 95% confidence interval of `avg_runtime_ms`, in ms; null if unknown, as in results of older releases. An unknown interval is ranked as 10% to either side. */
   ci: [number, number] | null;
+  /** The machine was too busy for a narrow interval. */
+  noisy: boolean;
   avg_gflops: number | null;
   /** Roofline floor over the time, geometric mean over the cases; null on the CPU runtime. */
   pct_of_floor: number | null;
@@ -445,7 +456,7 @@ export interface LeaderboardEntry {
   finished_at: string | null;
 }
 
-/** Leaderboards of one problem, fastest first. CPU runtime results are listed apart. */
+/** Leaderboards of one problem, by rank. Results of the CPU runtime are listed apart. */
 export interface LeaderboardResponse {
   problem: string;
   items: LeaderboardEntry[];
@@ -862,7 +873,12 @@ export interface SubmissionDetailResponse {
   /** It ran on the CPU runtime, so its times are not a GPU's. */
   simulated: boolean;
   cost_usd: number | null;
+  /** Geometric mean over the timed cases. */
   avg_runtime_ms: number | null;
+  /** 95% confidence interval of `avg_runtime_ms`, in ms; null if unknown. */
+  avg_ci: [number, number] | null;
+  /** The machine was too busy for a narrow interval. */
+  noisy: boolean;
   avg_gflops: number | null;
   last_event_id: number;
   urls: SubmissionUrls;
@@ -911,7 +927,12 @@ export interface SubmissionResponse {
   /** It ran on the CPU runtime, so its times are not a GPU's. */
   simulated: boolean;
   cost_usd: number | null;
+  /** Geometric mean over the timed cases. */
   avg_runtime_ms: number | null;
+  /** 95% confidence interval of `avg_runtime_ms`, in ms; null if unknown. */
+  avg_ci: [number, number] | null;
+  /** The machine was too busy for a narrow interval. */
+  noisy: boolean;
   avg_gflops: number | null;
   last_event_id: number;
   urls: SubmissionUrls;

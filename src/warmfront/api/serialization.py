@@ -95,6 +95,8 @@ def _submission_fields(submission: Submission) -> dict[str, Any]:
         "simulated": submission.simulated,
         "cost_usd": submission.cost_usd,
         "avg_runtime_ms": submission.avg_runtime_ms,
+        "avg_ci": submission.avg_ci,
+        "noisy": submission.noisy,
         "avg_gflops": submission.avg_gflops,
         "last_event_id": submission.last_event_id,
         "urls": submission_urls(submission.id),

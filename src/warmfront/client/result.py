@@ -52,6 +52,8 @@ class Result:
     passed_tests: int | None
     total_tests: int | None
     avg_runtime_ms: float | None
+    avg_ci: tuple[float, float] | None  #: 95% confidence interval of `avg_runtime_ms`, in ms; None if unknown
+    noisy: bool  #: the machine was too busy for a narrow interval
     avg_gflops: float | None
     simulated: bool  #: it ran on the CPU runtime: its times are not a GPU's
     cost_usd: Decimal
@@ -82,6 +84,8 @@ class Result:
             passed_tests=fields.get("passed_tests"),
             total_tests=fields.get("total_tests"),
             avg_runtime_ms=fields.get("avg_runtime_ms"),
+            avg_ci=tuple(fields["avg_ci"]) if fields.get("avg_ci") else None,
+            noisy=bool(fields.get("noisy")),
             avg_gflops=fields.get("avg_gflops"),
             simulated=bool(fields.get("simulated")),
             cost_usd=Decimal(str(fields.get("cost_usd") or 0)),

@@ -81,6 +81,7 @@ def complete(
             raise ValueError("a sequence number belongs to an attempt: pass attempt_id")
         if not _advance_attempt(conn, submission_id, attempt_id, seq, end=end):
             return None
+    low_ms, high_ms = _interval_ms(fields.get("avg_ci"))
     parameters = {
         "this": submission_id,
         "live": attempt_id,
@@ -88,6 +89,9 @@ def complete(
         "to_finished_at": now,
         "to_cost_usd": cost_usd,
         "to_avg_runtime_ms": fields.get("avg_runtime_ms"),
+        "to_avg_ci_low_ms": low_ms,
+        "to_avg_ci_high_ms": high_ms,
+        "to_noisy": bool(fields.get("noisy", False)),
         "to_avg_gflops": fields.get("avg_gflops"),
         "to_simulated": bool(fields.get("simulated", False)),
     }
@@ -98,6 +102,15 @@ def complete(
     if live_attempt_id is not None and seq is None:  # otherwise _advance_attempt has ended it
         conn.execute(_END_ATTEMPT, {"this": live_attempt_id, **end})
     return insert_event(conn, submission_id, event_id, now, fields, is_verdict=True)
+
+
+def _interval_ms(interval: object) -> tuple[float | None, float | None]:
+    """Return the ends of a confidence interval; none of anything else, which must not prevent a verdict."""
+    match interval:
+        case [int() | float() as low_ms, int() | float() as high_ms] if 0 < low_ms < high_ms:
+            return float(low_ms), float(high_ms)
+        case _:
+            return None, None
 
 
 def after(conn: Connection, submission_id: str, after_id: int, limit: int) -> list[StoredEvent]:
@@ -204,6 +217,9 @@ _VERDICT = {
     "finished_at": bindparam("to_finished_at"),
     "cost_usd": bindparam("to_cost_usd"),
     "avg_runtime_ms": bindparam("to_avg_runtime_ms"),
+    "avg_ci_low_ms": bindparam("to_avg_ci_low_ms"),
+    "avg_ci_high_ms": bindparam("to_avg_ci_high_ms"),
+    "noisy": bindparam("to_noisy"),
     "avg_gflops": bindparam("to_avg_gflops"),
     "simulated": bindparam("to_simulated"),
 }

@@ -158,13 +158,22 @@ class LatencyQuantiles:
     p99_s: float | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class BestResult:
+    """The best accepted time for a problem on a GPU: the one with the smallest upper end of its interval."""
+
+    runtime_ms: float
+    ci: tuple[float, float] | None  #: None if unknown
+    noisy: bool
+
+
 @dataclass(kw_only=True)
 class ProblemStatistics:
     """How often and how fast one problem was solved."""
 
     solutions: int = 0  #: accepted submissions of all users
     solved_by_user: bool = False  #: the user in question has an accepted submission
-    best_ms: dict[tuple[str, bool], float] = field(default_factory=dict)  #: by GPU and `simulated`
+    best: dict[tuple[str, bool], BestResult] = field(default_factory=dict)  #: by GPU and `simulated`
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,7 @@ from warmfront.store import (
     vm_queries,
 )
 from warmfront.store.records import (
+    BestResult,
     CostReport,
     LatencyQuantiles,
     OperationsReport,
@@ -150,32 +151,52 @@ _TASK_COSTS = (
 def problem_statistics(conn: Connection, user: str) -> dict[str, ProblemStatistics]:
     """Return the statistics of every problem that has an accepted submission."""
     statistics: dict[str, ProblemStatistics] = {}
-    for problem, gpu, simulated, number, best_ms, own in conn.execute(_STATISTICS, {"user": user}):
-        entry = statistics.setdefault(problem, ProblemStatistics())
-        entry.solutions += number
-        entry.solved_by_user |= bool(own)
-        if best_ms is not None:
-            entry.best_ms[gpu, bool(simulated)] = best_ms
+    for problem, number, own in conn.execute(_STATISTICS, {"user": user}):
+        statistics[problem] = ProblemStatistics(solutions=number, solved_by_user=bool(own))
+    for problem, gpu, simulated, ms, low_ms, high_ms, noisy in conn.execute(_BEST_RESULTS):
+        statistics.setdefault(problem, ProblemStatistics()).best[gpu, bool(simulated)] = BestResult(
+            runtime_ms=ms, ci=None if low_ms is None else (low_ms, high_ms), noisy=bool(noisy)
+        )
     return statistics
 
 
 _STATISTICS = (
     select(
         _S.problem,
-        _S.gpu,
-        _S.simulated,
         func.count(),
-        func.min(_S.avg_runtime_ms),
         func.max(case((_S.owner == bindparam("user"), 1), else_=0)),
     )
     .where(_S.verdict == Verdict.ACCEPTED)
-    .group_by(_S.problem, _S.gpu, _S.simulated)
-    .order_by(_S.problem, _S.simulated, _S.gpu)
+    .group_by(_S.problem)
+)
+_PLACES = (
+    select(
+        _S.problem,
+        _S.gpu,
+        _S.simulated,
+        _S.avg_runtime_ms,
+        _S.avg_ci_low_ms,
+        _S.avg_ci_high_ms,
+        _S.noisy,
+        func.row_number()
+        .over(
+            partition_by=[_S.problem, _S.gpu, _S.simulated],
+            order_by=[submission_queries.UPPER_END_MS, _S.avg_runtime_ms, _S.finished_at, _S.id],
+        )
+        .label("place"),
+    )
+    .where(_S.verdict == Verdict.ACCEPTED, _S.avg_runtime_ms.is_not(None))
+    .subquery()
+)
+_BEST_RESULTS = (
+    select(*[column for column in _PLACES.c if column.name != "place"])
+    .where(_PLACES.c.place == 1)
+    .order_by(_PLACES.c.problem, _PLACES.c.simulated, _PLACES.c.gpu)
 )
 
 
 def leaderboard(conn: Connection, problem: str) -> list[tuple[Submission, StoredEvent | None]]:
-    """Return the fastest accepted submission per user and GPU, each with its verdict."""
+    """Return the best accepted submission per user and GPU, each with its verdict."""
     best = submission_queries.best(conn, problem)
     return [(submission, verdict_of(conn, submission)) for submission in best]
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from warmfront.submission import SubmissionState
 
 #: The migration that creates the tables below.
-REVISION = "0004"
+REVISION = "0005"
 
 
 class Usd(TypeDecorator[Decimal]):
@@ -119,6 +119,9 @@ submissions = Table(
     Column("expected_usd", Usd, nullable=False),
     Column("pays_boot", Boolean, nullable=False),
     Column("avg_runtime_ms", Double),
+    Column("avg_ci_low_ms", Double),
+    Column("avg_ci_high_ms", Double),
+    Column("noisy", Boolean, nullable=False),
     Column("avg_gflops", Double),
     Column("last_event_id", Integer, nullable=False),
     Column("idempotency_key", Text),

@@ -15,7 +15,14 @@ from warmfront.errors import BadRequest, Conflict
 from warmfront.store import account_queries, ledger_queries, schema
 from warmfront.store.event_queries import insert_event
 from warmfront.store.records import Arrival, SubmissionPage
-from warmfront.submission import CREATE, UNFINISHED, WAITING, Submission, SubmissionState
+from warmfront.submission import (
+    CREATE,
+    UNFINISHED,
+    UNKNOWN_WIDTH,
+    WAITING,
+    Submission,
+    SubmissionState,
+)
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -34,6 +41,8 @@ _NOTHING = Decimal(0)
 _COLUMNS = [_T[name] for name in Submission.__dataclass_fields__]
 _NAMES = tuple(Submission.__dataclass_fields__)
 _RECORDS = select(*_COLUMNS)
+#: The upper end of `Submission.possible_ms`.
+UPPER_END_MS = func.coalesce(_T.avg_ci_high_ms, _T.avg_runtime_ms * (1 + UNKNOWN_WIDTH))
 
 
 def create(
@@ -104,6 +113,7 @@ def _new_row(new: NewSubmission) -> dict[str, Any]:
         "attempts": 0,
         "cancel_requested": False,
         "simulated": False,
+        "noisy": False,
         "last_event_id": 1,
     }
 
@@ -239,9 +249,14 @@ _QUEUED_BY = (
 
 
 def best(conn: Connection, problem: str, *, dtype: str | None = None) -> list[Submission]:
-    """Return the fastest ACCEPTED submission per user and GPU, fastest first; simulated ones last."""
+    """Return the best ACCEPTED submission per user and GPU, fastest first; simulated ones last.
+
+    The best is the one with the smallest upper end of its interval, so that a noisy time is not preferred for
+    a lucky median.
+    """
     place = func.row_number().over(
-        partition_by=[_T.owner, _T.gpu, _T.simulated], order_by=[_T.avg_runtime_ms, _T.finished_at, _T.id]
+        partition_by=[_T.owner, _T.gpu, _T.simulated],
+        order_by=[UPPER_END_MS, _T.avg_runtime_ms, _T.finished_at, _T.id],
     )
     ranked = (
         select(*_COLUMNS, place.label("place"))

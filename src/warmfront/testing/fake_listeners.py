@@ -348,6 +348,8 @@ def _verdict_event(run: FakeRun) -> dict[str, Any]:
         "passed_tests": _CASES,
         "total_tests": _CASES,
         "avg_runtime_ms": 1.5,
+        "avg_ci": [1.47, 1.53],
+        "noisy": False,
         "avg_gflops": 100.0,
         "simulated": False,
     }

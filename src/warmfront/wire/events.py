@@ -105,6 +105,9 @@ class FailureDetails(BaseModel):
     elements: int = 0
     unwritten_elements: int = 0
     tolerance: AppliedTolerance | None = None
+    output_by_case: dict[str, str] = Field(
+        default_factory=dict, description="What the program printed, by the name of the case."
+    )
 
 
 class _FailedEventFields(EventEnvelope):

@@ -81,7 +81,11 @@ class SubmissionResponse(ResponseModel):
     cancel_requested: bool
     simulated: bool = Field(description="It ran on the CPU runtime, so its times are not a GPU's.")
     cost_usd: Dollars | None
-    avg_runtime_ms: float | None
+    avg_runtime_ms: float | None = Field(description="Geometric mean over the timed cases.")
+    avg_ci: tuple[float, float] | None = Field(
+        default=None, description="95% confidence interval of `avg_runtime_ms`, in ms; null if unknown."
+    )
+    noisy: bool = Field(default=False, description="The machine was too busy for a narrow interval.")
     avg_gflops: float | None
     last_event_id: int
     urls: SubmissionUrls

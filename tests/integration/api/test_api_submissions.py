@@ -212,7 +212,11 @@ async def test_the_leaderboard_has_the_best_of_each_user(harness: ApiHarness) ->
         await client.submit(accept="*/*", endpoint="submit")
     await bob.submit(accept="*/*", endpoint="benchmark")
     board = (await bob.get("/api/amd/leaderboard/leaky-relu")).json()
-    assert [(row["rank"], row["user"]) for row in board["items"]] == [(1, "ada"), (2, "bob")]
+    assert [(row["rank"], row["tied"], row["user"]) for row in board["items"]] == [
+        (1, True, "ada"),
+        (1, True, "bob"),
+    ]
+    assert board["items"][0]["ci"] == [1.47, 1.53]
     assert [row["submission_id"] is None for row in board["items"]] == [True, False]
     assert board["simulated"] == []
     assert (await bob.get("/api/amd/leaderboard/nope")).status == 404

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,8 +19,8 @@ from tests.support.store_samples import (
     new_submission,
 )
 from warmfront.errors import BadRequest, Conflict
-from warmfront.store import attempt_queries, event_queries, submission_queries
-from warmfront.store.records import AttemptRecord
+from warmfront.store import attempt_queries, event_queries, report_queries, submission_queries
+from warmfront.store.records import AttemptRecord, BestResult
 from warmfront.submission import SubmissionState
 
 if TYPE_CHECKING:
@@ -183,6 +183,25 @@ def test_the_leaderboard_has_the_best_of_each_user(conn: Connection) -> None:
         ("fast", True),
         ("bob", True),
     ]
+
+
+def test_the_best_of_a_user_is_certain(conn: Connection) -> None:
+    """A noisy time with a lucky median is not preferred to a certain one."""
+    add_accepted(conn, "lucky", 0.7, ci=(0.6, 1.4), noisy=True)
+    add_accepted(conn, "certain", 1.0, ci=(0.99, 1.01))
+    add_accepted(conn, "old", 0.95)
+    (best,) = submission_queries.best(conn, "leaky-relu")
+    assert (best.id, best.avg_ci, best.noisy) == ("certain", (0.99, 1.01), False)
+    statistics = report_queries.problem_statistics(conn, "ada")["leaky-relu"]
+    assert statistics.solutions == 3
+    assert statistics.best["MI300X", True] == BestResult(runtime_ms=1.0, ci=(0.99, 1.01), noisy=False)
+
+
+@pytest.mark.parametrize("broken", [(1.0, 1.0), (2.0, 1.0), (0.0, 1.0), (1.0,), "ab", ("a", "b")])
+def test_a_malformed_interval_is_unknown(conn: Connection, broken: Any) -> None:
+    """It does not prevent the verdict, and an interval of width 0 is never stored."""
+    add_accepted(conn, "s1", 1.0, ci=broken)
+    assert get_submission(conn).avg_ci is None
 
 
 def test_the_leaderboard_of_one_dtype(conn: Connection) -> None:

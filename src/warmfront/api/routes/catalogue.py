@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter
@@ -11,9 +10,9 @@ from fastapi.responses import JSONResponse, Response
 
 from warmfront import gpus
 from warmfront.api.auth import Caller
-from warmfront.api.benchmark_summary import BenchmarkSummary, summarize_benchmark
 from warmfront.api.deps import CallerDep, ProblemsDep, ServiceDep
 from warmfront.api.error_responses import InvalidField, quote_value
+from warmfront.api.leaderboard_ranking import RankedSubmission, mean_pct_of_floor, rank_submissions
 from warmfront.api.openapi import error_responses_for
 from warmfront.api.validation import validate_dtype, validate_source
 from warmfront.errors import NotFound
@@ -101,14 +100,13 @@ async def get_problem(
 async def get_leaderboard(
     slug: str, service: ServiceDep, problems: ProblemsDep, caller: CallerDep
 ) -> LeaderboardResponse:
-    """Return the best accepted submission of each user on each GPU."""
+    """Return the best accepted submission of each user on each GPU. Overlapping intervals share a rank."""
     problem = _find_problem(problems, slug)
     accepted = await service.store.leaderboard(problem.slug)
-    best = [(submission, _summary(verdict)) for submission, verdict in accepted]
     return LeaderboardResponse(
         problem=problem.slug,
-        items=_rank([entry for entry in best if not entry[0].simulated], caller),
-        simulated=_rank([entry for entry in best if entry[0].simulated], caller),
+        items=_entries([entry for entry in accepted if not entry[0].simulated], caller),
+        simulated=_entries([entry for entry in accepted if entry[0].simulated], caller),
     )
 
 
@@ -133,8 +131,10 @@ def _problem_fields(problem: Problem, solved: ProblemStatistics | None) -> dict[
         "solutions": solved.solutions,
         "solved": solved.solved_by_user,
         "best_times": [
-            BestTime(gpu_type=gpu, simulated=simulated, runtime_ms=best_ms)
-            for (gpu, simulated), best_ms in solved.best_ms.items()
+            BestTime(
+                gpu_type=gpu, simulated=simulated, runtime_ms=best.runtime_ms, ci=best.ci, noisy=best.noisy
+            )
+            for (gpu, simulated), best in solved.best.items()
         ],
     }
 
@@ -155,29 +155,33 @@ def _find_problem(problems: ProblemCatalogue, slug: str) -> Problem:
     return problem
 
 
-def _summary(verdict: StoredEvent | None) -> BenchmarkSummary:
-    """Summarize the timed cases of a verdict."""
-    return summarize_benchmark([] if verdict is None else verdict.fields.get("benchmark_results", []))
+def _entries(accepted: list[tuple[Submission, StoredEvent | None]], caller: Caller) -> list[LeaderboardEntry]:
+    """Rank the submissions of each GPU."""
+    verdicts = {submission.id: verdict for submission, verdict in accepted}
+    by_gpu: dict[str, list[Submission]] = {}
+    for submission, _ in accepted:
+        by_gpu.setdefault(submission.gpu, []).append(submission)
+    return [
+        _entry(ranked, verdicts[ranked.submission.id], caller)
+        for submissions in by_gpu.values()
+        for ranked in rank_submissions(submissions)
+    ]
 
 
-def _rank(best: list[tuple[Submission, BenchmarkSummary]], caller: Caller) -> list[LeaderboardEntry]:
-    """Number the submissions per GPU; the store orders them by GPU, fastest first."""
-    ranks: Counter[str] = Counter()
-    entries = []
-    for submission, summary in best:
-        ranks[submission.gpu] += 1
-        entries.append(
-            LeaderboardEntry(
-                rank=ranks[submission.gpu],
-                user=submission.owner,
-                gpu_type=submission.gpu,
-                dtype=Dtype(submission.dtype),
-                avg_runtime_ms=submission.avg_runtime_ms or 0.0,
-                ci=summary.ci,
-                avg_gflops=submission.avg_gflops,
-                pct_of_floor=summary.pct_of_floor,
-                submission_id=submission.id if caller.may_see(submission.owner) else None,
-                finished_at=submission.finished_at,
-            )
-        )
-    return entries
+def _entry(ranked: RankedSubmission, verdict: StoredEvent | None, caller: Caller) -> LeaderboardEntry:
+    submission = ranked.submission
+    timings = [] if verdict is None else verdict.fields.get("benchmark_results", [])
+    return LeaderboardEntry(
+        rank=ranked.rank,
+        tied=ranked.tied,
+        user=submission.owner,
+        gpu_type=submission.gpu,
+        dtype=Dtype(submission.dtype),
+        avg_runtime_ms=submission.avg_runtime_ms or 0.0,
+        ci=submission.avg_ci,
+        noisy=submission.noisy,
+        avg_gflops=submission.avg_gflops,
+        pct_of_floor=mean_pct_of_floor(timings),
+        submission_id=submission.id if caller.may_see(submission.owner) else None,
+        finished_at=submission.finished_at,
+    )
