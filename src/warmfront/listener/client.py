@@ -15,6 +15,7 @@ from urllib.parse import quote
 import httpx
 
 from warmfront.errors import BadRequest, Conflict, UnknownAttempt, VMUnreachable
+from warmfront.listener.event_fields import clean_fields
 from warmfront.listener.protocol import ENDPOINT_HEADER, SILENCE_S, AttemptEvent, ListenerHealth
 from warmfront.listener.unix_socket import path_of, short_path
 from warmfront.verdicts import Endpoint, is_terminal
@@ -104,7 +105,7 @@ class HttpListenerClient:
         if connections is None:
             ended = [one for one, known in self._by_socket.items() if not known.path.exists()]
             connections = self._by_socket[address] = _UnixConnections(path)
-            for other in ended:  # this client is not told when a VM ends, but its socket is removed
+            for other in ended:  # a VM that ended has no socket any more
                 if other in self._by_socket:
                     await self._by_socket.pop(other).close()
         return connections.http, "http://listener"
@@ -157,14 +158,14 @@ async def _attempt_events(response: httpx.Response, *, after: int) -> AsyncItera
     try:
         endpoint = Endpoint(response.headers.get(ENDPOINT_HEADER, ""))
         async for line in _lines(response):
-            fields = json.loads(line)
+            fields = clean_fields(json.loads(line))
             after += 1
             if fields.pop("seq") != after:
                 raise VMUnreachable("The listener's stream has a gap in its sequence numbers.")
             yield AttemptEvent(seq=after, fields=fields)
             if is_terminal(fields["status"], endpoint):
                 return
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise VMUnreachable(f"The listener's stream cannot be parsed: {error!r}") from error
     raise VMUnreachable("The listener's stream ended before the verdict.")
 
