@@ -7,6 +7,7 @@ chooses the VM nor decides whether a lost attempt is repeated.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 from dataclasses import replace
 from decimal import Decimal
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from warmfront.orchestrator.submission_lifecycle import ActiveSubmission, SubmissionLifecycle
     from warmfront.orchestrator.vm_pool import PooledVM, VMPool
     from warmfront.settings import Settings
-    from warmfront.store.attempt_queries import FinishEvent
     from warmfront.store.records import LedgerEntry
     from warmfront.store.store import Store
 
@@ -43,10 +43,12 @@ _RECONNECT_S = 0.5
 
 
 class SignReceipt(Protocol):
-    """Adds a signed receipt to an ACCEPTED event, and returns every other event as it is."""
+    """Adds a signed receipt to an ACCEPTED event."""
 
-    def __call__(self, fields: dict[str, Any], *, submission_id: str, now: float) -> dict[str, Any]:
-        """Return the fields of the event."""
+    def __call__(
+        self, fields: dict[str, Any], *, submission_id: str, known_facts: dict[str, str], now: float
+    ) -> dict[str, Any]:
+        """Return the fields of the event. Sign nothing that contradicts what the control plane knows."""
 
 
 class AttemptLost(Exception):
@@ -286,6 +288,7 @@ class AttemptRunner:
                 return  # the end of the VM was first, and has ended the attempt
             vm, entries = self._after_work(pooled, active, now)
             vm = vm.finish_task()
+            sign = await self._receipt_signer(active, fields)
             await self._store.complete_attempt(
                 attempt,
                 fields,
@@ -293,7 +296,7 @@ class AttemptRunner:
                 seq=seq,
                 vm=vm,
                 entries=entries,
-                finish_event=self._signing(attempt, now),
+                finish_event=sign and partial(sign, now=now),
             )
             pooled.vm = vm
             del pooled.running[attempt.id]
@@ -301,10 +304,20 @@ class AttemptRunner:
         self._pool.estimates(vm.gpu).task.observe(now - attempt.started_at)
         self._submissions.finish_attempt(active, str(fields["status"]))
 
-    def _signing(self, attempt: AttemptRecord, now: float) -> FinishEvent | None:
-        if self._sign_receipt is None:
+    async def _receipt_signer(
+        self, active: ActiveSubmission, fields: dict[str, Any]
+    ) -> Callable[..., dict[str, Any]] | None:
+        """Return what signs the receipt of an ACCEPTED submission; None if there is nothing to sign."""
+        if self._sign_receipt is None or fields["status"] != Verdict.ACCEPTED:
             return None
-        return partial(self._sign_receipt, submission_id=attempt.submission_id, now=now)
+        submission = active.submission
+        code, _ = await self._submissions.sources.get(submission.id)
+        known_facts = {
+            "source_sha256": hashlib.sha256(code.encode()).hexdigest(),
+            "problem": submission.problem,
+            "dtype": submission.dtype,
+        }
+        return partial(self._sign_receipt, submission_id=submission.id, known_facts=known_facts)
 
     async def _abort(self, pooled: PooledVM, attempt: AttemptRecord, reason: str) -> None:
         """Stop an attempt on its VM, and lose it; a VM whose listener cannot stop it is released."""
