@@ -305,7 +305,7 @@ class JudgeRun:
         layout.write(data_file, [case_data.inputs])
         guest.case_name = case_data.case.name
         guest.plan(layout)
-        answer = guest.run(protect=True)
+        answer = guest.run(protect=True, shows_output=not case_data.hidden)
         check_call(case_data, layout, data_file, run_answer=answer)
         # A case of one element may need no kernel; all cases together do.
         self._launches = None if answer.launches is None else (self._launches or 0) + answer.launches

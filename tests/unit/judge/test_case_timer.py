@@ -11,6 +11,7 @@ import pytest
 from warmfront.events import Timing, Window
 from warmfront.judge import case_timer
 from warmfront.judge.case_timer import CaseTimer
+from warmfront.judge.kernel_failure import KernelFailure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,9 +23,16 @@ OVERHEAD_MS = 0.05
 class ScriptedGuest:
     """A guest whose windows take the time and wait for the CPU as a script says."""
 
-    def __init__(self, time_ms: Callable[[int], float], waited_ms: Callable[[int], float]) -> None:
+    def __init__(
+        self,
+        time_ms: Callable[[int], float],
+        waited_ms: Callable[[int], float],
+        launches: Callable[[int], int],
+    ) -> None:
         self._time_ms = time_ms
         self._waited_ms = waited_ms
+        self._launches = launches
+        self.protected = 0  #: number of protected windows
         self.case_name = ""
         self.is_frozen = False
 
@@ -40,13 +48,14 @@ class ScriptedGuest:
         """Continue."""
         self.is_frozen = False
 
-    def window(self, calls: int, *, flush_bytes: int) -> tuple[Window, Mock]:
+    def window(self, calls: int, *, flush_bytes: int, protect: bool) -> tuple[Window, Mock]:
         """Return the scripted window; the claimed times are absurd."""
         assert self.is_frozen
         assert flush_bytes == 0
+        self.protected += protect
         ms, waited_ms = self._time_ms(calls), self._waited_ms(calls)
         window = Window(calls=calls, time_ms=ms, wall_ms=ms + waited_ms, cpu_ms=ms, waited_ms=waited_ms)
-        return window, Mock(times_ms=(1e-9,) * calls)
+        return window, Mock(times_ms=(1e-9,) * calls, launches=self._launches(calls))
 
 
 @pytest.fixture(name="measure")
@@ -58,20 +67,31 @@ def _measure(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Timing]:
     def measure(
         time_ms: Callable[[int], float] = lambda calls: OVERHEAD_MS + calls * CALL_MS,
         waited_ms: Callable[[int], float] = lambda _: 0.0,
+        launches: Callable[[int], int] = lambda calls: calls,
     ) -> Timing:
+        guest = ScriptedGuest(time_ms, waited_ms, launches)
         problem = Mock(flops=Mock(return_value=0), bytes_moved=Mock(return_value=0))
         timer = CaseTimer(
             request=Mock(problem=problem),
             toolchain=Mock(simulated=True, flush_bytes=0),
-            guest=ScriptedGuest(time_ms, waited_ms),  # type: ignore[arg-type]  # a double
+            guest=guest,  # type: ignore[arg-type]  # a double
             data_file=Path(),
             case_generator=Mock(),
             budget_s=0.2,
             overhead_ms=OVERHEAD_MS,
         )
-        return timer.time(1)
+        timing = timer.time(1)
+        assert guest.protected == 1
+        return timing
 
     return measure
+
+
+def test_timed_calls_without_a_kernel_fail(measure: Callable[..., Timing]) -> None:
+    """A guest that launches fewer kernels than it had calls computed on the host."""
+    with pytest.raises(KernelFailure) as failure:
+        measure(launches=lambda calls: calls - 1)
+    assert failure.value.event.code == "NO_KERNEL_LAUNCHED"
 
 
 def test_constant_costs_cancel(measure: Callable[..., Timing]) -> None:
