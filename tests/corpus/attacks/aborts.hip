@@ -1,5 +1,8 @@
 // verdict: RUNTIME_ERROR
 // code: ABORT | CRASHED
+// family: early-end
+// first seen: public write-ups of program judges
+// control: honest
 #include <hip/hip_runtime.h>
 #include <cstdlib>
 

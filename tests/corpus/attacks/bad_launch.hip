@@ -1,6 +1,9 @@
 // verdict: RUNTIME_ERROR
 // code: HIP_ERROR
 // says: hipErrorInvalidConfiguration
+// family: faults
+// first seen: constructed for this corpus
+// control: honest
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* x, float* y, size_t n) {

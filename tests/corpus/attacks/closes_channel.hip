@@ -1,4 +1,8 @@
 // verdict: RUNTIME_ERROR | TIME_LIMIT_EXCEEDED
+// family: protocol
+// first seen: constructed for this corpus
+// control: honest
+// sandbox: matters
 #include <hip/hip_runtime.h>
 #include <unistd.h>
 

@@ -1,6 +1,9 @@
 // verdict: COMPILE_ERROR
 // code: COMPILE_ERROR
-// says: :7:
+// says: :10:
+// family: unusable-source
+// first seen: constructed for this corpus
+// control: honest
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* x, float* y, size_t n) {

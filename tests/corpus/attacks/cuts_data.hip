@@ -1,4 +1,8 @@
 // verdict: RUNTIME_ERROR
+// family: buffers
+// first seen: constructed for this corpus
+// control: honest
+// sandbox: matters
 // Truncates the data file. The judge must not crash.
 #include <hip/hip_runtime.h>
 #include <cstdio>

@@ -1,6 +1,9 @@
 // verdict: COMPILE_ERROR
 // code: EVALUATOR_DETECTED
 // says: 'HIPCPU_CHECKED' is a name of Warmfront's own headers
+// family: evaluator-mode
+// first seen: security review, 2026
+// control: device_macros
 // Is correct only for the bug finder.
 #include <hip/hip_runtime.h>
 

@@ -1,6 +1,9 @@
 // verdict: COMPILE_ERROR
 // code: EVALUATOR_DETECTED
 // says: '__has_builtin' depends on the compiler
+// family: simulator-or-gpu
+// first seen: security review, 2026
+// control: device_macros
 // Is correct only without the instructions of a GPU.
 #include <hip/hip_runtime.h>
 

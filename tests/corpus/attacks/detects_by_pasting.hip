@@ -1,6 +1,9 @@
 // verdict: COMPILE_ERROR
 // code: EVALUATOR_DETECTED
 // says: 'hipcpu_launch_count' (formed by ##) is a name of Warmfront's own headers
+// family: evaluator-mode
+// first seen: security review, 2026
+// control: device_macros
 // Forms a refused name from parts.
 #include <hip/hip_runtime.h>
 

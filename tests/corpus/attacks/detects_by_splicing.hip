@@ -1,6 +1,9 @@
 // verdict: COMPILE_ERROR
 // code: EVALUATOR_DETECTED
 // says: 'HIPCPU_CHECKED' is a name
+// family: evaluator-mode
+// first seen: security review, 2026
+// control: device_macros
 // Splits a refused name over two lines.
 #include <hip/hip_runtime.h>
 

@@ -1,6 +1,9 @@
 // verdict: COMPILE_ERROR
 // code: EVALUATOR_DETECTED
 // says: 'hipcpu' is a name of Warmfront's own headers
+// family: simulator-or-gpu
+// first seen: security review, 2026
+// control: device_macros
 // Is correct only where the headers of the CPU runtime are.
 #include <hip/hip_runtime.h>
 

@@ -1,4 +1,5 @@
 // verdict: CHECKED
+// family: honest-control
 // An honest control: the macros of hipcc select code for the device and for wavefronts of 64, as on a GPU.
 #include <hip/hip_runtime.h>
 

@@ -1,4 +1,7 @@
 // verdict: WRONG_ANSWER
+// family: simulator-or-gpu
+// first seen: security review, 2026
+// control: device_macros
 // Is correct only where the macros of hipcc are not defined: a check takes the branch of the GPU.
 #include <hip/hip_runtime.h>
 

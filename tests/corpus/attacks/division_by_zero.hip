@@ -1,6 +1,9 @@
 // verdict: RUNTIME_ERROR
 // code: DIVISION_BY_ZERO
 // says: kernel `divide`
+// family: faults
+// first seen: constructed for this corpus
+// control: honest
 #include <hip/hip_runtime.h>
 
 __global__ void divide(float* y, int zero) { y[threadIdx.x] = float(int(threadIdx.x + 1) / zero); }

@@ -1,5 +1,8 @@
 // verdict: TIME_LIMIT_EXCEEDED
 // code: TIME_LIMIT
+// family: resource-exhaustion
+// first seen: public write-ups of program judges
+// control: honest
 #include <hip/hip_runtime.h>
 
 struct Never {

@@ -1,5 +1,9 @@
 // verdict: TIME_LIMIT_EXCEEDED
 // code: TIME_LIMIT
+// family: resource-exhaustion
+// first seen: public write-ups of program judges
+// control: honest
+// tests: slow
 #include <hip/hip_runtime.h>
 
 __global__ void spin(volatile float* y) {

@@ -1,4 +1,7 @@
 // verdict: WRONG_ANSWER
+// family: forged-text
+// first seen: constructed for this corpus
+// control: honest
 // Prints lines that look like the events of an accepted submission.
 #include <hip/hip_runtime.h>
 #include <cstdio>

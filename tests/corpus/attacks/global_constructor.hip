@@ -1,4 +1,5 @@
 // verdict: CHECKED
+// family: honest-control
 // An honest control: a table that is filled when the library is loaded, and the names of attacks in text.
 #include <hip/hip_runtime.h>
 

@@ -2,6 +2,9 @@
 // code: GPU_ONLY
 // says: runs on a GPU only
 // says: __builtin_amdgcn_mfma_f32_32x32x1f32
+// family: unusable-source
+// first seen: constructed for this corpus
+// control: honest
 #include <hip/hip_runtime.h>
 
 typedef float Vector __attribute__((ext_vector_type(32)));

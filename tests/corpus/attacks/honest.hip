@@ -1,4 +1,6 @@
 // verdict: CHECKED
+// family: honest-control
+// sandbox: matters
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* x, float* y, size_t n) {

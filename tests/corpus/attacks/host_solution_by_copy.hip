@@ -1,5 +1,8 @@
 // verdict: RUNTIME_ERROR
 // code: NO_KERNEL_LAUNCHED
+// family: host-code
+// first seen: public write-ups of GPU kernel competitions
+// control: honest
 #include <hip/hip_runtime.h>
 #include <vector>
 

@@ -1,5 +1,8 @@
 // verdict: RUNTIME_ERROR
 // code: HOST_ACCESS_TO_DEVICE_MEMORY
+// family: host-code
+// first seen: public write-ups of GPU kernel competitions
+// control: honest
 #include <hip/hip_runtime.h>
 
 extern "C" void solution(const float* input, float* output, size_t n, size_t m) {

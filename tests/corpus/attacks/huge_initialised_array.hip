@@ -1,6 +1,9 @@
 // verdict: COMPILE_ERROR
 // code: COMPILE_FILE_LIMIT | COMPILE_MEMORY_LIMIT
 // says: limit
+// family: resource-exhaustion
+// first seen: public write-ups of program judges
+// control: honest
 // A four-gigabyte array with an initialiser, which the assembler writes to the object file.
 #include <hip/hip_runtime.h>
 

@@ -1,5 +1,9 @@
 // verdict: RUNTIME_ERROR | MEMORY_LIMIT_EXCEEDED
 // code: NOT_LOADED | MEMORY_LIMIT
+// family: resource-exhaustion
+// first seen: public write-ups of program judges
+// control: honest
+// sandbox: matters
 // A 64 GiB zero-initialised array: cheap to compile, too large to load, for the bug finder's build too.
 #include <hip/hip_runtime.h>
 

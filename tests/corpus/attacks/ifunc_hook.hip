@@ -1,6 +1,9 @@
 // verdict: COMPILE_ERROR
 // code: HOST_ESCAPE
 // says: 'ifunc'
+// family: hooks
+// first seen: security review, 2026
+// control: global_constructor
 // Chooses a function while the library is loaded, before any check of its names.
 #include <hip/hip_runtime.h>
 

@@ -1,6 +1,10 @@
 // verdict: COMPILE_ERROR
 // code: COMPILE_ERROR
 // never: root:
+// family: escape
+// first seen: public write-ups of program judges
+// control: honest
+// sandbox: matters
 // Includes a file that the compiler must not be able to read.
 #include <hip/hip_runtime.h>
 #include "/etc/passwd"

@@ -1,6 +1,9 @@
 // verdict: COMPILE_ERROR
 // code: HOST_ESCAPE
 // says: .init_array
+// family: hooks
+// first seen: security review, 2026
+// control: global_constructor
 // Runs code before the constructors of the library.
 #include <hip/hip_runtime.h>
 

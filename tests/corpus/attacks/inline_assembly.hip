@@ -1,6 +1,9 @@
 // verdict: COMPILE_ERROR
 // code: GPU_ONLY
 // says: runs on a GPU only
+// family: unusable-source
+// first seen: constructed for this corpus
+// control: honest
 #include <hip/hip_runtime.h>
 
 __global__ void assembly(float* y) {

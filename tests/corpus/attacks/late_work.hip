@@ -1,5 +1,9 @@
 // verdict: RUNTIME_ERROR | WRONG_ANSWER
 // endpoint: submit
+// family: late-work
+// first seen: public write-ups of GPU kernel competitions
+// control: honest
+// sandbox: matters
 // Returns immediately and computes in a detached thread, after the timing has ended.
 #include <hip/hip_runtime.h>
 #include <thread>

@@ -1,5 +1,8 @@
 // verdict: COMPILE_ERROR
 // code: MAIN_DEFINED
+// family: unusable-source
+// first seen: constructed for this corpus
+// control: honest
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* x, float* y, size_t n) {

@@ -1,5 +1,9 @@
 // verdict: MEMORY_LIMIT_EXCEEDED
 // code: MEMORY_LIMIT
+// family: resource-exhaustion
+// first seen: public write-ups of program judges
+// control: honest
+// sandbox: matters
 #include <hip/hip_runtime.h>
 #include <cstdlib>
 #include <cstring>

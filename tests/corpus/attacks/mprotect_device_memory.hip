@@ -1,6 +1,9 @@
 // verdict: COMPILE_ERROR
 // code: HOST_ESCAPE
 // says: 'mprotect' changes or reads the memory of the process
+// family: host-code
+// first seen: security review, 2026
+// control: honest
 // Makes device memory accessible, and computes on the host.
 #include <hip/hip_runtime.h>
 #include <sys/mman.h>

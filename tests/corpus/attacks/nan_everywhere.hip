@@ -1,5 +1,8 @@
 // verdict: WRONG_ANSWER
 // code: WRONG_OUTPUT
+// family: skipped-work
+// first seen: public write-ups of GPU kernel competitions
+// control: honest
 #include <hip/hip_runtime.h>
 
 __global__ void fill(float* y, size_t n) {

@@ -1,6 +1,9 @@
 // verdict: WRONG_ANSWER
 // code: NEVER_CLEARED
 // says: hipMemset
+// family: allocator-zeroing
+// first seen: public write-ups of GPU kernel competitions
+// control: honest
 // Adds to an output that it assumes to be zero.
 #include <hip/hip_runtime.h>
 

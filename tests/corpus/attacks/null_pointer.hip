@@ -1,6 +1,9 @@
 // verdict: RUNTIME_ERROR
 // code: MEMORY_FAULT
 // says: null
+// family: faults
+// first seen: constructed for this corpus
+// control: honest
 #include <hip/hip_runtime.h>
 
 __global__ void write(float* y) { y[threadIdx.x] = 1.0f; }

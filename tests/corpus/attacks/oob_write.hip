@@ -2,6 +2,9 @@
 // code: MEMORY_FAULT
 // says: kernel `far`
 // says: block (
+// family: faults
+// first seen: constructed for this corpus
+// control: honest
 #include <hip/hip_runtime.h>
 
 __global__ void far(float* y, size_t n) { y[n + blockIdx.x * blockDim.x + threadIdx.x] = 1.0f; }

@@ -1,5 +1,8 @@
 // verdict: RUNTIME_ERROR
 // code: OUT_OF_BOUNDS_WRITE
+// family: faults
+// first seen: constructed for this corpus
+// control: honest
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* x, float* y, size_t n) {

@@ -1,5 +1,9 @@
 // verdict: RUNTIME_ERROR
 // code: MEMORY_FAULT | OUT_OF_BOUNDS_WRITE
+// family: faults
+// first seen: constructed for this corpus
+// control: honest
+// tests: slow
 // An off-by-one error: <= instead of <.
 #include <hip/hip_runtime.h>
 

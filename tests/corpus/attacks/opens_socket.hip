@@ -1,5 +1,9 @@
 // verdict: CHECKED
 // never: REACHED
+// family: escape
+// first seen: public write-ups of program judges
+// control: honest
+// sandbox: matters
 #include <hip/hip_runtime.h>
 #include <arpa/inet.h>
 #include <cstdio>

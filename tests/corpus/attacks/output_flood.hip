@@ -1,5 +1,9 @@
 // verdict: RUNTIME_ERROR
 // code: OUTPUT_LIMIT
+// family: resource-exhaustion
+// first seen: public write-ups of program judges
+// control: honest
+// sandbox: matters
 // Prints a gigabyte to stdout.
 #include <hip/hip_runtime.h>
 #include <cstdio>

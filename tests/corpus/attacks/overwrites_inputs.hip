@@ -1,5 +1,8 @@
 // verdict: WRONG_ANSWER
 // code: INPUT_CHANGED
+// family: buffers
+// first seen: constructed for this corpus
+// control: honest
 // Computes correct outputs, but overwrites the inputs with zeros.
 #include <hip/hip_runtime.h>
 

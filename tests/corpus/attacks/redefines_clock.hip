@@ -1,6 +1,9 @@
 // verdict: COMPILE_ERROR
 // code: RESERVED_NAME
 // says: clock_gettime
+// family: hooks
+// first seen: constructed for this corpus
+// control: honest
 #include <hip/hip_runtime.h>
 #include <ctime>
 

@@ -1,6 +1,9 @@
 // verdict: COMPILE_ERROR
 // code: RESERVED_NAME
 // says: hipEventElapsedTime
+// family: hooks
+// first seen: constructed for this corpus
+// control: honest
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* x, float* y, size_t n) {

@@ -1,5 +1,8 @@
 // verdict: WRONG_ANSWER
 // endpoint: submit
+// family: caches
+// first seen: public write-ups of GPU kernel competitions
+// control: honest
 // Computes once per size and returns the same output again.
 #include <hip/hip_runtime.h>
 

@@ -1,5 +1,8 @@
 // verdict: RUNTIME_ERROR
 // code: STACK_OVERFLOW
+// family: faults
+// first seen: constructed for this corpus
+// control: honest
 #include <hip/hip_runtime.h>
 
 __attribute__((noinline)) int deep(volatile int* above) {

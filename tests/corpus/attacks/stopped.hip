@@ -1,5 +1,9 @@
 // verdict: TIME_LIMIT_EXCEEDED
 // code: TIME_LIMIT
+// family: early-end
+// first seen: public write-ups of program judges
+// control: honest
+// sandbox: matters
 // Stops its own process with SIGSTOP, so that it never answers.
 #include <hip/hip_runtime.h>
 #include <csignal>

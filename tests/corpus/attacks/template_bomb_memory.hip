@@ -1,5 +1,9 @@
 // verdict: COMPILE_ERROR
 // code: COMPILE_MEMORY_LIMIT | COMPILE_TIME_LIMIT
+// family: resource-exhaustion
+// first seen: public write-ups of program judges
+// control: honest
+// sandbox: matters
 // A template whose number of types doubles at every level.
 #include <hip/hip_runtime.h>
 

@@ -1,4 +1,8 @@
 // verdict: TIME_LIMIT_EXCEEDED | RUNTIME_ERROR | MEMORY_LIMIT_EXCEEDED
+// family: resource-exhaustion
+// first seen: public write-ups of program judges
+// control: honest
+// sandbox: matters
 #include <hip/hip_runtime.h>
 #include <pthread.h>
 #include <unistd.h>

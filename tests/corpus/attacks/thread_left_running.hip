@@ -1,5 +1,8 @@
 // verdict: RUNTIME_ERROR
 // code: THREAD_LEFT_RUNNING
+// family: late-work
+// first seen: public write-ups of GPU kernel competitions
+// control: honest
 #include <hip/hip_runtime.h>
 #include <thread>
 

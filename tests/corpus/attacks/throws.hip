@@ -1,6 +1,9 @@
 // verdict: RUNTIME_ERROR
 // code: EXCEPTION
 // says: out of ideas
+// family: early-end
+// first seen: public write-ups of program judges
+// control: honest
 #include <hip/hip_runtime.h>
 #include <stdexcept>
 

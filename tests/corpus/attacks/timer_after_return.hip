@@ -1,5 +1,8 @@
 // verdict: WRONG_ANSWER | RUNTIME_ERROR
 // endpoint: submit
+// family: late-work
+// first seen: public write-ups of GPU kernel competitions
+// control: honest
 // Returns immediately and computes in a signal handler: late work without a thread.
 #include <hip/hip_runtime.h>
 #include <csignal>

@@ -1,6 +1,9 @@
 // verdict: COMPILE_ERROR
 // code: UNDEFINED_NAME
 // says: somewhere_else
+// family: unusable-source
+// first seen: constructed for this corpus
+// control: honest
 #include <hip/hip_runtime.h>
 
 void somewhere_else(int);

@@ -1,5 +1,8 @@
 // verdict: RUNTIME_ERROR
 // code: CHANNEL_TAMPERED
+// family: protocol
+// first seen: constructed for this corpus
+// control: honest
 // Writes a forged answer to every file descriptor.
 #include <hip/hip_runtime.h>
 #include <unistd.h>

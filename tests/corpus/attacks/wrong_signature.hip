@@ -1,6 +1,9 @@
 // verdict: COMPILE_ERROR
 // code: WRONG_SIGNATURE
 // says: extern "C" void solution(const float* input, float* output, size_t n, size_t m)
+// family: unusable-source
+// first seen: constructed for this corpus
+// control: honest
 #include <hip/hip_runtime.h>
 
 extern "C" void solution(const float* input, float* output, float alpha, size_t n) {}

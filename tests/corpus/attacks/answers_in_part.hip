@@ -1,0 +1,55 @@
+// verdict: TIME_LIMIT_EXCEEDED
+// code: TIME_LIMIT
+// family: protocol
+// first seen: constructed for this corpus
+// control: honest
+// Sends half of an answer, and waits.
+#include <hip/hip_runtime.h>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <string>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+// The answer to the current command, with its nonce from the stack of the guest, to the guest's FIFO.
+struct Header {
+  uint32_t kind, size;
+  uint64_t nonce;
+};
+
+static uint64_t find_nonce() {
+  volatile uint32_t here = 0;
+  const uint32_t* at = const_cast<const uint32_t*>(&here);
+  for (int i = 0; i < 4096; ++i)
+    if (at[i] == 3 && at[i + 1] == 24) return at[i + 2] | uint64_t{at[i + 3]} << 32;  // RUN, 24 bytes
+  return 0;
+}
+
+static int find_fifo(int mode) {
+  struct stat status;
+  for (int fd = 3; fd < 64; ++fd)
+    if (fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode) && (fcntl(fd, F_GETFL) & O_ACCMODE) == mode) return fd;
+  return -1;
+}
+
+static void send_answer(uint32_t kind, uint64_t nonce, const void* payload, size_t size) {
+  int fd = find_fifo(O_WRONLY);
+  Header header{kind, uint32_t(size), nonce};
+  (void)!write(fd, &header, sizeof header);
+  const char* at = static_cast<const char*>(payload);
+  while (size > 0) {
+    ssize_t put = write(fd, at, size);
+    if (put <= 0) return;
+    at += put;
+    size -= size_t(put);
+  }
+}
+
+extern "C" void solution(const float* input, float* output, size_t n, size_t m) {
+  Header header{1, 88, find_nonce()};
+  (void)!write(find_fifo(O_WRONLY), &header, sizeof header);
+  for (;;) pause();
+}
