@@ -272,7 +272,7 @@ class ChannelBox(ABC):
         """Return the ids of all threads of the started box, if they are visible here."""
 
     def _is_out_of_memory(self) -> bool:
-        """Return whether the started box is out of memory, if that can be told while it runs."""
+        """Return whether the started box is out of memory, if its kernel reports that while it runs."""
         return False
 
     @abstractmethod

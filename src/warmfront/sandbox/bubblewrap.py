@@ -103,7 +103,9 @@ class BubblewrapBox(ProcessBox):
             self._group = self._hierarchy.make(name, self.template.limits)
         self._status_fd, status_fd = os.pipe()
         os.set_blocking(self._status_fd, False)
-        seccomp_fd = seccomp.as_descriptor(may_fork=self.template.may_fork)
+        seccomp_fd = seccomp.as_descriptor(
+            may_fork=self.template.may_fork, has_devices=bool(self.template.devices)
+        )
         try:
             self._spawn(self._command(status_fd, seccomp_fd), pass_fds=(status_fd, seccomp_fd))
         finally:

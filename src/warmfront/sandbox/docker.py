@@ -99,7 +99,7 @@ class Docker(PooledSandbox):
 
     def _host_config(self, template: Template, folder: Path) -> dict[str, Any]:
         limits = template.limits
-        profile = seccomp.docker_profile(may_fork=template.may_fork)
+        profile = seccomp.docker_profile(may_fork=template.may_fork, has_devices=bool(template.devices))
         config: dict[str, Any] = self._api.create_host_config(
             mounts=self._mounts(template, folder),
             tmpfs={"/tmp": f"rw,exec,nosuid,nodev,mode=1777,size={limits.tmp_bytes}"},  # noqa: S108 - inside the box

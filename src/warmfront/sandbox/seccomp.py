@@ -1,11 +1,12 @@
 """The system call filter, rendered as a BPF program for bubblewrap and as a profile for Docker.
 
-A program that uses the system calls of another architecture is killed, because the same numbers mean other
-calls there.
+Calls that the table does not allow fail with EPERM. A program that uses the system calls of another
+architecture is killed, because the same numbers mean other calls there.
 """
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import struct
@@ -13,7 +14,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import NoSandbox
-from warmfront.sandbox.syscalls import ALWAYS, WITHOUT_FORK, Condition, Denial
+from warmfront.sandbox.syscalls import (
+    ALWAYS,
+    PROBED,
+    PROBED_ERRNO,
+    WITH_DEVICES,
+    WITH_FORK,
+    Allowance,
+    Condition,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,13 +69,13 @@ def host_architecture() -> Architecture:
     raise NoSandbox(f"No seccomp filter for this architecture: {os.uname().machine}.")
 
 
-def denials(*, may_fork: bool) -> tuple[Denial, ...]:
-    """Return the denied system calls."""
-    return ALWAYS if may_fork else ALWAYS + WITHOUT_FORK
+def allowances(*, may_fork: bool, has_devices: bool = False) -> tuple[Allowance, ...]:
+    """Return the allowed system calls."""
+    return ALWAYS + (WITH_FORK if may_fork else ()) + (WITH_DEVICES if has_devices else ())
 
 
 @functools.cache
-def bpf(architecture: Architecture, *, may_fork: bool) -> bytes:
+def bpf(architecture: Architecture, *, may_fork: bool, has_devices: bool = False) -> bytes:
     """Return the filter for the kernel: an array of struct sock_filter."""
     program = _instruction(LOAD, ARCHITECTURE_AT)
     program += _instruction(JUMP_IF_EQUAL, architecture.audit, if_true=1)
@@ -75,37 +84,42 @@ def bpf(architecture: Architecture, *, may_fork: bool) -> bytes:
     if architecture is X86_64:
         program += _instruction(JUMP_IF_ANY_BIT, X32_BIT, if_false=1)
         program += _instruction(RETURN, KILL_PROCESS)
-    for denial in denials(may_fork=may_fork):
-        for numbers in denial.calls.values():
-            number = numbers[architecture.column]
-            if number is not None:
-                program += _deny(number, denial)
-    return program + _instruction(RETURN, ALLOW)
+    for number, conditions in _conditions(architecture, may_fork=may_fork, has_devices=has_devices).items():
+        body = _allow(conditions)
+        program += _instruction(JUMP_IF_EQUAL, number, if_false=_length(body)) + body
+    for numbers in PROBED.values():
+        if (probed := numbers[architecture.column]) is not None:
+            program += _instruction(JUMP_IF_EQUAL, probed, if_false=1)
+            program += _instruction(RETURN, ERRNO | PROBED_ERRNO)
+    return program + _instruction(RETURN, ERRNO | errno.EPERM)
 
 
-def as_descriptor(*, may_fork: bool) -> int:
+def as_descriptor(*, may_fork: bool, has_devices: bool = False) -> int:
     """Return a descriptor from which the filter for this machine can be read."""
     descriptor = os.memfd_create("seccomp")
-    os.write(descriptor, bpf(host_architecture(), may_fork=may_fork))
+    os.write(descriptor, bpf(host_architecture(), may_fork=may_fork, has_devices=has_devices))
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
 
 
-def docker_profile(*, may_fork: bool) -> dict[str, Any]:
+def docker_profile(*, may_fork: bool, has_devices: bool = False) -> dict[str, Any]:
     """Return the filter as a Docker profile, which also kills calls of other architectures."""
     return {
-        "defaultAction": "SCMP_ACT_ALLOW",
+        "defaultAction": "SCMP_ACT_ERRNO",
+        "defaultErrnoRet": errno.EPERM,
         "architectures": [host_architecture().docker],
-        "syscalls": list(_docker_rules(may_fork=may_fork)),
+        "syscalls": list(_docker_rules(may_fork=may_fork, has_devices=has_devices)),
     }
 
 
-def _docker_rules(*, may_fork: bool) -> Iterator[dict[str, Any]]:
-    for denial in denials(may_fork=may_fork):
-        rule = {"names": list(denial.calls), "action": "SCMP_ACT_ERRNO", "errnoRet": denial.errno}
-        if denial.when:
-            rule["args"] = [_docker_condition(denial.when)]
-        yield rule
+def _docker_rules(*, may_fork: bool, has_devices: bool) -> Iterator[dict[str, Any]]:
+    for allowance in allowances(may_fork=may_fork, has_devices=has_devices):
+        rule: dict[str, Any] = {"names": list(allowance.calls), "action": "SCMP_ACT_ALLOW"}
+        if not allowance.when:
+            yield rule
+        for condition in allowance.when:
+            yield {**rule, "args": [_docker_condition(condition)]}
+    yield {"names": list(PROBED), "action": "SCMP_ACT_ERRNO", "errnoRet": PROBED_ERRNO}
 
 
 def _docker_condition(condition: Condition) -> dict[str, Any]:
@@ -117,20 +131,29 @@ def _docker_condition(condition: Condition) -> dict[str, Any]:
     }
 
 
-def _deny(number: int, denial: Denial) -> bytes:
-    """Return an error for this call; other calls continue with the next rule."""
-    body = _instruction(RETURN, ERRNO | denial.errno)
-    if denial.when:
-        body = _only_if(denial.when, body)
-    return _instruction(JUMP_IF_EQUAL, number, if_false=_length(body)) + body
+def _conditions(
+    architecture: Architecture, *, may_fork: bool, has_devices: bool
+) -> dict[int, tuple[Condition, ...]]:
+    """Return number → the conditions under which the call is allowed; no condition means always."""
+    conditions: dict[int, tuple[Condition, ...]] = {}
+    for allowance in allowances(may_fork=may_fork, has_devices=has_devices):
+        for numbers in allowance.calls.values():
+            if (number := numbers[architecture.column]) is not None:
+                conditions[number] = conditions.get(number, ()) + allowance.when
+    return conditions
 
 
-def _only_if(condition: Condition, body: bytes) -> bytes:
-    """Execute `body` if the condition holds; otherwise reload the call's number for the next rule."""
-    test = _instruction(LOAD, ARGUMENTS_AT + 8 * condition.argument)
-    test += _instruction(AND, condition.mask)
-    test += _instruction(JUMP_IF_EQUAL, condition.value, if_false=_length(body))
-    return test + body + _instruction(LOAD, NUMBER_AT)
+def _allow(conditions: tuple[Condition, ...]) -> bytes:
+    """Return the decision about one call: allowed if there is no condition or one of them holds."""
+    if not conditions:
+        return _instruction(RETURN, ALLOW)
+    body = b""
+    for condition in conditions:
+        body += _instruction(LOAD, ARGUMENTS_AT + 8 * condition.argument)
+        body += _instruction(AND, condition.mask)
+        body += _instruction(JUMP_IF_EQUAL, condition.value, if_false=1)
+        body += _instruction(RETURN, ALLOW)
+    return body + _instruction(RETURN, ERRNO | errno.EPERM)
 
 
 def _instruction(code: int, operand: int, *, if_true: int = 0, if_false: int = 0) -> bytes:
