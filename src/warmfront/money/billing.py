@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NANO = Decimal("0.000000001")
 CENT = Decimal("0.01")
 _US = 1_000_000
-_US_PER_H = 3600 * _US
+_US_PER_H = Decimal(3600 * _US)
 
 
 @dataclass(frozen=True, kw_only=True)

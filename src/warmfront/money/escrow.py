@@ -10,6 +10,8 @@ from decimal import Decimal
 
 from warmfront.errors import BudgetExceeded
 
+_NOTHING = Decimal(0)
+
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetStatus:
@@ -47,7 +49,7 @@ class Escrow:
 
     def reserved_usd(self, vm_id: str) -> Decimal:
         """Return the most that this VM can cost."""
-        return self._reserved.get(vm_id, Decimal(0))
+        return self._reserved.get(vm_id, _NOTHING)
 
     def reserve(self, vm_id: str, worst_usd: Decimal) -> None:
         """Reserve up to `worst_usd` for a VM.
@@ -55,15 +57,22 @@ class Escrow:
         Raises:
             BudgetExceeded: the credits do not cover it; nothing changes.
         """
-        if shortage := self.shortage(vm_id, worst_usd):
-            raise shortage
-        self.restore(vm_id, max(worst_usd, self.reserved_usd(vm_id)))
+        additional_usd = worst_usd - self._reserved.get(vm_id, _NOTHING)
+        if additional_usd <= 0:
+            return
+        if self.settled_usd + self._reserved_usd + additional_usd > self.credits_usd:
+            raise self._shortage(worst_usd)
+        self._reserved[vm_id] = worst_usd
+        self._reserved_usd += additional_usd
 
     def shortage(self, vm_id: str, worst_usd: Decimal) -> BudgetExceeded | None:
         """Return why `worst_usd` cannot be reserved for this VM now; None if it can."""
         additional_usd = worst_usd - self.reserved_usd(vm_id)
         if additional_usd <= 0 or self.committed_usd + additional_usd <= self.credits_usd:
             return None
+        return self._shortage(worst_usd)
+
+    def _shortage(self, worst_usd: Decimal) -> BudgetExceeded:
         free_usd = self.credits_usd - self.committed_usd
         return BudgetExceeded(
             f"A VM can cost up to ${worst_usd:.2f}; only ${free_usd:.2f} of the budget is unreserved "

@@ -131,9 +131,7 @@ class Autoscaler:
 
     def _needs_another(self, gpu: str, now: float) -> bool:
         queued = len(self._submissions.queue(gpu))
-        if not queued or now < self._backoff(gpu).provision_after:
-            return False
-        return self._is_worth_a_vm(gpu, queued)
+        return bool(queued) and self._is_worth_a_vm(gpu, queued) and now >= self._backoff(gpu).provision_after
 
     def _is_worth_a_vm(self, gpu: str, queued: int) -> bool:
         """Return whether another VM would serve the last of `queued` submissions sooner than the others."""

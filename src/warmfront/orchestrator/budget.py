@@ -85,11 +85,13 @@ class Budget:
             tasks: attempts that it still has to run, each for as long as an attempt may take.
             keep_s: how long it is then kept idle; by default the idle timeout.
         """
-        settings = self._settings
-        idle_s = settings.idle_timeout_s if keep_s is None else keep_s
-        ahead_s = settings.task_timeout_s * tasks + idle_s + settings.stop_lag_s
-        boot_s = settings.provision_timeout_s if boots else 0.0
-        return self.billing(gpu).cost_usd(age_s + ahead_s + boot_s)
+        idle_s = self._settings.idle_timeout_s if keep_s is None else keep_s
+        boot_s = self._settings.provision_timeout_s if boots else 0.0
+        return self.billing(gpu).cost_usd(age_s + boot_s + self._ahead_s(tasks, idle_s))
+
+    def _ahead_s(self, tasks: int, idle_s: float) -> float:
+        """Return how long a VM lives at most, to run `tasks` and be kept idle."""
+        return self._settings.task_timeout_s * tasks + idle_s + self._settings.stop_lag_s
 
     def new_vm_usd(self, gpu: str) -> Decimal:
         """Return the most that a new VM for one task can cost."""
@@ -97,7 +99,8 @@ class Budget:
 
     def one_more_task_usd(self, vm: VMInstance, running: int) -> Decimal:
         """Return the most that a VM can cost if it takes one more task than the `running` ones."""
-        return self.worst_case_usd(vm.gpu, age_s=self.age_s(vm), boots=False, tasks=running + 1)
+        ahead_s = self._ahead_s(running + 1, self._settings.idle_timeout_s)
+        return self.billing(vm.gpu).cost_usd(self.age_s(vm) + ahead_s)
 
     def work_usd(self, vm: VMInstance, work_s: float, *, begins_in_s: float = 0.0) -> Decimal:
         """Return what `work_s` on a VM will add to its bill."""

@@ -49,7 +49,7 @@ class FairQueue:
 
     def push(self, owner: str, item: str, *, front: bool = False) -> None:
         """Add an item; `front` puts it before the other items of its owner."""
-        queue = self._queues.setdefault(owner, _OwnerQueue(owner=owner))
+        queue = self._of_owner(owner)
         if item in queue.removed:
             queue.removed.discard(item)
             queue.waiting.remove(item)
@@ -76,7 +76,7 @@ class FairQueue:
 
     def started(self, owner: str) -> None:
         """Count an item as running that was not taken with `pop`."""
-        queue = self._queues.setdefault(owner, _OwnerQueue(owner=owner))
+        queue = self._of_owner(owner)
         queue.running += 1
         self._note(queue)
 
@@ -119,11 +119,17 @@ class FairQueue:
         others = (len(other) for name, other in self._queues.items() if name != owner)
         return ahead + sum(min(waiting, ahead + 1) for waiting in others)
 
+    def _of_owner(self, owner: str) -> _OwnerQueue:
+        queue = self._queues.get(owner)
+        if queue is None:
+            queue = self._queues[owner] = _OwnerQueue(owner=owner)
+        return queue
+
     def _next_queue(self) -> _OwnerQueue | None:
         while self._heap:
             running, served, owner = self._heap[0]
             queue = self._queues.get(owner)
-            if queue is not None and len(queue) and (queue.running, queue.served) == (running, served):
+            if queue is not None and queue.running == running and queue.served == served and len(queue):
                 return queue
             heapq.heappop(self._heap)
         return None

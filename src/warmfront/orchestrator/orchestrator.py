@@ -353,8 +353,7 @@ class VMOrchestrator:
                 except BudgetExceeded:
                     self._pool.release(pooled, "the credits do not cover another task on it")
                     continue
-                active = self._submissions.dequeue(gpu)
-                assert active is not None  # noqa: S101 - the queue is not empty
+                active = self._submissions.dequeue(queue)
                 self._autoscaler.record_success(gpu)
                 self._attempts.assign(active, pooled)
                 free.add(pooled)

@@ -111,10 +111,11 @@ class SubmissionLifecycle:
         self.queue(active.gpu).push(active.owner, active.id, front=front)
         self._tasks.wake()
 
-    def dequeue(self, gpu: str) -> ActiveSubmission | None:
-        """Take the next submission for a VM with this GPU type; it counts as running."""
-        submission_id = self.queue(gpu).pop()
-        return None if submission_id is None else self._active[submission_id]
+    def dequeue(self, queue: FairQueue) -> ActiveSubmission:
+        """Take the next submission from a queue that is not empty; it counts as running."""
+        submission_id = queue.pop()
+        assert submission_id is not None  # noqa: S101 - the queue is not empty
+        return self._active[submission_id]
 
     def remove_from_queue(self, active: ActiveSubmission) -> bool:
         """Remove a submission from its queue; return whether it was waiting."""

@@ -67,7 +67,7 @@ class PooledVM:
     @property
     def is_free(self) -> bool:
         """Whether it is ready, runs nothing and is not being released."""
-        return self.accepts_attempts and not self.running
+        return not self.running and self.accepts_attempts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +130,10 @@ class VMPool:
 
     def serves(self, gpu: str) -> bool:
         """Return whether there is a VM with this GPU type that is not being released."""
-        return any(pooled.vm.gpu == gpu and not pooled.releasing for pooled in self._vms.values())
+        for pooled in self._vms.values():  # noqa: SIM110 - asked with every decision; `any` takes twice as long
+            if not pooled.releasing and pooled.vm.gpu == gpu:
+                return True
+        return False
 
     def instances(self) -> list[VMInstance]:
         """Return every VM of the pool as a value."""
@@ -174,7 +177,9 @@ class VMPool:
 
     def take_boot_failures(self) -> list[BootFailure]:
         """Return the VMs that failed to provision since the last call."""
-        failures, self._boot_failures = self._boot_failures, []
+        failures = self._boot_failures
+        if failures:
+            self._boot_failures = []
         return failures
 
     # Idle VMs.
