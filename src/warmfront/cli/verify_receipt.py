@@ -63,7 +63,8 @@ def verify(options: VerifyOptions, *, as_json: bool) -> int:
     if as_json:
         print_json({"valid": True, "key_id": receipt.key.id, "key_from": origin, "receipt": receipt.body})
     else:
-        print("\n".join(_summary(receipt, origin, source_checked=source is not None)))
+        for line in _summary(receipt, origin, source_checked=source is not None):
+            print(_printable(line))
     return 0
 
 
@@ -158,6 +159,11 @@ def _machine(body: dict[str, Any]) -> str:
 def _judged(body: dict[str, Any]) -> str:
     submission = f", submission {body['submission_id']}" if body["submission_id"] else ", without a service"
     return f"{body['issued_at']}{submission}, ${body['cost_usd']:.6g}"
+
+
+def _printable(line: str) -> str:
+    """Replace what a terminal would obey: the names of compilers and machines come from a VM."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in line)
 
 
 def _day(seconds: float) -> str:
