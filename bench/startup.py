@@ -52,6 +52,7 @@ def _programs() -> dict[str, str]:
         "in use: second parser": "from warmfront.cli.app import app; app()",
         "in use: own modules loaded late": f"import {', '.join(_own_modules())}\n{_START}",
         "in use: NumPy loaded late": f"import numpy\n{_START}",
+        "in use: Rich loaded late": f"import rich.console, rich.table\n{_START}",
         "in use: one OpenBLAS thread": f"{threads}\n{_START}",
         "in use: exit without clean-up": f"{_SLOW_EXIT}\n{_START}",
         "removed: fewer garbage collections": f"import gc; gc.set_threshold(50_000)\n{_START}",

@@ -55,6 +55,14 @@ TIGHT = {
 }
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the programs under test from creating a signing key in the user's own data directory."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("WARMFRONT_DATA_DIR", str(tmp_path_factory.mktemp("user-data")))
+        yield
+
+
 @pytest.fixture(scope="session", name="tight")
 def _tight() -> Settings:
     return settings.load(TIGHT, env_file=None)

@@ -220,6 +220,9 @@ class Window:
     wall_ms: float  #: elapsed time
     cpu_ms: float | None = None  #: CPU time of the box, from the kernel; None on a GPU
     waited_ms: float | None = None  #: how long the guest waited for a CPU; None if unknown
+    load: float | None = (
+        None  #: other processes ready to run when it began, per CPU, at most 1; None if unknown
+    )
     discarded: bool = False  #: not used, because the machine disturbed it
 
 

@@ -78,6 +78,25 @@ def test_a_submission_that_never_ends_is_stopped(service: Service, tmp_path: Pat
     assert endless not in service.run("ps").stdout
 
 
+def test_a_receipt_of_the_service_is_verified_elsewhere(service: Service, tmp_path: Path) -> None:
+    """`submit --receipt` and `receipt` save the same file, which is valid with the server's keys."""
+    saved, downloaded = tmp_path / "saved.json", tmp_path / "downloaded.json"
+    accepted = service.run("submit", EXAMPLE, "-p", "leaky-relu", "--receipt", saved)
+    assert accepted.returncode == 0, accepted.stdout + accepted.stderr
+    body = json.loads(saved.read_bytes())["body"]
+    assert service.run("receipt", body["submission_id"], "-o", downloaded).returncode == 0
+    assert downloaded.read_bytes() == saved.read_bytes()
+    elsewhere = {**service.environment, "WARMFRONT_DATA_DIR": str(tmp_path / "elsewhere")}
+    command = [sys.executable, "-m", "warmfront", "verify", str(saved), "--source", str(EXAMPLE)]
+    unknown = subprocess.run(command, env=elsewhere, capture_output=True, text=True, check=False)
+    assert (unknown.returncode, "not known here" in unknown.stdout) == (1, True)
+    valid = subprocess.run(
+        [*command, "--server", service.url], env=elsewhere, capture_output=True, text=True, check=False
+    )
+    assert valid.returncode == 0, valid.stdout + valid.stderr
+    assert f"known from the server {service.url}" in valid.stdout
+
+
 def test_a_compile_error_needs_no_vm(service: Service, tmp_path: Path) -> None:
     """The X-ray rejects it: the message quotes the line, and the exit code is 1."""
     (tmp_path / "broken.hip").write_text("broken\n")

@@ -144,7 +144,8 @@ def listening(
         announced = json.loads(announce.read_text())
         assert announced["pid"] == process.pid
         owners = tuple(path.name for path in boxes.iterdir())
-        with httpx.Client(base_url=announced["address"], headers=HEADERS, timeout=60) as http:
+        base_url = announced["address"] if announced["address"].startswith("http") else "http://listener"
+        with httpx.Client(base_url=base_url, headers=HEADERS, timeout=60) as http:
             yield Listening(process, announced["address"], boxes, http, owners)
     finally:
         process.terminate()

@@ -12,7 +12,7 @@ from warmfront.judge.statistics import time_per_call
 SOURCE = "__global__ void kernel() {}\n"
 
 
-def accepted_fields() -> dict[str, Any]:
+def accepted_fields(source: str = SOURCE, problem: str = "relu") -> dict[str, Any]:
     """Return the fields of an ACCEPTED event as a listener sends them, with consistent figures."""
     timing = _timing()
     return Accepted(
@@ -25,7 +25,7 @@ def accepted_fields() -> dict[str, Any]:
         avg_ci=timing.ci,
         simulated=True,
         cost_usd=0.0,
-        receipt=_facts(),
+        receipt=_facts(source, problem),
     ).fields()
 
 
@@ -51,13 +51,13 @@ def _timing() -> Timing:
     )
 
 
-def _facts() -> Receipt:
+def _facts(source: str, problem: str) -> Receipt:
     seed = CommittedSeed()
     return Receipt(
         warmfront="1.0",
-        problem="relu",
+        problem=problem,
         dtype="float32",
-        source_sha256=hashlib.sha256(SOURCE.encode()).hexdigest(),
+        source_sha256=hashlib.sha256(source.encode()).hexdigest(),
         toolchain="cpu",
         compiler="g++ 12 größer",
         sandbox="bubblewrap",

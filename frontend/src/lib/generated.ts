@@ -1178,6 +1178,7 @@ export interface Window {
   wall_ms: number;
   cpu_ms?: number | null;
   waited_ms?: number | null;
+  load?: number | null;
   discarded?: boolean;
 }
 

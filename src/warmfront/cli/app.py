@@ -193,6 +193,10 @@ def listener(
     *,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 selects a free one.")] = 8000,
+    uds: Annotated[
+        Path | None,
+        typer.Option(help="A UNIX socket to listen on, with mode 0600, instead of --host and --port."),
+    ] = None,
     watchdog: Annotated[
         float | None,
         typer.Option(
@@ -215,7 +219,9 @@ def listener(
     from warmfront.cli.run_listener import run_listener
 
     raise typer.Exit(
-        run_listener(host=host, port=port, watchdog_s=watchdog, announce=announce, toolchain=toolchain)
+        run_listener(
+            host=host, port=port, uds=uds, watchdog_s=watchdog, announce=announce, toolchain=toolchain
+        )
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from warmfront import gpus
 from warmfront.events import Accepted, Benchmarked, Checked, Event, Failed, Xray
-from warmfront.hip.xray.service import xray_event
+from warmfront.hip.xray.analysis import xray_event
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:

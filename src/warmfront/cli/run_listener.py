@@ -13,7 +13,13 @@ if TYPE_CHECKING:
 
 
 def run_listener(
-    *, host: str, port: int, watchdog_s: float | None, announce: Path | None, toolchain: str | None
+    *,
+    host: str,
+    port: int,
+    uds: Path | None,
+    watchdog_s: float | None,
+    announce: Path | None,
+    toolchain: str | None,
 ) -> int:
     """Run the listener and return the exit code."""
     from warmfront.listener.server import ListenerOptions, serve
@@ -26,6 +32,7 @@ def run_listener(
             watchdog_s=watchdog_s or configured.watchdog_s,
             announce=announce,
             toolchain=toolchain,
+            uds=uds,
         )
         serve(options, configured)
     except WarmfrontError as error:

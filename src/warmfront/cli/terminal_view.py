@@ -11,13 +11,12 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
-from rich.console import Console
-from rich.table import Table
-
 from warmfront.verdicts import SUCCESS, Endpoint, is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from rich.table import Table
 
 #: More findings than this are usually the same bug reported repeatedly.
 MAX_FINDINGS = 8
@@ -257,6 +256,8 @@ class TerminalView:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and self._is_live else text
 
     def _print_table(self, table: Table) -> None:
+        from rich.console import Console
+
         Console(file=self._stream, highlight=False).print(table)
 
 
@@ -285,6 +286,8 @@ def format_provisioning(event: Mapping[str, Any], since_s: float, width: int = 2
 
 def difference_table(info: Mapping[str, Any]) -> Table:
     """Return a table of the first wrong elements, with the largest and mean difference below."""
+    from rich.table import Table
+
     largest, mean = _number(info["max_difference"], 6), _number(info["mean_difference"], 6)
     table = Table(caption=f"largest difference {largest}, mean {mean}")
     for name in ("index", "expected", "actual", "difference"):
@@ -297,6 +300,8 @@ def difference_table(info: Mapping[str, Any]) -> Table:
 
 def timing_table(timings: Sequence[Mapping[str, Any]], *, simulated: bool) -> Table:
     """Return a table with one row per case: its figures and a histogram of its samples."""
+    from rich.table import Table
+
     table = Table(
         title="simulated time" if simulated else None, title_justify="left", box=None, pad_edge=False
     )

@@ -394,9 +394,9 @@ class AsyncClient:
                     await response.aread()
                     raise error_from_response(response)
                 async with aclosing(messages(response.aiter_bytes())) as stream:
-                    async for message in stream:
-                        fields = json.loads(message.data)
-                        yield ReceivedEvent(id=int(message.id), status=fields["status"], fields=fields)
+                    async for event_id, data in stream:
+                        fields = json.loads(data)
+                        yield ReceivedEvent(id=int(event_id), status=fields["status"], fields=fields)
         except httpx.TransportError as error:
             self._raise_if_never_reached(error)
             raise unreachable(self.url, error) from error

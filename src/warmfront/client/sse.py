@@ -5,7 +5,6 @@ Only the format: the client interprets the events and reconnects.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warmfront.errors import InfrastructureError
@@ -17,21 +16,16 @@ if TYPE_CHECKING:
 MAX_LINE_BYTES = 32 * 1024 * 1024
 
 
-@dataclass(frozen=True, kw_only=True)
-class SSEMessage:
-    """One message of the stream."""
+async def messages(chunks: AsyncIterable[bytes]) -> AsyncGenerator[tuple[str, str]]:
+    """Yield id and data of each complete message; the id is empty if the server sent none.
 
-    id: str  #: empty if the server sent none
-    data: str
-
-
-async def messages(chunks: AsyncIterable[bytes]) -> AsyncGenerator[SSEMessage]:
-    """Yield each complete message. An incomplete one is dropped: the client requests it again."""
+    An incomplete message is dropped: the client requests it again.
+    """
     message_id, data = "", list[str]()
     async for line in _lines(chunks):
         if not line:
             if data:
-                yield SSEMessage(id=message_id, data="\n".join(data))
+                yield message_id, "\n".join(data)
             message_id, data = "", []
             continue
         name, _, value = line.partition(":")

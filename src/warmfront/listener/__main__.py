@@ -20,6 +20,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m warmfront.listener", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--uds", type=Path)
     parser.add_argument("--dead-man", type=float, dest="watchdog_s")
     parser.add_argument("--announce", type=Path)
     parser.add_argument("--toolchain")
@@ -36,6 +37,7 @@ def main() -> int:
             watchdog_s=arguments.watchdog_s or configured.watchdog_s,
             announce=arguments.announce,
             toolchain=arguments.toolchain,
+            uds=arguments.uds,
         )
         serve(options, configured)
     except WarmfrontError as error:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hmac
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
@@ -119,23 +119,29 @@ class ListenerService:
         )
 
 
+def has_token(headers: Iterable[tuple[bytes, bytes]], token: str) -> bool:
+    """Return whether the headers of a request, with names in lower case, have the token."""
+    given = dict(headers).get(b"authorization", b"")
+    return hmac.compare_digest(given, f"Bearer {token}".encode())
+
+
 class TokenAuthMiddleware:
     """Rejects requests without the token, and records the time of every other request."""
 
     def __init__(self, app: ASGIApp, token: str, contact: ControlPlaneContact) -> None:
         self._app = app
-        self._expected = f"Bearer {token}".encode()
+        self._token = token
         self._contact = contact
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
-        given = dict(scope.get("headers", ())).get(b"authorization", b"")
-        if hmac.compare_digest(given, self._expected):
+        if has_token(scope.get("headers", ()), self._token):
             self._contact.last_request = time.monotonic()
             await self._app(scope, receive, send)
             return
         response = _problem(401, NotAuthenticated("The token of the VM is missing or wrong."))
         response.headers["WWW-Authenticate"] = "Bearer"
+        response.headers["Connection"] = "close"  # only clients with the token may keep a connection
         await response(scope, receive, send)
 
 

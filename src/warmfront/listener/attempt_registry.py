@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import threading
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from warmfront.errors import Conflict, InfrastructureError, UnknownAttempt
-from warmfront.events import Event, Failed
-from warmfront.judge.cancellation import CancellationToken, JudgeCancelled, cancelled_event
+from warmfront.judge.cancellation import CancellationToken
+from warmfront.listener.attempt_events import send_until_verdict
 from warmfront.listener.attempt_pipeline import AttemptPipeline
+from warmfront.listener.event_fields import encode
 from warmfront.listener.protocol import KEEP_ALIVE_S
-from warmfront.verdicts import Endpoint, Verdict, is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from contextlib import AbstractContextManager
 
+    from warmfront.events import Event
     from warmfront.listener.protocol import ExecuteRequest
 
 log = logging.getLogger(__name__)
@@ -163,36 +163,28 @@ class AttemptRegistry:
 
     def _judge(self, execution: AttemptExecution, loop: asyncio.AbstractEventLoop) -> None:
         """Judge in this thread: post every line to the event loop, and finally the end."""
-        endpoint = Endpoint(execution.attempt.endpoint)
-        for seq, event in enumerate(self._events(execution), 1):
-            fields = event.fields()
-            is_last = is_terminal(fields["status"], endpoint)
-            _post(loop, partial(execution.add, _line(seq, fields), is_last=is_last))
-            if is_last:
-                log.info("attempt %s: %s", execution.attempt.id, fields["status"])
-        _post(loop, execution.ended.set)
+
+        def send(seq: int, fields: dict[str, Any], is_last: bool) -> None:  # noqa: FBT001 - as `SendEvent`
+            line = encode({"seq": seq, **fields}) + b"\n"
+            _post(loop, partial(execution.add, line, is_last=is_last))
+
+        try:
+            send_until_verdict(
+                self._events(execution),
+                send,
+                attempt=execution.attempt,
+                cancellation=execution.cancellation,
+            )
+        finally:
+            _post(loop, execution.ended.set)
 
     def _events(self, execution: AttemptExecution) -> Iterator[Event]:
-        try:
-            with self._pipeline.enter(execution.cancellation) as run_slot:
-                yield from self._attempt_judge.events(
-                    execution.attempt, run_slot=run_slot, cancellation=execution.cancellation
-                )
-        except JudgeCancelled:
-            yield cancelled_event()
-        except Exception as error:  # the edge of the thread: every attempt gets a verdict
-            log.exception("attempt %s failed; its verdict is ERROR", execution.attempt.id)
-            yield Failed(
-                verdict=Verdict.ERROR,
-                code="INTERNAL",
-                message=f"The listener failed: {type(error).__name__}.",
+        with self._pipeline.enter(execution.cancellation) as run_slot:
+            yield from self._attempt_judge.events(
+                execution.attempt, run_slot=run_slot, cancellation=execution.cancellation
             )
 
 
 def _post(loop: asyncio.AbstractEventLoop, callback: Callable[[], object]) -> None:
     with contextlib.suppress(RuntimeError):  # the event loop is closed, and with it all streams
         loop.call_soon_threadsafe(callback)
-
-
-def _line(seq: int, fields: dict[str, Any]) -> bytes:
-    return json.dumps({"seq": seq, **fields}, separators=(",", ":"), allow_nan=False).encode() + b"\n"

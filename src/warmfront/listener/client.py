@@ -7,7 +7,7 @@ that.
 from __future__ import annotations
 
 import json
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -15,11 +15,14 @@ from urllib.parse import quote
 import httpx
 
 from warmfront.errors import BadRequest, Conflict, UnknownAttempt, VMUnreachable
+from warmfront.listener.event_fields import clean_fields
 from warmfront.listener.protocol import ENDPOINT_HEADER, SILENCE_S, AttemptEvent, ListenerHealth
+from warmfront.listener.unix_socket import path_of, short_path
 from warmfront.verdicts import Endpoint, is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
 
     from warmfront.listener.protocol import ExecuteRequest
     from warmfront.vm import VMInstance
@@ -28,20 +31,34 @@ CONNECT_S = 5.0
 #: Upper limit for the size of an event; a VM that sends more is compromised.
 MAX_LINE_BYTES = 16 << 20
 
+_LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=64)
+
 #: Status codes of requests that the listener rejects; the VM itself is fine.
 _REJECTIONS = {404: UnknownAttempt, 409: Conflict, 413: BadRequest, 422: BadRequest}
 
 
+class _UnixConnections:
+    """The connections to one listener with a UNIX socket."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stack = ExitStack()
+        uds = self._stack.enter_context(short_path(path))
+        self.http = _http_client(httpx.AsyncHTTPTransport(uds=uds, limits=_LIMITS))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self.http.aclose()
+        self._stack.close()
+
+
 class HttpListenerClient:
-    """A client for all listeners, with one connection pool."""
+    """A client for all listeners: one connection pool, and one more per UNIX socket."""
 
     def __init__(self, token_of: Callable[[str], str]) -> None:
         self._token_of = token_of
-        self._http = httpx.AsyncClient(
-            timeout=httpx.Timeout(SILENCE_S, connect=CONNECT_S, pool=None),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=64),
-            trust_env=False,  # ignore proxies and .netrc of this machine
-        )
+        self._http = _http_client(None)
+        self._by_socket: dict[str, _UnixConnections] = {}
 
     async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
         """Start the attempt, or re-attach to it, and yield all of its events."""
@@ -75,6 +92,23 @@ class HttpListenerClient:
     async def close(self) -> None:
         """Close every connection."""
         await self._http.aclose()
+        for connections in self._by_socket.values():
+            await connections.close()
+        self._by_socket.clear()
+
+    async def _connections(self, address: str) -> tuple[httpx.AsyncClient, str]:
+        """Return the connection pool for an address, and the URL that requests begin with."""
+        path = path_of(address)
+        if path is None:
+            return self._http, address.rstrip("/")
+        connections = self._by_socket.get(address)
+        if connections is None:
+            ended = [one for one, known in self._by_socket.items() if not known.path.exists()]
+            connections = self._by_socket[address] = _UnixConnections(path)
+            for other in ended:  # a VM that ended has no socket any more
+                if other in self._by_socket:
+                    await self._by_socket.pop(other).close()
+        return connections.http, "http://listener"
 
     async def _health(self, vm: VMInstance, method: str, path: str) -> ListenerHealth:
         async with self._request(vm, method, path) as response:
@@ -98,14 +132,23 @@ class HttpListenerClient:
         if vm.address is None:
             raise VMUnreachable(f"{vm.id} has no address yet.")
         headers = {"Authorization": f"Bearer {self._token_of(vm.id)}"}
-        url = f"{vm.address.rstrip('/')}{path}"
         try:
-            async with self._http.stream(method, url, headers=headers, **options) as response:
+            http, root = await self._connections(vm.address)
+            async with http.stream(method, f"{root}{path}", headers=headers, **options) as response:
                 if not response.is_success:
                     raise _rejection(vm, response.status_code, await response.aread())
                 yield response
-        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, FileNotFoundError) as error:
             raise VMUnreachable(f"{vm.id} is unreachable: {type(error).__name__} {error}".strip()) from error
+
+
+def _http_client(transport: httpx.AsyncHTTPTransport | None) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        timeout=httpx.Timeout(SILENCE_S, connect=CONNECT_S, pool=None),
+        limits=_LIMITS,
+        transport=transport,
+        trust_env=False,  # ignore proxies and .netrc of this machine
+    )
 
 
 async def _attempt_events(response: httpx.Response, *, after: int) -> AsyncIterator[AttemptEvent]:
@@ -115,14 +158,14 @@ async def _attempt_events(response: httpx.Response, *, after: int) -> AsyncItera
     try:
         endpoint = Endpoint(response.headers.get(ENDPOINT_HEADER, ""))
         async for line in _lines(response):
-            fields = json.loads(line)
+            fields = clean_fields(json.loads(line))
             after += 1
             if fields.pop("seq") != after:
                 raise VMUnreachable("The listener's stream has a gap in its sequence numbers.")
             yield AttemptEvent(seq=after, fields=fields)
             if is_terminal(fields["status"], endpoint):
                 return
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise VMUnreachable(f"The listener's stream cannot be parsed: {error!r}") from error
     raise VMUnreachable("The listener's stream ended before the verdict.")
 

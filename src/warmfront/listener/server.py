@@ -20,10 +20,12 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from warmfront.errors import InfrastructureError, UsageError
-from warmfront.listener.app import ControlPlaneContact, ListenerService
+from warmfront.http_connections import ConnectionLimits, GuardedServer, affordable_connections
+from warmfront.listener.app import ControlPlaneContact, ListenerService, has_token
 from warmfront.listener.attempt_registry import AttemptRegistry
 from warmfront.listener.judge_runtime import JudgeRuntime
 from warmfront.listener.protocol import TOKEN_VARIABLE
+from warmfront.listener.unix_socket import SCHEME, open_unix_socket
 from warmfront.listener.watchdog import Watchdog
 from warmfront.logs import log_to_streams
 
@@ -37,8 +39,12 @@ log = logging.getLogger(__name__)
 
 #: How long open connections may take to close after the attempts have ended.
 CLOSE_TIMEOUT_S = 2
-#: Further connections are rejected before the token is checked.
+#: Open connections. Those that have not sent the token make room for new ones; the control plane's are kept.
 MAX_CONNECTIONS = 512
+#: How long a connection may take to send the token, and the body of its request.
+AUTHENTICATION_S = 10.0
+BODY_S = 30.0
+_BACKLOG = 128
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +56,7 @@ class ListenerOptions:
     watchdog_s: float  #: seconds without contact after which the listener ends itself
     announce: Path | None  #: file for the address, written once the listener accepts connections
     toolchain: str | None
+    uds: Path | None = None  #: a UNIX socket to listen on, instead of host and port
 
 
 def serve(options: ListenerOptions, settings: Settings) -> None:
@@ -103,9 +110,8 @@ async def _serve(
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=CLOSE_TIMEOUT_S,
-        limit_concurrency=MAX_CONNECTIONS,
     )
-    server = ListenerServer(config, attempts, on_start=lambda: _announce(listening, options))
+    server = ListenerServer(config, attempts, token, on_start=lambda: _announce(listening, options))
     loop = asyncio.get_running_loop()
 
     def shut_down() -> None:
@@ -124,13 +130,18 @@ async def _serve(
     await server.serve([listening])
 
 
-class ListenerServer(uvicorn.Server):
+class ListenerServer(GuardedServer):
     """Uvicorn with our signal handling; attempts are stopped before connections are closed."""
 
     def __init__(
-        self, config: uvicorn.Config, attempts: AttemptRegistry, *, on_start: Callable[[], object]
+        self, config: uvicorn.Config, attempts: AttemptRegistry, token: str, *, on_start: Callable[[], object]
     ) -> None:
-        super().__init__(config)
+        limits = ConnectionLimits(
+            total=affordable_connections(MAX_CONNECTIONS),
+            head_timeout_s=AUTHENTICATION_S,
+            body_timeout_s=BODY_S,
+        )
+        super().__init__(config, limits, is_trusted=lambda headers: has_token(headers, token))
         self._attempts = attempts
         self._on_start = on_start
         self.on_shutdown: Callable[[], object] = lambda: None
@@ -158,9 +169,13 @@ class ListenerServer(uvicorn.Server):
 
 @contextmanager
 def _open_socket(options: ListenerOptions) -> Iterator[socket.socket]:
+    if options.uds is not None:
+        with _open_unix_socket(options.uds) as listening:
+            yield listening
+        return
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     try:
-        listening = socket.create_server((options.host, options.port), family=family, backlog=128)
+        listening = socket.create_server((options.host, options.port), family=family, backlog=_BACKLOG)
     except OSError as error:
         raise InfrastructureError(
             f"Cannot listen on {options.host}:{options.port}: {error.strerror or error}.",
@@ -170,9 +185,28 @@ def _open_socket(options: ListenerOptions) -> Iterator[socket.socket]:
         yield listening
 
 
-def _announce(listening: socket.socket, options: ListenerOptions) -> None:
+@contextmanager
+def _open_unix_socket(path: Path) -> Iterator[socket.socket]:
+    with contextlib.ExitStack() as stack:
+        try:
+            listening = stack.enter_context(open_unix_socket(path, backlog=_BACKLOG))
+        except OSError as error:
+            raise InfrastructureError(
+                f"Cannot listen on the UNIX socket {path}: {error.strerror or error}.",
+                hint="Choose another --uds, in a directory that this user can write.",
+            ) from None
+        yield listening
+
+
+def _address(listening: socket.socket, options: ListenerOptions) -> str:
+    if options.uds is not None:
+        return f"{SCHEME}{options.uds.absolute()}"
     host = f"[{options.host}]" if ":" in options.host else options.host
-    address = f"http://{host}:{listening.getsockname()[1]}"
+    return f"http://{host}:{listening.getsockname()[1]}"
+
+
+def _announce(listening: socket.socket, options: ListenerOptions) -> None:
+    address = _address(listening, options)
     if options.announce is not None:
         # Renamed into place, so that readers never see an incomplete file.
         temporary = options.announce.with_name(f".{options.announce.name}.{os.getpid()}")

@@ -11,6 +11,7 @@ import hmac
 import json
 from typing import TYPE_CHECKING, Any
 
+from warmfront.listener.event_fields import clean_fields
 from warmfront.listener.protocol import AttemptEvent
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class SignedEventReader:
             content = self._read(line.strip())
             if content is not None and not self.has_verdict and content["seq"] == self.last_seq + 1:
                 self.last_seq, self.has_verdict = content["seq"], content["last"]
-                yield AttemptEvent(seq=self.last_seq, fields=content["fields"])
+                yield AttemptEvent(seq=self.last_seq, fields=clean_fields(content["fields"]))
 
     def rewind(self) -> None:
         """Prepare for output that is fed again from its beginning."""

@@ -9,21 +9,18 @@ import contextlib
 import os
 import signal
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import UsageError
-from warmfront.judge.cancellation import CancellationToken, JudgeCancelled, cancelled_event
+from warmfront.judge.cancellation import CancellationToken
+from warmfront.listener.attempt_events import send_until_verdict
 from warmfront.listener.judge_runtime import JudgeRuntime
 from warmfront.listener.request_parsing import parse_execute_request
 from warmfront.listener.signed_events import KEY_VARIABLE, sign_event
-from warmfront.verdicts import Endpoint, is_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-    from warmfront.events import Event
-    from warmfront.listener.protocol import ExecuteRequest
     from warmfront.settings import Settings
 
 
@@ -41,17 +38,10 @@ def judge_single_attempt(path: Path, toolchain: str | None, settings: Settings) 
     for number in (signal.SIGTERM, signal.SIGINT):
         # In a thread, because it waits until boxes are destroyed, and the interrupted code may be making one.
         signal.signal(number, lambda *_: threading.Thread(target=cancellation.cancel, daemon=True).start())
+
+    def send(seq: int, fields: dict[str, Any], is_last: bool) -> None:  # noqa: FBT001 - as `SendEvent`
+        print(sign_event(key, attempt.id, seq=seq, fields=fields, is_last=is_last), flush=True)
+
     with contextlib.closing(JudgeRuntime.open(toolchain, settings)) as runtime:
-        for seq, event in enumerate(_events(runtime, attempt, cancellation), 1):
-            fields = event.fields()
-            is_last = is_terminal(fields["status"], Endpoint(attempt.endpoint))
-            print(sign_event(key, attempt.id, seq=seq, fields=fields, is_last=is_last), flush=True)
-
-
-def _events(
-    runtime: JudgeRuntime, attempt: ExecuteRequest, cancellation: CancellationToken
-) -> Iterator[Event]:
-    try:
-        yield from runtime.events(attempt, run_slot=contextlib.nullcontext(), cancellation=cancellation)
-    except JudgeCancelled:
-        yield cancelled_event()
+        events = runtime.events(attempt, run_slot=contextlib.nullcontext(), cancellation=cancellation)
+        send_until_verdict(events, send, attempt=attempt, cancellation=cancellation)

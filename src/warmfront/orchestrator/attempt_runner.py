@@ -7,8 +7,9 @@ chooses the VM nor decides whether a lost attempt is repeated.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from warmfront.orchestrator.submission_lifecycle import ActiveSubmission, SubmissionLifecycle
     from warmfront.orchestrator.vm_pool import PooledVM, VMPool
     from warmfront.settings import Settings
-    from warmfront.store.attempt_queries import FinishEvent
     from warmfront.store.records import LedgerEntry
     from warmfront.store.store import Store
 
@@ -43,39 +43,24 @@ _RECONNECT_S = 0.5
 
 
 class SignReceipt(Protocol):
-    """Adds a signed receipt to an ACCEPTED event, and returns every other event as it is."""
+    """Adds a signed receipt to an ACCEPTED event."""
 
-    def __call__(self, fields: dict[str, Any], *, submission_id: str, now: float) -> dict[str, Any]:
-        """Return the fields of the event."""
+    def __call__(
+        self, fields: dict[str, Any], *, submission_id: str, known_facts: dict[str, str], now: float
+    ) -> dict[str, Any]:
+        """Return the fields of the event. Sign nothing that contradicts what the control plane knows."""
 
 
 class AttemptLost(Exception):
     """The attempt has stopped without a verdict."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Assignment:
-    """A submission, its VM and its attempt at one moment; the submission may be elsewhere before it ends."""
-
-    active: ActiveSubmission
-    pooled: PooledVM
-    attempt: AttemptRecord
-
-    @classmethod
-    def of(cls, active: ActiveSubmission) -> _Assignment:
-        """Return the current assignment of a submission that has an attempt."""
-        assert active.vm is not None  # noqa: S101 - set together with the attempt
-        assert active.attempt is not None  # noqa: S101 - the caller has assigned it
-        return cls(active=active, pooled=active.vm, attempt=active.attempt)
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether the attempt has its verdict or is lost; later reports of it are ignored."""
-        return self.attempt.id not in self.pooled.running
-
-
 class AttemptRunner:
-    """Runs attempts on the VMs of the pool."""
+    """Runs attempts on the VMs of the pool.
+
+    An attempt is live while it is in `running` of its VM. The end of the VM may remove it at any `await`;
+    what is reported of it later is ignored.
+    """
 
     def __init__(
         self,
@@ -112,60 +97,57 @@ class AttemptRunner:
         active.vm = pooled
         pooled.running[active.attempt.id] = active
 
-    # Both take the assignment now, not when their coroutine first runs: by then it may have changed.
-
     def run(self, active: ActiveSubmission) -> Coroutine[object, object, None]:
         """Run the attempt that was assigned."""
-        return self._run(_Assignment.of(active))
+        return self._run(*_assignment(active))
 
     def resume(self, active: ActiveSubmission) -> Coroutine[object, object, None]:
         """Follow an attempt that began before a restart to its end."""
-        return self._follow(_Assignment.of(active), is_new=False)
+        return self._follow(*_assignment(active), is_new=False)
 
-    async def _run(self, assignment: _Assignment) -> None:
-        if not await self._begin(assignment):
+    async def _run(self, pooled: PooledVM, attempt: AttemptRecord) -> None:
+        if not await self._begin(pooled, attempt):
             return
-        if assignment.active.cancel_requested:
-            await self._complete(assignment, cancelled().fields())
+        active = pooled.running.get(attempt.id)
+        if active is not None and active.cancel_requested:
+            await self._complete(pooled, attempt, cancelled().fields())
             return
-        await self._follow(assignment, is_new=True)
+        await self._follow(pooled, attempt, is_new=True)
 
-    async def _follow(self, assignment: _Assignment, *, is_new: bool) -> None:
+    async def _follow(self, pooled: PooledVM, attempt: AttemptRecord, *, is_new: bool) -> None:
         """Store an attempt's events up to its verdict or loss; `is_new`: the listener has none of it."""
-        attempt, timeout_s = assignment.attempt, self._settings.task_timeout_s
+        timeout_s = self._settings.task_timeout_s
         left_s = attempt.started_at + timeout_s - self._clock.now()
         try:
             async with asyncio.timeout(max(0.0, left_s)):
-                verdict = await self._store_events(assignment, is_new=is_new)
+                verdict = await self._store_events(pooled, attempt, is_new=is_new)
             # After the timeout block: a write that is cancelled may still be committed, and the interval
             # that it bills would be billed again when the attempt is lost.
             if verdict is not None:
-                await self._complete(assignment, verdict.fields, seq=verdict.seq)
+                await self._complete(pooled, attempt, verdict.fields, seq=verdict.seq)
         except TimeoutError:
-            await self._abort(assignment, f"it took longer than {timeout_s:.0f} s")
+            await self._abort(pooled, attempt, f"it took longer than {timeout_s:.0f} s")
         except AttemptLost as lost:
             log.warning("attempt %s is lost: %s; the submission is queued again", attempt.id, lost)
-            await self._lose(assignment, str(lost))
+            await self._lose(pooled, attempt, str(lost))
         except UsageError as error:  # the listener rejects it, and would again
-            await self._complete(assignment, rejected(Verdict.ERROR, error).fields())
+            await self._complete(pooled, attempt, rejected(Verdict.ERROR, error).fields())
         except Exception as error:  # the edge of a task: the submission must still get a verdict
             log.exception("attempt %s failed unexpectedly; aborting it", attempt.id)
-            await self._abort(assignment, f"internal error: {error!r}")
+            await self._abort(pooled, attempt, f"internal error: {error!r}")
 
-    async def _begin(self, assignment: _Assignment) -> bool:
+    async def _begin(self, pooled: PooledVM, attempt: AttemptRecord) -> bool:
         """Store the beginning of an attempt; return False if its submission is handled elsewhere."""
-        active, pooled, attempt = assignment.active, assignment.pooled, assignment.attempt
         async with pooled.writing:
-            if assignment.has_ended or pooled.releasing:
+            active = pooled.running.get(attempt.id)
+            if active is None or pooled.releasing:
                 return False  # the end of the VM was first, and queues the submission again
             cold = pooled.vm.state is VMState.WARM
-            vm, entries = self._before_work(assignment)
+            vm, entries = self._before_work(pooled, attempt, active)
             # Again: a transition of another attempt may have stored the VM with its earlier reservation.
             vm = vm.begin_task().reserve(self._budget.escrow.reserved_usd(vm.id))
             ready = self._ready_event(vm, attempt, cold=cold)
             caps = DailyCaps.for_user(self._settings, active.owner, active.submission.team)
-            # Only caps depend on what is expected.
-            expected_usd = self._expected_usd(vm) if caps else Decimal(0)
             event, refusal = None, None
             try:
                 event = await self._store.begin_attempt(
@@ -174,7 +156,8 @@ class AttemptRunner:
                     vm=vm,
                     entries=entries,
                     cold=cold,
-                    expected_usd=expected_usd,
+                    # Only caps depend on what is expected.
+                    expected_usd=self._expected_usd(vm) if caps else Decimal(0),
                     caps=caps,
                 )
             except BudgetExceeded as error:  # earlier submissions cost more than they were expected to
@@ -182,17 +165,22 @@ class AttemptRunner:
             if event is not None:
                 pooled.vm = vm
         if event is None:
-            await self._withdraw(assignment, refusal)
+            await self._withdraw(active, pooled, attempt, refusal)
             return False
         active.submission = replace(active.submission, attempts=attempt.number, pays_boot=False)
         if attempt.number == 1:
             self._pool.policy(active.gpu).arrived(active.submission.created_at, active.owner)
         return True
 
-    async def _withdraw(self, assignment: _Assignment, refusal: BudgetExceeded | None) -> None:
+    async def _withdraw(
+        self,
+        active: ActiveSubmission,
+        pooled: PooledVM,
+        attempt: AttemptRecord,
+        refusal: BudgetExceeded | None,
+    ) -> None:
         """Take back an assignment that is refused, or whose submission was just cancelled."""
-        active, pooled = assignment.active, assignment.pooled
-        pooled.running.pop(assignment.attempt.id, None)
+        pooled.running.pop(attempt.id, None)
         self._pool.offer(pooled)
         if refusal is not None:
             verdict = rejected(Verdict.BUDGET_EXCEEDED, refusal)
@@ -212,28 +200,34 @@ class AttemptRunner:
             ),
         )
 
-    async def _store_events(self, assignment: _Assignment, *, is_new: bool) -> AttemptEvent | None:
+    async def _store_events(
+        self, pooled: PooledVM, attempt: AttemptRecord, *, is_new: bool
+    ) -> AttemptEvent | None:
         """Store the events before the verdict, and return the verdict; None if the attempt ended elsewhere.
 
         A dropped stream is resumed.
         """
-        pooled, last_seq = assignment.pooled, assignment.attempt.last_seq
-        while not assignment.has_ended:
+        last_seq = attempt.last_seq
+        while (active := pooled.running.get(attempt.id)) is not None:
             try:
-                async for event in await self._stream(assignment, last_seq, is_new=is_new):
-                    if assignment.has_ended:
+                if is_new:
+                    stream = self._listeners.execute(pooled.vm, await self._request(active, attempt))
+                else:
+                    stream = self._resume_stream(active, pooled, attempt, last_seq)
+                async for event in stream:
+                    if attempt.id not in pooled.running:
                         return None
                     if event.seq <= last_seq:
                         continue
-                    if self._is_verdict(assignment, event):
+                    if self._is_verdict(active, event):
                         return event
-                    await self._store.report(assignment.attempt, event.seq, event.fields, self._clock.now())
+                    await self._store.report(attempt, event.seq, event.fields, self._clock.now())
                     last_seq = event.seq
                 # A stream that ends before the verdict was dropped as well.
             except VMUnreachable as error:
                 log.info(
                     "attempt %s: stream dropped (%s); resuming after event %d",
-                    assignment.attempt.id,
+                    attempt.id,
                     error.message,
                     last_seq,
                 )
@@ -245,19 +239,13 @@ class AttemptRunner:
             await asyncio.sleep(_RECONNECT_S)
         return None
 
-    async def _stream(
-        self, assignment: _Assignment, last_seq: int, *, is_new: bool
+    async def _resume_stream(
+        self, active: ActiveSubmission, pooled: PooledVM, attempt: AttemptRecord, last_seq: int
     ) -> AsyncIterator[AttemptEvent]:
-        if is_new:
-            return self._listeners.execute(assignment.pooled.vm, await self._request(assignment))
-        return self._resume_stream(assignment, last_seq)
-
-    async def _resume_stream(self, assignment: _Assignment, last_seq: int) -> AsyncIterator[AttemptEvent]:
         """Resume the stream; send the request again to a listener that never received it."""
-        vm, attempt_id = assignment.pooled.vm, assignment.attempt.id
         known = True
         try:
-            async for event in self._listeners.events(vm, attempt_id, last_seq):
+            async for event in self._listeners.events(pooled.vm, attempt.id, last_seq):
                 yield event
         except UnknownAttempt:
             known = False
@@ -265,14 +253,14 @@ class AttemptRunner:
             return
         if last_seq:
             raise AttemptLost("its listener no longer knows it")
-        async for event in self._listeners.execute(vm, await self._request(assignment)):
+        async for event in self._listeners.execute(pooled.vm, await self._request(active, attempt)):
             yield event
 
-    async def _request(self, assignment: _Assignment) -> ExecuteRequest:
-        submission = assignment.active.submission
+    async def _request(self, active: ActiveSubmission, attempt: AttemptRecord) -> ExecuteRequest:
+        submission = active.submission
         code, problem_def = await self._submissions.sources.get(submission.id)
         return ExecuteRequest(
-            id=assignment.attempt.id,
+            id=attempt.id,
             source=code,
             file_name=submission.file_name,
             problem=submission.problem,
@@ -282,24 +270,25 @@ class AttemptRunner:
         )
 
     @staticmethod
-    def _is_verdict(assignment: _Assignment, event: AttemptEvent) -> bool:
+    def _is_verdict(active: ActiveSubmission, event: AttemptEvent) -> bool:
         """Return whether an event of the listener is the verdict of its submission."""
-        active, status = assignment.active, str(event.fields.get("status"))
+        status = str(event.fields.get("status"))
         if status == Verdict.CANCELLED and not active.cancel_requested:
             raise AttemptLost("it was stopped on its VM, not by its owner")
         return is_terminal(status, Endpoint(active.submission.endpoint))
 
     async def _complete(
-        self, assignment: _Assignment, fields: dict[str, Any], *, seq: int | None = None
+        self, pooled: PooledVM, attempt: AttemptRecord, fields: dict[str, Any], *, seq: int | None = None
     ) -> None:
         """Store the verdict, its cost and the VM's new state, in one transaction."""
-        pooled, attempt = assignment.pooled, assignment.attempt
         now = self._clock.now()
         async with pooled.writing:
-            if assignment.has_ended:
+            active = pooled.running.get(attempt.id)
+            if active is None:
                 return  # the end of the VM was first, and has ended the attempt
-            vm, entries = self._after_work(assignment, now)
+            vm, entries = self._after_work(pooled, active, now)
             vm = vm.finish_task()
+            sign = await self._receipt_signer(active, fields)
             await self._store.complete_attempt(
                 attempt,
                 fields,
@@ -307,66 +296,77 @@ class AttemptRunner:
                 seq=seq,
                 vm=vm,
                 entries=entries,
-                finish_event=self._signing(attempt, now),
+                finish_event=sign and partial(sign, now=now),
             )
             pooled.vm = vm
             del pooled.running[attempt.id]
         self._pool.offer(pooled)
         self._pool.estimates(vm.gpu).task.observe(now - attempt.started_at)
-        self._submissions.finish_attempt(assignment.active, str(fields["status"]))
+        self._submissions.finish_attempt(active, str(fields["status"]))
 
-    def _signing(self, attempt: AttemptRecord, now: float) -> FinishEvent | None:
-        if self._sign_receipt is None:
+    async def _receipt_signer(
+        self, active: ActiveSubmission, fields: dict[str, Any]
+    ) -> Callable[..., dict[str, Any]] | None:
+        """Return what signs the receipt of an ACCEPTED submission; None if there is nothing to sign."""
+        if self._sign_receipt is None or fields["status"] != Verdict.ACCEPTED:
             return None
-        return partial(self._sign_receipt, submission_id=attempt.submission_id, now=now)
+        submission = active.submission
+        code, _ = await self._submissions.sources.get(submission.id)
+        known_facts = {
+            "source_sha256": hashlib.sha256(code.encode()).hexdigest(),
+            "problem": submission.problem,
+            "dtype": submission.dtype,
+        }
+        return partial(self._sign_receipt, submission_id=submission.id, known_facts=known_facts)
 
-    async def _abort(self, assignment: _Assignment, reason: str) -> None:
+    async def _abort(self, pooled: PooledVM, attempt: AttemptRecord, reason: str) -> None:
         """Stop an attempt on its VM, and lose it; a VM whose listener cannot stop it is released."""
-        if assignment.has_ended:
+        if attempt.id not in pooled.running:
             return
         try:
-            await self._listeners.cancel(assignment.pooled.vm, assignment.attempt.id)
+            await self._listeners.cancel(pooled.vm, attempt.id)
         except VMUnreachable:
-            self._pool.release(assignment.pooled, "an attempt could not be stopped", failed=True)
+            self._pool.release(pooled, "an attempt could not be stopped", failed=True)
             return
-        await self._lose(assignment, reason)
+        await self._lose(pooled, attempt, reason)
 
-    async def _lose(self, assignment: _Assignment, reason: str) -> None:
+    async def _lose(self, pooled: PooledVM, attempt: AttemptRecord, reason: str) -> None:
         """Queue the submission again; its VM is alive and no longer works on it."""
-        pooled, attempt = assignment.pooled, assignment.attempt
         now = self._clock.now()
         async with pooled.writing:
-            if assignment.has_ended:
+            active = pooled.running.get(attempt.id)
+            if active is None:
                 return  # the end of the VM was first, and has ended the attempt
-            vm, entries = self._after_work(assignment, now)
+            vm, entries = self._after_work(pooled, active, now)
             await self._store.lose_attempt(attempt, now, reason, vm=vm, entries=entries)
             pooled.vm = vm
             del pooled.running[attempt.id]
         self._pool.offer(pooled)
-        self._submissions.requeue(assignment.active)
+        self._submissions.requeue(active)
 
-    def _before_work(self, assignment: _Assignment) -> tuple[VMInstance, list[LedgerEntry]]:
+    def _before_work(
+        self, pooled: PooledVM, attempt: AttemptRecord, active: ActiveSubmission
+    ) -> tuple[VMInstance, list[LedgerEntry]]:
         """Return the VM metered up to the beginning of an attempt, and the ledger entries of the time before.
 
         It was idle or booted then; or it worked, which another attempt on it is charged for.
         """
-        pooled, attempt = assignment.pooled, assignment.attempt
-        others = (active for attempt_id, active in pooled.running.items() if attempt_id != attempt.id)
+        others = (other for attempt_id, other in pooled.running.items() if attempt_id != attempt.id)
         worked_for = next(others, None) if pooled.vm.state is VMState.BUSY else None
         if pooled.vm.state is VMState.BUSY and worked_for is None:
             return pooled.vm, []  # the other attempt has just ended, and is metered next
-        charged = worked_for or assignment.active
         until = max(attempt.started_at, pooled.vm.metered_until or 0.0)
-        return self._meter(pooled.vm, charged, until, worked=worked_for is not None)
+        return self._meter(pooled.vm, worked_for or active, until, worked=worked_for is not None)
 
     def _expected_usd(self, vm: VMInstance) -> Decimal:
         """Return what an attempt that begins now on a VM is expected to cost."""
         return self._budget.work_usd(vm, self._pool.estimates(vm.gpu).task.seconds)
 
-    def _after_work(self, assignment: _Assignment, now: float) -> tuple[VMInstance, list[LedgerEntry]]:
-        """Return the VM without this attempt, and the ledger entries of the work."""
-        pooled = assignment.pooled
-        vm, entries = self._meter(pooled.vm, assignment.active, now, worked=True)
+    def _after_work(
+        self, pooled: PooledVM, active: ActiveSubmission, now: float
+    ) -> tuple[VMInstance, list[LedgerEntry]]:
+        """Return the VM without the attempt of this submission, and the ledger entries of the work."""
+        vm, entries = self._meter(pooled.vm, active, now, worked=True)
         vm = vm.reserve(self._budget.escrow.reserved_usd(vm.id))
         if len(pooled.running) == 1 and not pooled.releasing:
             vm = self._pool.set_deadline(vm.become_idle(), now)
@@ -384,3 +384,10 @@ class AttemptRunner:
             owner=active.owner,
             pays_boot=active.submission.pays_boot,
         )
+
+
+def _assignment(active: ActiveSubmission) -> tuple[PooledVM, AttemptRecord]:
+    """Return the VM and the attempt of a submission now: when the attempt ends, it may have others."""
+    assert active.vm is not None  # noqa: S101 - set together with the attempt
+    assert active.attempt is not None  # noqa: S101 - the caller has assigned it
+    return active.vm, active.attempt

@@ -104,7 +104,7 @@ As in neural networks, the kernel is not flipped (this is a cross-correlation).
         for row, weights in enumerate(inputs["B"].astype("float64")):
             sums = np.correlate(line[row * stride : (row + height) * stride], weights)
             total[: sums.size] += sums
-        # Positions that reach from the end of one row into the next are no pixels.
+        # Positions that reach from the end of one row into the next are not pixels.
         return {"C": total.reshape(height, stride)[:, :width]}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:

@@ -170,15 +170,24 @@ def draw_near(ranges: Mapping[str, Range], timed: Values, random: Random) -> dic
     return drawn
 
 
-def check_ranges(ranges: Mapping[str, Range], parameters: set[str]) -> None:
-    """Raise `BadProblemFile` unless the ranges are empty or there is one per parameter by value."""
+def check_ranges(ranges: Mapping[str, Range], allowed: Mapping[str, tuple[type[Range], ...]]) -> None:
+    """Validate the ranges of a problem.
+
+    Args:
+        ranges: by name of the parameter; none at all are valid as well.
+        allowed: the kinds of ranges that each parameter by value can have.
+
+    Raises:
+        BadProblemFile: the ranges are not valid; the message is about the first error.
+    """
     if not ranges:
         return
-    if set(ranges) != parameters:
-        raise BadProblemFile(f"it has ranges for {sorted(ranges)}; the signature needs {sorted(parameters)}")
+    if set(ranges) != set(allowed):
+        raise BadProblemFile(f"it has ranges for {sorted(ranges)}; the signature needs {sorted(allowed)}")
     for name, bounds in ranges.items():
-        if not isinstance(bounds, Range):
-            raise BadProblemFile(f"the range of {name!r} is {bounds!r}; allowed: {', '.join(KINDS)}")
+        if not isinstance(bounds, allowed[name]):
+            kinds = ", ".join(kind.__name__ for kind in allowed[name])
+            raise BadProblemFile(f"the range of {name!r} is {bounds!r}; allowed: {kinds}")
         if isinstance(bounds, DimensionsOf | DimensionIn) and not isinstance(
             ranges.get(bounds.shape), Shapes
         ):

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from warmfront.errors import BadProblemFile
-from warmfront.problems.ranges import check_ranges
+from warmfront.problems.ranges import DimensionIn, DimensionsOf, Numbers, Shapes, Sizes, check_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -279,6 +279,7 @@ __global__ void {kernel}({parameters}) {{
 
 
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_HIDDEN_NAME = re.compile(r"hidden-\d+")
 _C_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _REQUIRED = ("slug", "title", "difficulty", "tags", "signature", "statement")
 _BY_VALUE = (Kind.SCALAR, Kind.SIZE, Kind.SHAPE)
@@ -296,10 +297,16 @@ def check_problem(problem: Problem, *, slug: str) -> None:
     if problem.slug != slug or not _SLUG.fullmatch(problem.slug):
         raise BadProblemFile(f"its slug is {problem.slug!r}, but the file's name requires {slug!r}")
     _check_signature(problem)
-    by_value = {parameter.name for parameter in problem.signature if parameter.kind in _BY_VALUE}
+    allowed = {p.name: _allowed_ranges(p) for p in problem.signature if p.kind in _BY_VALUE}
     for scale in Scale:
         _check_cases(problem, scale)
-        check_ranges(problem.ranges(scale), by_value)
+        check_ranges(problem.ranges(scale), allowed)
+
+
+def _allowed_ranges(parameter: Parameter) -> tuple[type[Range], ...]:
+    if parameter.kind is Kind.SHAPE:
+        return (Shapes,)
+    return (Numbers, Sizes) if parameter.c_type == "float" else (Sizes, DimensionsOf, DimensionIn)
 
 
 def _check_signature(problem: Problem) -> None:
@@ -328,6 +335,9 @@ def _check_cases(problem: Problem, scale: Scale) -> None:
     duplicates = {name for name in names if names.count(name) > 1}
     if duplicates:
         raise BadProblemFile(f"two cases at the {scale} scale have the name {min(duplicates)!r}")
+    hidden = [name for name in names if _HIDDEN_NAME.fullmatch(name)]
+    if hidden:
+        raise BadProblemFile(f"a case at the {scale} scale has the name {hidden[0]!r} of a hidden case")
     if not any(case.benchmark for case in cases):
         raise BadProblemFile(f"no case at the {scale} scale has benchmark=True")
     for case in cases:

@@ -30,7 +30,12 @@ _EVENT_FIELDS = (
 
 
 def add_signed_receipt(
-    fields: Mapping[str, Any], keyring: Keyring, *, submission_id: str | None, now: float
+    fields: Mapping[str, Any],
+    keyring: Keyring,
+    *,
+    submission_id: str | None,
+    now: float,
+    known_facts: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return the fields of an event, with a signed receipt if the event is ACCEPTED.
 
@@ -41,11 +46,14 @@ def add_signed_receipt(
         keyring: The keys to sign with.
         submission_id: None if the kernel was judged without a service.
         now: The time to issue it at, in seconds since 1970.
+        known_facts: What the judge must have stated: the control plane signs no other source or problem.
     """
     if fields["status"] != Verdict.ACCEPTED:
         return dict(fields)
     try:
-        signed = sign(receipt_body(fields, submission_id=submission_id, now=now), keyring).decode()
+        body = receipt_body(fields, submission_id=submission_id, now=now)
+        _reject_contradictions(body, known_facts or {})
+        signed = sign(body, keyring).decode()
     except (TypeError, ValueError, WarmfrontError) as error:
         log.error("the receipt of %s cannot be signed: %s; it is left out", submission_id, error)  # noqa: TRY400 - the reason says it all
         signed = ""
@@ -72,6 +80,14 @@ def receipt_body(fields: Mapping[str, Any], *, submission_id: str | None, now: f
         "missing_guarantees": sorted(missing),
         "timings": timings,
     }
+
+
+def _reject_contradictions(body: Mapping[str, Any], known_facts: Mapping[str, str]) -> None:
+    for name, known in known_facts.items():
+        if body.get(name) != known:
+            raise ValueError(
+                f"the judge states {name} {str(body.get(name))[:80]!r}; the submission has {known!r}"
+            )
 
 
 def sign(body: Mapping[str, Any], keyring: Keyring) -> bytes:

@@ -45,6 +45,7 @@ class SandboxLimits:
 
     memory_bytes: int  #: resident memory of all its processes
     cpus: float  #: CPU seconds per second
+    cpu_weight: int = 100  #: share of a contended CPU, from 1 to 10,000; other processes have 100
     pids: int  #: processes and threads
     file_bytes: int  #: size of each file that it writes
     open_files: int  #: open file descriptors per process

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import SandboxLimits
 
 CPU_PERIOD_US = 100_000
+MAX_CPU_WEIGHT = 10_000
 
 #: The group of all boxes.
 SHARED_GROUP = f"{PREFIX}boxes"
@@ -113,8 +114,11 @@ class ControlGroup(ABC):
         """Return whether the group has reached its own limit and the kernel could not reclaim memory."""
 
     @abstractmethod
-    def limit_shared_memory(self, memory_bytes: int) -> None:
-        """Limit the memory of this group and its siblings together, if its parent is the group of boxes."""
+    def configure_shared_group(self, memory_bytes: int) -> None:
+        """Limit the memory of this group and its siblings together, and let their weights have an effect.
+
+        Do nothing if the parent is not the group of boxes.
+        """
 
     @abstractmethod
     def _is_settled(self) -> bool:
@@ -205,10 +209,12 @@ class ControlGroupV1(ControlGroup):
             return True
         return sum(_field(memory / "memory.stat", name) for name in ("rss", "shmem")) >= full_bytes
 
-    def limit_shared_memory(self, memory_bytes: int) -> None:
-        """Limit the memory of this group and its siblings together."""
+    def configure_shared_group(self, memory_bytes: int) -> None:
+        """Limit the memory of this group and its siblings together, and let their weights have an effect."""
         if is_shared_group(parent := self._directories["memory"].parent):
             _limit_memory_v1(parent, memory_bytes)
+        if is_shared_group(parent := self._directories["cpu"].parent):
+            _write_existing(parent / "cpu.shares", cpu_shares(MAX_CPU_WEIGHT))
 
     def peak_memory_bytes(self) -> int | None:
         """Return the peak memory usage, if the kernel reports it."""
@@ -269,10 +275,11 @@ class ControlGroupV2(ControlGroup):
         """Return whether the group has reached its own limit and the kernel could not reclaim memory."""
         return _field(self._directories["memory"] / "memory.events", "oom") > 0
 
-    def limit_shared_memory(self, memory_bytes: int) -> None:
-        """Limit the memory of this group and its siblings together."""
+    def configure_shared_group(self, memory_bytes: int) -> None:
+        """Limit the memory of this group and its siblings together, and let their weights have an effect."""
         if is_shared_group(parent := self._directories["memory"].parent):
             _limit_memory_v2(parent, memory_bytes)
+            _write_existing(parent / "cpu.weight", MAX_CPU_WEIGHT)
 
     def peak_memory_bytes(self) -> int | None:
         """Return the peak memory usage, if the kernel reports it (5.19)."""
@@ -320,6 +327,7 @@ class CgroupHierarchyV1:
         _write(pids / "pids.max", limits.pids)
         _write(cpu / "cpu.cfs_period_us", CPU_PERIOD_US)
         _write(cpu / "cpu.cfs_quota_us", round(limits.cpus * CPU_PERIOD_US))
+        _write(cpu / "cpu.shares", cpu_shares(limits.cpu_weight))
 
     def names(self, prefix: str) -> list[str]:
         """Return the names of existing groups that begin with `prefix`."""
@@ -373,6 +381,7 @@ class CgroupHierarchyV2:
         _write(directory / "pids.max", limits.pids)
         if "cpu" in self._delegated():
             _write(directory / "cpu.max", f"{round(limits.cpus * CPU_PERIOD_US)} {CPU_PERIOD_US}")
+            _write(directory / "cpu.weight", limits.cpu_weight)
 
     def names(self, prefix: str) -> list[str]:
         """Return the names of existing groups that begin with `prefix`."""
@@ -398,6 +407,13 @@ class CgroupHierarchyV2:
         controllers = " ".join(f"+{controller}" for controller in sorted(self._delegated()))
         _write(self._shared / "cgroup.subtree_control", controllers)
         _limit_memory_v2(self._shared, shared_memory_bytes())
+        # The weight of a box counts among its siblings; the group's own counts among other processes.
+        _write_existing(self._shared / "cpu.weight", MAX_CPU_WEIGHT)
+
+
+def cpu_shares(weight: int) -> int:
+    """Return the CPU shares of version 1 for a weight of version 2: 1024 shares are a weight of 100."""
+    return max(2, weight * 1024 // 100)
 
 
 def find_hierarchy(proc: Path = Path("/proc/self")) -> CgroupHierarchy | None:

@@ -24,7 +24,14 @@ from warmfront.sandbox import seccomp
 from warmfront.sandbox.base import BOX, BoxExit, ExitReason, HostSystem, Template, find_host_system
 from warmfront.sandbox.box import UNPRIVILEGED_ID, BoxFolders, ChannelBox, Freezer
 from warmfront.sandbox.box_pool import PooledSandbox
-from warmfront.sandbox.cgroup import SHARED_GROUP, SHARED_SLICE, ControlGroup, find_group, shared_memory_bytes
+from warmfront.sandbox.cgroup import (
+    SHARED_GROUP,
+    SHARED_SLICE,
+    ControlGroup,
+    cpu_shares,
+    find_group,
+    shared_memory_bytes,
+)
 from warmfront.sandbox.docker_output import DockerOutputStream
 from warmfront.sandbox.fifo_channel import wait_readable
 from warmfront.sandbox.process_box import GRACE_S, exit_of_status
@@ -112,6 +119,7 @@ class Docker(PooledSandbox):
             mem_limit=limits.memory_bytes,
             memswap_limit=limits.memory_bytes,
             nano_cpus=int(min(limits.cpus, self._cpus) * 1e9),
+            cpu_shares=cpu_shares(limits.cpu_weight),
             pids_limit=limits.pids,
             ulimits=_ulimits(template),
             shm_size=SHARED_MEMORY_BYTES,
@@ -175,7 +183,7 @@ class DockerBox(ChannelBox):
             self._output_stream = DockerOutputStream(self._api, self._id)
             self._api.start(self._id)
             self._group = self._find_group()
-            self._limit_shared_memory()
+            self._configure_shared_group()
         except _sdk_errors() as error:
             self._remove_container()
             raise SandboxFailed(f"Docker could not start the program: {error}") from error
@@ -187,11 +195,11 @@ class DockerBox(ChannelBox):
         pid = self._api.inspect_container(self._id)["State"]["Pid"]
         return find_group(pid, self._id) if pid else None
 
-    def _limit_shared_memory(self) -> None:
+    def _configure_shared_group(self) -> None:
         """Limit the memory of all containers together, if we may. Without it, each has its own limit."""
         if self._group:
             with contextlib.suppress(OSError):
-                self._group.limit_shared_memory(shared_memory_bytes())
+                self._group.configure_shared_group(shared_memory_bytes())
 
     def _is_out_of_memory(self) -> bool:
         return self._group is not None and self._group.is_out_of_memory()

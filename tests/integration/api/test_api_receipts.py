@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.api_harness import ApiHarness, served
+from tests.support.api_harness import GOOD, ApiHarness, served
 from tests.support.receipt_samples import accepted_fields
 from warmfront.receipts.key_files import key_from_json
 from warmfront.receipts.keyring import Keyring, open_keyring
@@ -46,7 +46,7 @@ def _sign_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Api
 def _completed(event: AttemptEvent) -> AttemptEvent:
     if event.fields["status"] != "ACCEPTED":
         return event
-    return type(event)(seq=event.seq, fields=accepted_fields())
+    return type(event)(seq=event.seq, fields=accepted_fields(GOOD, "leaky-relu"))
 
 
 def test_a_receipt_is_signed_with_the_verdict(sign_with: Callable[[ApiHarness], Keyring]) -> None:

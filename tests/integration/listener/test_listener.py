@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import socket
+import stat
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
 from tests.support.listeners import (
+    HEADERS,
     SOURCE,
     SPINNING,
+    TOKEN,
     Listening,
     attempt,
     listening,
@@ -20,9 +27,13 @@ from tests.support.listeners import (
     spin_until_it_runs,
 )
 from warmfront import __version__
+from warmfront.listener.client import HttpListenerClient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+
+    from warmfront.listener.protocol import ListenerHealth
 
 #: Prints the time of loading and of each call, by a clock that all boxes share.
 TIMED = """
@@ -235,6 +246,45 @@ class TestErrors:
         """An unknown attempt is 404, unlike a finished one."""
         answer = listener.http.request(method, path)
         assert (answer.status_code, answer.json()["code"]) == (404, "UNKNOWN_ATTEMPT")
+
+
+class TestConnections:
+    """Connections without the token, and UNIX sockets."""
+
+    def test_idle_connections_do_not_keep_the_control_plane_out(self, listener: Listening) -> None:
+        """600 clients that send nothing, or no token; new and existing connections are still served."""
+        with contextlib.ExitStack() as stack:
+            address = urlsplit(listener.address)
+            for number in range(600):
+                peer = stack.enter_context(socket.create_connection((address.hostname, address.port)))
+                peer.sendall(b"GET /health HTTP/1.1\r\n" if number % 2 else b"")
+            assert listener.http.get("/health").status_code == 200
+            assert httpx.get(f"{listener.address}/health", headers=HEADERS).status_code == 200
+
+    def test_a_wrong_token_ends_the_connection(self, listener: Listening) -> None:
+        """A client without the token cannot hold a connection."""
+        with httpx.Client(base_url=listener.address) as stranger:
+            answer = stranger.get("/health")
+        assert (answer.status_code, answer.headers["connection"]) == (401, "close")
+
+    def test_a_unix_socket_is_private(self, tmp_path: Path) -> None:
+        """Its path may be longer than the kernel accepts; only its user can connect; its end removes it."""
+        folder = tmp_path / ("long" * 30)
+        folder.mkdir()
+        path = folder / "listener.sock"
+        with listening(folder, "--uds", str(path)) as running:
+            assert running.address == f"unix:{path}"
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+            async def health() -> ListenerHealth:
+                client = HttpListenerClient(lambda _vm_id: TOKEN)
+                try:
+                    return await client.health(running.vm)
+                finally:
+                    await client.close()
+
+            assert asyncio.run(health()).toolchain == "cpu"
+        assert not path.exists()
 
 
 class TestHealth:

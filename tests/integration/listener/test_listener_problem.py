@@ -46,6 +46,20 @@ class Twice(Problem):
         return 2 * dtype.size * case.size("n")
 """
 
+#: The same problem with ranges and styles.
+STYLED = PROBLEM.replace(
+    "    def output_shapes",
+    """    def ranges(self, scale):
+        from warmfront.problems.ranges import Sizes
+        return {"n": Sizes(1, 2000)}
+
+    def styles(self, case, dtype):
+        return ("large",) if case.size("n") > 1 else ("large", "small")
+
+    def output_shapes""",
+    1,
+).replace(".astype(dtype.value)}", ".astype(dtype.value) * np.float32(1e6 if case.draw == 'large' else 1)}")
+
 KERNEL = """
 #include <hip/hip_runtime.h>
 __global__ void twice(const float* x, float* y, size_t n) {
@@ -107,6 +121,21 @@ def test_it_overrides_a_built_in_problem(listener: Listening) -> None:
     assert judge(listener, "hidden", problem="relu", problem_def=None)["status"] == "COMPILE_ERROR"
 
 
+def test_hidden_sizes_and_styles(listener: Listening) -> None:
+    """A problem that declares ranges and styles has hidden cases, and timed samples in its styles."""
+    verdict = judge(listener, "styled", problem_def=STYLED)
+    assert verdict["status"] == "ACCEPTED", verdict
+    assert [case.get("hidden", False) for case in verdict["test_results"]] == [False, False, True, True]
+    small_only = KERNEL.replace("2 * x[i]", "x[i] > 1e3f ? 0 : 2 * x[i]")
+    verdict = judge(listener, "small", problem_def=STYLED, source=small_only)
+    assert verdict["status"] == "WRONG_ANSWER"
+    assert "style large" in verdict["message"]
+    published = KERNEL.replace("if (i < n)", "if (i < n && (n == 1 || n == 1000))")
+    verdict = judge(listener, "published", problem_def=STYLED, source=published)
+    assert verdict["status"] == "WRONG_ANSWER"
+    assert "`hidden-1` (n = " in verdict["message"]
+
+
 @pytest.mark.parametrize(
     ("problem_def", "message"),
     [
@@ -122,6 +151,11 @@ def test_it_overrides_a_built_in_problem(listener: Listening) -> None:
         (PROBLEM.replace(".astype(dtype.value)", ""), "'x' does not match its declaration"),
         (PROBLEM.replace('{"y": 2 * ', '{"y": [2] or '), "AttributeError"),
         (PROBLEM.replace("rtol=1e-6", "rtol='much'"), "ValueError"),
+        (STYLED.replace("Sizes(1, 2000)", "Sizes(9, 2)"), "0 <= low <= high"),
+        (STYLED.replace("Sizes(1, 2000)", "Sizes(1, 1 << 60)"), "ValueError"),
+        (STYLED.replace("Sizes(1, 2000)", "7"), "the range of 'n' is 7; allowed: Sizes"),
+        (STYLED.replace('"n": Sizes', '"m": Sizes'), "ranges for ['m']; the signature needs ['n']"),
+        (STYLED.replace('"large", "small"', '"a\x1bb", "c"'), "styles are invalid"),
     ],
 )
 def test_an_invalid_problem(listener: Listening, problem_def: str, message: str) -> None:

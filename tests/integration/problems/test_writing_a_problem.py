@@ -56,7 +56,8 @@ def test_the_kernel_on_the_page_is_accepted(folder: Path) -> None:
     )
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert events[-1]["status"] == "CHECKED", (events[-1:], done.stderr)
-    assert events[-1]["total_tests"] == 6
+    assert events[-1]["total_tests"] == 8
+    assert [case.get("hidden", False) for case in events[-1]["test_results"]] == [False] * 6 + [True] * 2
     assert done.returncode == 0
 
 

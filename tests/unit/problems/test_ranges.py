@@ -88,9 +88,18 @@ def test_shapes_are_consistent_with_their_dimensions() -> None:
         (lambda: Sizes(1, 4, step=0), "step >= 1"),
         (lambda: Numbers(0.0, float("inf")), "finite"),
         (lambda: Shapes(0), "max_elements >= 1"),
-        (lambda: check_ranges({"n": Sizes(1, 2)}, {"n", "m"}), "['n']; the signature needs ['m', 'n']"),
-        (lambda: check_ranges({"n": cast("Any", 7)}, {"n"}), "the range of 'n' is 7"),
-        (lambda: check_ranges({"d": DimensionIn("shape")}, {"d"}), "no range of shapes"),
+        (
+            lambda: check_ranges({"n": Sizes(1, 2)}, {"n": (Sizes,), "m": (Sizes,)}),
+            "['n']; the signature needs ['m', 'n']",
+        ),
+        (
+            lambda: check_ranges({"n": cast("Any", 7)}, {"n": (Sizes,)}),
+            "the range of 'n' is 7; allowed: Sizes",
+        ),
+        (
+            lambda: check_ranges({"d": DimensionIn("shape")}, {"d": (DimensionIn,)}),
+            "'shape', which has no range of shapes",
+        ),
     ],
 )
 def test_an_invalid_range_is_rejected(declare: Callable[[], object], message: str) -> None:

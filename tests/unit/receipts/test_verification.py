@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.receipt_samples import SOURCE, accepted_fields
@@ -61,7 +61,7 @@ def test_every_changed_byte_is_refused(keyring: Keyring, receipt: bytes) -> None
             verify_receipt(bytes(changed), keys)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_every_other_change_is_refused(keyring: Keyring, receipt: bytes, data: st.DataObject) -> None:
     """Any bytes inserted, removed or replaced anywhere are noticed."""
@@ -222,6 +222,17 @@ def test_other_events_are_left_alone(keyring: Keyring) -> None:
     """Only ACCEPTED has a receipt."""
     fields = {"status": "CHECKED", "output": ""}
     assert add_signed_receipt(fields, keyring, submission_id="sub_1", now=NOW) == fields
+
+
+def test_facts_that_contradict_the_submission_are_not_signed(
+    keyring: Keyring, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A VM that claims to have judged another source gets no signature."""
+    fields = add_signed_receipt(
+        accepted_fields(), keyring, submission_id="sub_1", now=NOW, known_facts={"source_sha256": "0" * 64}
+    )
+    assert fields["signed_receipt"] == ""
+    assert "the judge states source_sha256" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
-"""The X-ray of one source: compile it in a box, analyse the assembly and build the report."""
+"""The X-ray of one source: compile it in a box, analyse the assembly and build the report or the event."""
 
 from __future__ import annotations
 
 import functools
+import logging
 import time
 from typing import TYPE_CHECKING
 
 from warmfront import gpus
+from warmfront.errors import WarmfrontError
 from warmfront.hip.source.refusals import SourceRefused, refuse
 from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.hip.xray.device_compiler import (
@@ -23,12 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from warmfront.events import Xray
     from warmfront.gpus import Gpu
     from warmfront.hip.diagnose import CompileFailure
     from warmfront.hip.xray.xray_report import KernelReport, Roofline, XrayFinding, XrayReport
     from warmfront.problems.spec import Dtype, Problem
     from warmfront.sandbox.base import Box, Sandbox
     from warmfront.settings import Settings
+
+log = logging.getLogger(__name__)
 
 APPROXIMATE = (
     "Approximate figures: ROCm's device libraries are not installed, so functions such as tanhf are replaced "
@@ -108,6 +113,51 @@ def xray(
         failure=failure,
         notes=tuple(notes),
     )
+
+
+def xray_event(
+    source: str,
+    *,
+    file_name: str,
+    gpu: Gpu,
+    problem: Problem | None,
+    dtype: Dtype | None,
+    sandbox: Sandbox,
+    settings: Settings,
+) -> Xray:
+    """X-ray a source for a GPU and return the event; its messages call the file `file_name`."""
+    try:
+        report = xray(
+            source, arch=gpu.arch, gpu=gpu, problem=problem, dtype=dtype, sandbox=sandbox, settings=settings
+        )
+    except WarmfrontError as error:
+        return no_xray_event(f"{error.message} {error.hint or ''}".rstrip(), gpu)
+    except Exception as error:  # a failed X-ray must not cost the submission its verdict
+        log.exception("X-ray failed; continuing without it")
+        return no_xray_event(f"The X-ray failed: {type(error).__name__}: {error}", gpu)
+    from warmfront.events import Xray  # noqa: PLC0415 - `warmfront xray` needs no events
+
+    data = report.to_dict()
+    message = report.failure.message if report.failure else ""
+    return Xray(
+        arch=report.arch,
+        gpu=report.gpu,
+        compiler=report.compiler,
+        # A header that only the X-ray lacks says nothing about the target.
+        compiles=None if report.failure and report.failure.code == "NO_HEADER" else report.compiles,
+        kernels=data["kernels"],
+        findings=data["findings"],
+        message=message.replace(f"{SOURCE_NAME}:", f"{file_name}:"),
+        notes=list(report.notes),
+        seconds=data["seconds"],
+    )
+
+
+def no_xray_event(reason: str, gpu: Gpu) -> Xray:
+    """Return the event for a submission without an X-ray; its only content is the reason."""
+    from warmfront.events import Xray  # noqa: PLC0415 - `warmfront xray` needs no events
+
+    return Xray(arch=gpu.arch, gpu="", compiler="", compiles=None, kernels=[], findings=[], notes=[reason])
 
 
 def _refused(

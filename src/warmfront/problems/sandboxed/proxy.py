@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import sys
 import threading
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import warmfront
 from warmfront.errors import BadProblemFile
+from warmfront.problems.ranges import KINDS
 from warmfront.problems.sandboxed import protocol
 from warmfront.problems.spec import (
     Case,
@@ -31,10 +33,11 @@ from warmfront.problems.spec import (
 from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy as np
 
+    from warmfront.problems.ranges import Range
     from warmfront.problems.spec import Tensors
     from warmfront.sandbox.base import Box, Sandbox
     from warmfront.settings import Settings
@@ -132,24 +135,33 @@ class _SandboxedProblem(Problem):
     tags = ("sent along",)
     statement = "This problem was sent with the attempt."
 
-    def __init__(
-        self, connection: _ProblemConnection, scale: Scale, cases: Sequence[tuple[Case, Mapping[str, Any]]]
-    ) -> None:
+    def __init__(self, connection: _ProblemConnection, scale: Scale, description: Mapping[str, Any]) -> None:
         self._connection = connection
         self._scale = scale
+        self._ranges = {str(name): _range(*bounds) for name, bounds in description["ranges"].items()}
+        cases = [(_case(declared), declared) for declared in description["cases"]]
         self._cases = tuple(case for case, _ in cases)
-        self._declared = {case.name: declared for case, declared in cases}
+        self._numbers = {case.name: number for number, case in enumerate(self._cases)}
+        self._declared = {_key(case): declared for case, declared in cases}
 
     def cases(self, scale: Scale) -> Sequence[Case]:  # noqa: ARG002 - the problem was opened for one scale
         return self._cases
 
+    def ranges(self, scale: Scale) -> Mapping[str, Range]:  # noqa: ARG002 - as above
+        return self._ranges
+
+    def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:
+        return _styles(self._description(case)["styles"][dtype])
+
+    def timed_styles(self, case: Case, dtype: Dtype) -> Sequence[str]:
+        return _styles(self._description(case)["timed_styles"][dtype])
+
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
         _, tensors = self._connection.request(
             do="generate",
-            scale=self._scale,
-            case=self._cases.index(case),
             dtype=dtype,
             seed=int(rng.integers(2**63)),
+            **self._identify(case),
         )
         generated = _GeneratedInputs(tensors.get("inputs", {}))
         generated.outputs = tensors.get("outputs", {})
@@ -164,17 +176,40 @@ class _SandboxedProblem(Problem):
         return inputs.outputs
 
     def output_shapes(self, case: Case) -> Mapping[str, tuple[int, ...]]:
-        return {name: tuple(shape) for name, shape in self._declared[case.name]["output_shapes"].items()}
+        return {name: tuple(shape) for name, shape in self._description(case)["output_shapes"].items()}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
-        rtol, atol, why = self._declared[case.name]["tolerance"][dtype]
+        rtol, atol, why = self._description(case)["tolerance"][dtype]
         return Tolerance(rtol=float(rtol), atol=float(atol), why=str(why))
 
     def flops(self, case: Case) -> int:
-        return int(self._declared[case.name]["flops"])
+        return int(self._description(case)["flops"])
 
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
-        return int(self._declared[case.name]["bytes_moved"][dtype])
+        return int(self._description(case)["bytes_moved"][dtype])
+
+    def _identify(self, case: Case) -> dict[str, Any]:
+        """Return the fields of a request that name a case, published or hidden, and its style."""
+        number = self._numbers.get(case.name)
+        return {
+            "scale": self._scale,
+            "case": number,
+            "values": case.values if number is None else {},
+            "draw": case.draw,
+        }
+
+    def _description(self, case: Case) -> Mapping[str, Any]:
+        """Return what the program declares about a case; ask it once, and validate it."""
+        key = _key(case)
+        if key not in self._declared:
+            self._declared[key], _ = self._connection.request(do="describe-case", **self._identify(case))
+            try:
+                _check_case(self, case)
+            except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+                del self._declared[key]
+                raise _invalid_declaration(error) from None
+        declared: Mapping[str, Any] = self._declared[key]
+        return declared
 
     def _check_tensors(self, case: Case, dtype: Dtype, generated: _GeneratedInputs) -> None:
         for parameter in self.signature:
@@ -202,15 +237,54 @@ def _build_problem(connection: _ProblemConnection, slug: str, scale: Scale) -> P
             "signature": tuple(_parameter(*parameter) for parameter in description["signature"]),
         }
         kind = type("SandboxedProblem", (_SandboxedProblem,), attributes)
-        problem: Problem = kind(connection, scale, [(_case(case), case) for case in description["cases"]])
+        problem: Problem = kind(connection, scale, description)
         check_problem(problem, slug=slug)
         for case in problem.cases(scale):
             _check_case(problem, case)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-        raise BadProblemFile(
-            f"The problem has an invalid declaration: {error!r}"[:MAX_MESSAGE_CHARACTERS]
-        ) from None
+        raise _invalid_declaration(error) from None
     return problem
+
+
+def _invalid_declaration(error: Exception) -> BadProblemFile:
+    return BadProblemFile(f"The problem has an invalid declaration: {error!r}"[:MAX_MESSAGE_CHARACTERS])
+
+
+def _key(case: Case) -> tuple[str, str, str]:
+    return case.name, repr(sorted(case.values.items())), case.draw
+
+
+#: Bounds of ranges; far above every size that fits into memory.
+MAX_RANGE = 1 << 40
+
+
+def _range(kind: str, *fields: object) -> Range:
+    is_real = kind == "Numbers"
+    for value in fields:
+        if isinstance(value, str):
+            continue
+        if type(value) is not int and not (is_real and type(value) is float):
+            raise ValueError(kind, value)
+        if not -MAX_RANGE <= value <= MAX_RANGE:
+            raise ValueError(kind, value)
+    make: Callable[..., Range] = KINDS[kind]
+    return make(*fields)
+
+
+MAX_STYLES = 64
+
+
+def _styles(declared: Sequence[object]) -> tuple[str, ...]:
+    """Return the names of styles, which appear in messages."""
+    names = tuple(str(name) for name in declared)
+    if len(names) > MAX_STYLES or not all(_STYLE.fullmatch(name) for name in names):
+        raise BadProblemFile(
+            "The names of its styles are invalid: allowed are 1 to 40 letters, digits and `-_`."
+        )
+    return names
+
+
+_STYLE = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
 def _parameter(name: str, kind: str, c_type: str, dtype: str | None) -> Parameter:
@@ -222,7 +296,12 @@ def _case(declared: Mapping[str, Any]) -> Case:
         str(name): tuple(value) if isinstance(value, list) else value
         for name, value in declared["values"].items()
     }
-    return Case(name=str(declared["name"])[:200], values=values, benchmark=bool(declared["benchmark"]))
+    return Case(
+        name=str(declared["name"])[:200],
+        values=values,
+        draw=str(declared["draw"])[:40],
+        benchmark=bool(declared["benchmark"]),
+    )
 
 
 #: Far above the built-in problems; keeps a mistake from exhausting the memory of the VM.
@@ -233,6 +312,8 @@ def _check_case(problem: Problem, case: Case) -> None:
     """Evaluate every declaration once, so that an invalid one is found now."""
     problem.flops(case)
     for dtype in problem.dtypes:
+        problem.styles(case, dtype)
+        problem.timed_styles(case, dtype)
         problem.bytes_moved(case, dtype)
         problem.tolerance(case, dtype)
     shapes = problem.output_shapes(case)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -14,10 +15,10 @@ import numpy as np
 from warmfront.errors import WarmfrontError
 from warmfront.problems import registry
 from warmfront.problems.sandboxed import protocol
-from warmfront.problems.spec import Dtype, Scale
+from warmfront.problems.spec import Case, Dtype, Scale
 
 if TYPE_CHECKING:
-    from warmfront.problems.spec import Case, Problem
+    from warmfront.problems.spec import Problem
 
 
 def main(box: Path, slug: str) -> None:
@@ -40,9 +41,22 @@ def _answer(problem: Problem, request: dict[str, Any]) -> bytes:
     scale = Scale(request["scale"])
     if request["do"] == "describe":
         return protocol.pack(_describe(problem, scale))
-    case = problem.cases(scale)[request["case"]]
+    case = _requested_case(problem, scale, request)
+    if request["do"] == "describe-case":
+        return protocol.pack(_describe_case(problem, case))
     inputs = problem.inputs(case, Dtype(request["dtype"]), np.random.default_rng(request["seed"]))
     return protocol.pack({}, {"inputs": inputs, "outputs": problem.reference(case, inputs)})
+
+
+def _requested_case(problem: Problem, scale: Scale, request: dict[str, Any]) -> Case:
+    """Return a published case in the requested style, or a hidden one with the requested values."""
+    if request["case"] is not None:
+        published: Case = problem.cases(scale)[request["case"]]
+        return dataclasses.replace(published, draw=request["draw"])
+    values = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in request["values"].items()
+    }
+    return Case(name="hidden", values=values, draw=request["draw"])
 
 
 def _describe(problem: Problem, scale: Scale) -> dict[str, Any]:
@@ -50,6 +64,10 @@ def _describe(problem: Problem, scale: Scale) -> dict[str, Any]:
         "title": problem.title,
         "dtypes": list(problem.dtypes),
         "signature": [[p.name, p.kind, p.c_type, p.dtype] for p in problem.signature],
+        "ranges": {
+            name: [type(bounds).__name__, *dataclasses.astuple(bounds)]
+            for name, bounds in problem.ranges(scale).items()
+        },
         "cases": [_describe_case(problem, case) for case in problem.cases(scale)],
     }
 
@@ -59,6 +77,9 @@ def _describe_case(problem: Problem, case: Case) -> dict[str, Any]:
     return {
         "name": case.name,
         "values": case.values,
+        "draw": case.draw,
+        "styles": {dtype: list(problem.styles(case, dtype)) for dtype in problem.dtypes},
+        "timed_styles": {dtype: list(problem.timed_styles(case, dtype)) for dtype in problem.dtypes},
         "benchmark": case.benchmark,
         "output_shapes": problem.output_shapes(case),
         "flops": int(problem.flops(case)),

@@ -1,4 +1,4 @@
-"""The local provider: each VM is a listener process on loopback.
+"""The local provider: each VM is a listener process, reached through a UNIX socket.
 
 The process outlives the service, as a leased machine would, and is found again by its folder. It is free of
 charge; in a rehearsal it has the boot time and the price of a cloud VM.
@@ -141,7 +141,10 @@ class LocalProvider:
         folder = self._folder(record.vm_id)
         watchdog = f"{self._settings.watchdog_s:g}"
         process = processes.spawn(
-            [*self._listener, "--port", "0", "--announce", str(folder.announcement), "--dead-man", watchdog],
+            [
+                *(*self._listener, "--uds", str(folder.socket)),
+                *("--announce", str(folder.announcement), "--dead-man", watchdog),
+            ],
             environ=self._environ(record.gpu, token),
             log=folder.log,
         )
@@ -226,6 +229,7 @@ class LocalProvider:
         if record.detail != RELEASED:
             _log.warning("VM %s ended: %s", vm_id, detail)
         self._ended.add(vm_id)
+        folder.socket.unlink(missing_ok=True)  # a listener that was killed leaves it
         billed_until = max(record.started_at or 0.0, min(ended_at, self._now()))
         return folder.save(replace(record, phase=Phase.ENDED, ended_at=billed_until, detail=detail))
 

@@ -1,4 +1,4 @@
-"""A local VM's folder: its lease record, its listener's log and the announced address.
+"""A local VM's folder: its lease record, and its listener's log, socket and announced address.
 
 The folders play the part of a cloud's account: they outlive the service, so that a lease is found again with
 its billed interval. Each update of a record is atomic.
@@ -91,6 +91,7 @@ class VMFolder:
         self._path = vms / vm_id
         self.log = self._path / "listener.log"
         self.announcement = self._path / "listener.json"
+        self.socket = self._path / "listener.sock"  #: only this user can connect to it
         self._record = self._path / "lease.json"
 
     def load(self) -> LocalVMRecord | None:

@@ -357,6 +357,7 @@ async def test_real_listener_accepts_its_token(configured: Settings) -> None:
         vm = VMInstance(
             id="vm-1", provider="local", gpu="MI300X", state=VMState.WARM, created_at=0, address=lease.address
         )
+        assert (lease.address or "").startswith("unix:")
         listeners = HttpListenerClient(lambda _: "token")
         assert (await listeners.health(vm)).simulated is True
         await listeners.close()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from warmfront import gpus, settings
 from warmfront.hip.xray import analysis
-from warmfront.hip.xray.service import xray_event
+from warmfront.hip.xray.analysis import xray_event
 
 if TYPE_CHECKING:
     import pytest
