@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from warmfront.errors import WarmfrontError
 
@@ -372,6 +372,22 @@ class Failed(Event):
 
 #: Details that clients expect at the top level of the event.
 LIFTED = ("debug_info", "case", "passed_tests", "total_tests", "simulated", "output", "target")
+
+
+def output_by_case(verdict: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the program printed, by case, from the fields of a verdict.
+
+    Under "" is what it printed before the first case, or all of it if the verdict does not tell cases apart.
+    """
+    by_case = (verdict.get("details") or {}).get("output_by_case") or {
+        result["name"]: result["output"]
+        for result in verdict.get("test_results") or ()
+        if result.get("output")
+    }
+    whole = verdict.get("output") or ""
+    if "" not in by_case and whole.endswith(printed := "".join(by_case.values())):
+        by_case = {"": whole.removesuffix(printed), **by_case}
+    return {case: text for case, text in by_case.items() if text}
 
 
 @dataclass(kw_only=True)

@@ -11,6 +11,7 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
+from warmfront.events import output_by_case
 from warmfront.verdicts import SUCCESS, Endpoint, is_terminal
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ class TerminalView:
             self._end_step(f"timed in {self._lap_s():.2f} s")
             self._print_table(timing_table(self._timings, simulated=event["simulated"]))
             self._print("\n".join(case_notes(self._timings)), style="dim")
-        self._print_output(event.get("output", ""))
+        self._print_output(event)
         if event.get("target"):
             self._print(event["target"])
         self._print_findings(event.get("warnings", ()))
@@ -210,7 +211,7 @@ class TerminalView:
     def _show_failure(self, event: Mapping[str, Any]) -> None:
         self.close()
         details = event.get("details") or {}
-        self._print_output(str(event.get("output", "")))
+        self._print_output(event)
         self._print(f"{self._styled(event['status'], 'bold red')} ({event['code']}){self._cost(event)}")
         self._print(event["message"])
         if event.get("debug_info"):
@@ -240,13 +241,14 @@ class TerminalView:
             self._print(f"{self._styled(finding['severity'], colour)} {place}: {finding['message']}")
             self._print(f"  → {finding['hint']}", style="dim")
 
-    def _print_output(self, output: str) -> None:
-        """Print the program's output without control characters, which could alter the terminal."""
-        if output.strip():
-            self._print("Output of the program:", style="dim")
-            self._print(
-                "".join(char if char.isprintable() or char in "\n\t" else "�" for char in output.rstrip())
-            )
+    def _print_output(self, event: Mapping[str, Any]) -> None:
+        """Print the program's output by case, without control characters, which could alter the terminal."""
+        for case, output in output_by_case(event).items():
+            if output.strip():
+                self._print(f"Output of the program{f' in case {case}' if case else ''}:", style="dim")
+                self._print(
+                    "".join(char if char.isprintable() or char in "\n\t" else "�" for char in output.rstrip())
+                )
 
     def _print(self, text: str, *, style: str = "") -> None:
         self._stream.write(f"{self._styled(text, style)}\n")

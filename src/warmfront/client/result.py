@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
 
 from warmfront.errors import InfrastructureError
+from warmfront.events import output_by_case
 from warmfront.verdicts import SUCCESS, Verdict
 
 if TYPE_CHECKING:
@@ -59,6 +60,11 @@ class Result:
     cost_usd: Decimal
     vm_state: str | None  #: COLD_START or WARM_REUSE; None if no VM was needed
     fields: dict[str, Any] = field(repr=False)  #: the terminal event
+
+    @property
+    def output_by_case(self) -> dict[str, str]:
+        """What the program printed, by the name of the case; under "" what belongs to no case."""
+        return output_by_case(self.fields)
 
     @property
     def is_success(self) -> bool:
