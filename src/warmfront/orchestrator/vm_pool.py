@@ -15,8 +15,8 @@ from warmfront.errors import BudgetExceeded, ProviderError, VMUnreachable, Warmf
 from warmfront.events import PoolUsage, Provisioning, VMStart
 from warmfront.money.billing import meter_until
 from warmfront.orchestrator.adaptive import make_policy
-from warmfront.orchestrator.estimates import DurationEstimates
 from warmfront.orchestrator.keep_warm import clock_time
+from warmfront.orchestrator.quotes import DurationEstimates
 from warmfront.orchestrator.vm_indexes import DeadlineIndex, FreeVMIndex
 from warmfront.providers.base import Lease, Phase
 from warmfront.store.records import AttemptOutcome
