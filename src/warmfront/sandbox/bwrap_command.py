@@ -130,7 +130,9 @@ def _scratch(limits: SandboxLimits) -> list[str]:
     """Return the options for /proc, /dev and the writable file systems."""
     tmp = ["--size", str(limits.tmp_bytes), "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108 - inside the box
     shared = ["--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]  # noqa: S108 - inside the box
-    return ["--proc", "/proc", "--dev", "/dev", *shared, *tmp]
+    # Process 1 is bubblewrap itself, with the same user as the program, which could write to its memory.
+    hidden = ["--perms", "0555", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
+    return ["--proc", "/proc", *hidden, "--dev", "/dev", *shared, *tmp]
 
 
 def _unprivileged() -> BwrapMode:

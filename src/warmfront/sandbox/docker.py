@@ -56,6 +56,24 @@ BASE_LABEL = "warmfront.base"
 
 SHARED_MEMORY_BYTES = 16 << 20
 
+#: Docker's own list, and the memory of process 1: if the program started others, they have the same user.
+MASKED_PATHS = (
+    "/proc/acpi",
+    "/proc/asound",
+    "/proc/interrupts",
+    "/proc/kcore",
+    "/proc/keys",
+    "/proc/latency_stats",
+    "/proc/sched_debug",
+    "/proc/scsi",
+    "/proc/timer_list",
+    "/proc/timer_stats",
+    "/sys/devices/virtual/powercap",
+    "/sys/firmware",
+    "/proc/1/mem",
+    "/proc/1/task/1/mem",
+)
+
 
 class Docker(PooledSandbox):
     """Makes boxes with the Docker daemon.
@@ -128,6 +146,7 @@ class Docker(PooledSandbox):
             init=False,
             log_config={"type": "none"},
         )
+        config["MaskedPaths"] = list(MASKED_PATHS)
         return config
 
     def _mounts(self, template: Template, folder: Path) -> list[dict[str, Any]]:

@@ -130,6 +130,17 @@ class TestView:
         assert sys.executable not in lines[0]
         assert int(lines[-1]) <= 6
 
+    def test_the_memory_of_process_1_is_not_writable(self, harness: SandboxHarness) -> None:
+        """No file of /proc gives access to the memory of process 1, which may be the sandbox's own."""
+        script = """
+        for file in /proc/1/mem /proc/1/task/1/mem; do
+            # A null device may be mounted there.
+            ( : <>$file ) 2>/dev/null && [ "$(stat -c %t:%T $file)" != 1:3 ] && echo "$file is writable"
+        done
+        true
+        """
+        assert harness.run(harness.shell(script)).output == b""
+
     def test_the_environment_is_the_templates(
         self, harness: SandboxHarness, monkeypatch: pytest.MonkeyPatch
     ) -> None:
