@@ -44,6 +44,8 @@ class Settings:
     pids: int = 256
     #: WARMFRONT_FILE_SIZE_LIMIT: maximum size of a file that a sandbox writes.
     file_bytes: int = 4 * GIB
+    #: WARMFRONT_LIBRARY_SIZE_LIMIT: maximum size of a compiled submission.
+    library_bytes: int = 64 * MIB
     #: WARMFRONT_OUTPUT_LIMIT: maximum output of submitted code.
     output_bytes: int = MIB
     #: WARMFRONT_COMPILE_TIMEOUT: CPU seconds for the compiler.
@@ -328,6 +330,7 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "cpus": ("AMD_CONTAINER_CPU_LIMIT", values.positive, "a number of CPUs above 0"),
     "pids": ("WARMFRONT_PIDS_LIMIT", values.count, "a whole number from 1"),
     "file_bytes": ("WARMFRONT_FILE_SIZE_LIMIT", values.size, _SIZE),
+    "library_bytes": ("WARMFRONT_LIBRARY_SIZE_LIMIT", values.size, _SIZE),
     "output_bytes": ("WARMFRONT_OUTPUT_LIMIT", values.size, _SIZE),
     "compile_timeout_s": ("WARMFRONT_COMPILE_TIMEOUT", values.positive, _SECONDS),
     "compile_memory_bytes": ("WARMFRONT_COMPILE_MEMORY_LIMIT", values.size, _SIZE),
@@ -458,7 +461,16 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
 
 #: The fields that a judge needs; they are sent to VMs.
 _JUDGE_FIELDS = (
-    *("isolation", "memory_bytes", "cpus", "pids", "file_bytes", "output_bytes", "compile_timeout_s"),
+    *(
+        "isolation",
+        "memory_bytes",
+        "cpus",
+        "pids",
+        "file_bytes",
+        "library_bytes",
+        "output_bytes",
+        "compile_timeout_s",
+    ),
     *("compile_memory_bytes", "case_timeout_s", "run_timeout_s", "bench_budget_s", "xray", "bug_finder"),
     *("bug_finder_memory_bytes", "cache_dir", "box_dir", "docker_image", "sandbox", "task_timeout_s"),
 )

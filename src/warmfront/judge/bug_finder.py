@@ -20,7 +20,7 @@ from warmfront.hip.toolchain import DATA_FILE, LIBRARY_FILE
 from warmfront.judge import bug_findings
 from warmfront.judge.guest import GuestProcess
 from warmfront.judge.kernel_failure import KernelFailure
-from warmfront.sandbox.base import ExitReason
+from warmfront.sandbox.base import ExitReason, OutputTooLarge, read_output
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -94,6 +94,10 @@ def choose_cases(request: JudgeRequest, cases: Sequence[Case], limits: BugFinder
         return frozenset(small)
     return frozenset([small[0], *small[len(small) - limits.max_cases + 1 :]])
 
+
+#: The bug finder's build has debug information. Larger ones are not run.
+MAX_CHECKED_LIBRARY_BYTES = 256 << 20
+MAX_RECORDS_BYTES = 1 << 20
 
 #: How long stopping may take, in addition to the cases.
 GRACE_S = 1.0
@@ -245,9 +249,13 @@ class BugFinderRun:
         self.sandbox.prepare(self._run_template)
         box = self._keep(job.result().box)
         end = box.wait()
-        library = (box.folder / LIBRARY_FILE).read_bytes() if end.reason is ExitReason.EXITED else b""
+        try:
+            library = read_output(box, LIBRARY_FILE, limit_bytes=MAX_CHECKED_LIBRARY_BYTES)
+        except OutputTooLarge:
+            library = b""
         box.destroy()
-        return (library, end.output.decode(errors="replace")) if end.code == 0 and library else None
+        is_built = end.reason is ExitReason.EXITED and end.code == 0 and library
+        return (library, end.output.decode(errors="replace")) if is_built else None
 
     def _run_cases(self, library: bytes) -> bool:
         """Run every queued case. Return False if a limit ended the run early."""
@@ -310,7 +318,8 @@ class BugFinderRun:
 
     def _collect_records(self, guest: GuestProcess, box: Box, case: str) -> bool:
         """Collect the new records of this case. Return whether the step limit was reached."""
-        text = (box.folder / FINDINGS_FILE).read_bytes()[: 1 << 20].decode(errors="replace")
+        with (box.folder / FINDINGS_FILE).open("rb") as file:
+            text = file.read(MAX_RECORDS_BYTES).decode(errors="replace")
         known = sum(1 for record in self._records if record.box == id(box))
         new_records = bug_findings.read_records(text)[known:]
         self._records += [

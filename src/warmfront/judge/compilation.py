@@ -11,7 +11,7 @@ from warmfront.hip.source.rewrite import RewriteError
 from warmfront.hip.toolchain import LIBRARY_FILE
 from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.judge.kernel_failure import KernelFailure
-from warmfront.sandbox.base import BoxExit, ExitReason
+from warmfront.sandbox.base import BoxExit, ExitReason, OutputTooLarge, read_output
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from warmfront.hip.toolchain import Toolchain, TranslatedSource
     from warmfront.judge.compile_jobs import CompileJob
     from warmfront.judge_request import JudgeRequest
+    from warmfront.sandbox.base import Box
 
 
 #: The shell's exit codes for a program that cannot be executed or does not exist.
@@ -48,7 +49,12 @@ def translate(request: JudgeRequest, toolchain: Toolchain) -> TranslatedSource:
 
 
 def finish(
-    job: CompileJob, request: JudgeRequest, toolchain: Toolchain, translated: TranslatedSource
+    job: CompileJob,
+    request: JudgeRequest,
+    toolchain: Toolchain,
+    translated: TranslatedSource,
+    *,
+    limit_bytes: int,
 ) -> CompiledLibrary:
     """Wait for the compiler and return the library, or raise `KernelFailure` with its diagnostics."""
     box = job.box
@@ -57,7 +63,7 @@ def finish(
     output = end.output.decode(errors="replace")
     if end.reason is not ExitReason.EXITED:
         raise _limit_failure(end)
-    library = (box.folder / LIBRARY_FILE).read_bytes()
+    library = _read_library(box, limit_bytes)
     if end.code == 0 and library:
         return CompiledLibrary(library=library, seconds=seconds, output=output)
     if end.code in CANNOT_RUN:
@@ -86,6 +92,19 @@ def _compile_error(failure: CompileFailure, request: JudgeRequest, **details: fl
         diagnostics=[diagnostic_fields(diagnostic) for diagnostic in failure.diagnostics],
         **details,
     )
+
+
+def _read_library(box: Box, limit_bytes: int) -> bytes:
+    try:
+        return read_output(box, LIBRARY_FILE, limit_bytes=limit_bytes)
+    except OutputTooLarge:
+        raise KernelFailure(
+            Verdict.COMPILE_ERROR,
+            "LIBRARY_TOO_LARGE",
+            f"The compiled submission is larger than {limit_bytes / (1 << 20):g} MiB "
+            "(WARMFRONT_LIBRARY_SIZE_LIMIT).",
+            hint="Look for a large array with an initialiser: fill it at run time.",
+        ) from None
 
 
 def diagnostic_fields(diagnostic: object) -> dict[str, object]:

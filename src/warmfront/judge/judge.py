@@ -188,7 +188,13 @@ class JudgeRun:
                 seed_commitment=case_generator.seed.commitment,
             )
             job = compile_jobs.primary.result()
-            compiled = compilation.finish(job, self._request, toolchain, compile_jobs.translated)
+            compiled = compilation.finish(
+                job,
+                self._request,
+                toolchain,
+                compile_jobs.translated,
+                limit_bytes=settings.library_bytes,
+            )
             job.box.destroy()
             slot_stack.enter_context(run_slot)
             self._total = len(case_generator.cases)

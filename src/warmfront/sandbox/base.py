@@ -214,6 +214,24 @@ class Sandbox(Protocol):
         """Destroy every box that was prepared and not taken."""
 
 
+class OutputTooLarge(Exception):
+    """A file that a program wrote is larger than allowed."""
+
+
+def read_output(box: Box, name: str, *, limit_bytes: int) -> bytes:
+    """Return a file that the program in the box wrote; read no more than the limit, however large it is.
+
+    Raises:
+        OutputTooLarge: the file is larger than `limit_bytes`.
+    """
+    with (box.folder / name).open("rb") as file:
+        if os.fstat(file.fileno()).st_size <= limit_bytes:
+            data = file.read(limit_bytes + 1)
+            if len(data) <= limit_bytes:
+                return data
+    raise OutputTooLarge(name)
+
+
 def machine_memory_bytes() -> int:
     """Return the size of this machine's memory."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
