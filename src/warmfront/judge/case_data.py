@@ -78,15 +78,14 @@ class CaseGenerator:
     def generate(self, number: int, sample: int = 0) -> CaseData:
         """Return the data of case `number`.
 
-        Sample 0 has the style of the case. Each other sample has different inputs of the same sizes, in a
-        style that is drawn from the timed styles of the problem.
+        Sample 0 has the style of the case. Each other sample, from 1, has different inputs of the same sizes,
+        in a style that is drawn from the timed styles of the problem.
         """
         import numpy as np  # noqa: PLC0415 - loaded while the compiler runs
 
         case = self.cases[number - 1]
         if sample:
-            styles = self._problem.timed_styles(case, self._dtype)
-            case = self._in_style(case, styles, self._random("style", number, sample))
+            case = self._in_timed_style(case, number, sample)
         inputs = self._problem.inputs(
             case, self._dtype, np.random.default_rng(self._derive_seed("inputs", number, sample))
         )
@@ -127,6 +126,18 @@ class CaseGenerator:
     def _in_style(self, case: Case, styles: Sequence[str], drawn_by: random.Random) -> Case:
         """Return the case in one of the styles, or as it is if there are none."""
         return replace(case, draw=drawn_by.choice(styles)) if styles else case
+
+    def _in_timed_style(self, case: Case, number: int, sample: int) -> Case:
+        """Return the case in the style of a timed sample.
+
+        The first samples have every style once, in random order, so that no style is left to chance; each
+        later one has any.
+        """
+        styles = list(self._problem.timed_styles(case, self._dtype))
+        if sample <= len(styles):
+            self._random("styles", number).shuffle(styles)
+            return replace(case, draw=styles[sample - 1])
+        return self._in_style(case, styles, self._random("style", number, sample))
 
     def _random(self, purpose: str, *numbers: int) -> random.Random:
         return random.Random(self._derive_seed(purpose, *numbers))  # noqa: S311 - its seed is secret

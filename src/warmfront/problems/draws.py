@@ -37,6 +37,12 @@ EXACT_SUM = {Dtype.FLOAT32: 2**22, Dtype.FLOAT16: 2**14}
 #: Largest whole number that is drawn; float16 represents all integers up to 2048.
 _LARGEST_WHOLE = 1000
 
+#: Probability that only 1 to 4 elements of `sparse` and `outliers` are special.
+OFTEN = 0.5
+
+#: Probability that the larger of two factors has the structure of a style.
+LARGER = 0.75
+
 #: Magnitude of the numbers of the `whole` style.
 WHOLE = 4
 
@@ -75,14 +81,15 @@ def draw_factors(
 ) -> tuple[Array, Array]:
     """Draw two tensors whose products are summed up, `terms` at a time.
 
-    In styles with a structure only one tensor has it, a random one, because two sparse tensors have products
-    that are nearly all zero.
+    In styles with a structure only one tensor has it, mostly the larger one, because two sparse tensors have
+    products that are nearly all zero.
     """
     if style not in WHOLE_STYLES and style != "wide":
         first, second = (draw(style, shape, dtype, rng) for shape in shapes)
         return first, second
     plain = "normal" if style == "wide" else "whole"
-    styles = [style, plain] if rng.random() < 0.5 else [plain, style]
+    is_first = (prod(shapes[0]) >= prod(shapes[1])) == (rng.random() < LARGER)
+    styles = [style, plain] if is_first else [plain, style]
     first, second = (
         draw(each, shape, dtype, rng, terms=WHOLE * terms) for each, shape in zip(styles, shapes, strict=True)
     )
@@ -176,7 +183,7 @@ def sparse(count: int, largest: int, rng: np.random.Generator) -> Array:
     import numpy as np  # noqa: PLC0415 - as above
 
     values = np.zeros(count, "float32")
-    places = rng.integers(0, count, _log_uniform(count // 8, rng))
+    places = rng.integers(0, count, _few(count // 8, rng))
     values[places] = rng.integers(1, largest, places.size, endpoint=True) * rng.choice([-1, 1], places.size)
     return values
 
@@ -187,7 +194,7 @@ def outliers(count: int, largest: int, rng: np.random.Generator) -> Array:
 
     common = rng.integers(1, largest, endpoint=True) * rng.choice([-1, 1])
     values = np.full(count, common, "float32")
-    places = rng.integers(0, count, _log_uniform(count // 64, rng))
+    places = rng.integers(0, count, _few(count // 64, rng))
     others = rng.integers(-largest, largest, places.size, endpoint=True)
     values[places] = np.where(others == common, -common, others)
     return values
@@ -218,6 +225,11 @@ def _integers(low: int, high: int, count: int, rng: np.random.Generator) -> Arra
     signed: Array = values.view("int16")
     signed += low
     return signed
+
+
+def _few(high: int, rng: np.random.Generator) -> int:
+    """Draw how many places are special: often so few that only reading every element finds them."""
+    return _log_uniform(min(high, 4) if rng.random() < OFTEN else high, rng)
 
 
 def _log_uniform(high: int, rng: np.random.Generator) -> int:

@@ -96,10 +96,12 @@ def test_every_timed_sample_has_fresh_inputs_in_a_random_style(problem: Problem)
     cases = generator(problem)
     number = next(number for number, case in enumerate(cases.cases, 1) if case.benchmark)
     timed = cases.cases[number - 1]
-    samples = [cases.generate(number, sample) for sample in range(1, 13)]
+    samples = [cases.generate(number, sample) for sample in range(1, 17)]
     assert all(sample.case.values == timed.values for sample in samples)
     styles = [sample.style for sample in samples]
+    possible = problem.timed_styles(timed, problem.dtypes[0])
     assert len(set(styles)) >= 2
+    assert set(styles) == set(possible), "every style occurs among the first samples"
     assert set(styles) <= set(problem.timed_styles(timed, problem.dtypes[0]))
     first, second = (next(iter(sample.inputs.values())) for sample in samples[:2])
     assert not np.array_equal(first, second)

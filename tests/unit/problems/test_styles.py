@@ -35,8 +35,8 @@ MAX_FLOPS = 3_000_000
 #: Larger cases take too long for a test of every style.
 MAX_BYTES = 1_000_000
 
-#: Timed samples of a check with one window of each size; the judge takes more.
-SAMPLES = 24
+#: The judge takes at least about as many timed samples.
+SAMPLES = 40
 
 
 def generator(problem: Problem, dtype: Dtype, seed: int) -> CaseGenerator:
@@ -302,9 +302,10 @@ def test_a_shortcut_is_caught_for_every_seed(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SHORTCUTS)
 def test_a_shortcut_is_caught_for_many_seeds(name: str) -> None:
-    """The same, for more seeds."""
+    """The same, for more seeds. A kernel that guesses from many elements may be lucky once."""
     slug, kernel = SHORTCUTS[name]
-    assert all(is_caught(PROBLEMS[slug], kernel, seed) for seed in range(100, 140))
+    missed = [seed for seed in range(100, 140) if not is_caught(PROBLEMS[slug], kernel, seed)]
+    assert len(missed) <= (1 if "guess" in name else 0), missed
 
 
 @pytest.mark.parametrize("slug", PROBLEMS)
