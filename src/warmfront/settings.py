@@ -60,6 +60,8 @@ class Settings:
     bench_budget_s: float = 0.6
     #: WARMFRONT_XRAY: X-ray every run.
     xray: bool = True
+    #: WARMFRONT_XRAY_TIMEOUT: seconds of CPU time for the compiler of `POST /xray`.
+    xray_timeout_s: float = 10.0
     #: WARMFRONT_BUG_FINDER: run the bug finder in every check; `warmfront check --bugs` always does.
     bug_finder: bool = True
     #: WARMFRONT_BUG_FINDER_MEMORY_LIMIT: memory of the bug finder's sandbox.
@@ -338,6 +340,7 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "run_timeout_s": ("WARMFRONT_RUN_TIMEOUT", values.positive, _SECONDS),
     "bench_budget_s": ("WARMFRONT_BENCH_BUDGET", values.positive, _SECONDS),
     "xray": ("WARMFRONT_XRAY", values.boolean, "true or false"),
+    "xray_timeout_s": ("WARMFRONT_XRAY_TIMEOUT", values.positive, _SECONDS),
     "bug_finder": ("WARMFRONT_BUG_FINDER", values.boolean, "true or false"),
     "bug_finder_memory_bytes": ("WARMFRONT_BUG_FINDER_MEMORY_LIMIT", values.size, _SIZE),
     "cache_dir": ("WARMFRONT_CACHE_DIR", values.directory, "a directory"),

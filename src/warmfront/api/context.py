@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from warmfront.vm import VMInstance
 
 
+T = TypeVar("T")
+
+
 class Orchestrator(Protocol):
     """The part of `VMOrchestrator` that the routes use."""
 
@@ -41,6 +44,9 @@ class Orchestrator(Protocol):
 
         Raises `Conflict` if the submission already has a verdict.
         """
+
+    async def run_xray(self, user: str, make_xray: Callable[[], Awaitable[T]]) -> T:
+        """Make an X-ray that is no submission's when it is this user's turn; a cancellation drops it."""
 
     def quote(self, gpu: str, owner: str) -> Quote:
         """Return the expected wait and cost of a submission that this owner sends now."""

@@ -32,9 +32,14 @@ class _OwnerQueue:
 
 
 class FairQueue:
-    """Items, known by a string, of owners, known by name."""
+    """Items, known by a string, of owners, known by name.
 
-    def __init__(self) -> None:
+    Args:
+        max_running_per_owner: an owner with this many running items gets no further one; None: no limit.
+    """
+
+    def __init__(self, *, max_running_per_owner: int | None = None) -> None:
+        self._max_running = float("inf") if max_running_per_owner is None else max_running_per_owner
         self._owner_of: dict[str, str] = {}
         self._queues: dict[str, _OwnerQueue] = {}
         # Entries are (running, served, owner); one is stale unless its owner's queue still has these values.
@@ -130,7 +135,8 @@ class FairQueue:
             running, served, owner = self._heap[0]
             queue = self._queues.get(owner)
             if queue is not None and queue.running == running and queue.served == served and len(queue):
-                return queue
+                # The owner with the fewest running items is first: if it has too many, so have all others.
+                return queue if running < self._max_running else None
             heapq.heappop(self._heap)
         return None
 

@@ -13,7 +13,7 @@ import contextlib
 import itertools
 import logging
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from warmfront.errors import BudgetExceeded, Conflict, SubmissionNotFound, WarmfrontError
 from warmfront.events import InQueue
@@ -32,7 +32,7 @@ from warmfront.submission import ADMIT
 from warmfront.verdicts import Endpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from warmfront.clock import Clock
     from warmfront.listener.protocol import ListenerClient
@@ -51,6 +51,9 @@ log = logging.getLogger(__name__)
 _CANCEL_AGAIN_S = 1.0
 #: How long an orderly stop waits for the end of VMs that do not outlive the service.
 _STOP_TIMEOUT_S = 30.0
+
+
+T = TypeVar("T")
 
 
 class VMOrchestrator:
@@ -186,6 +189,14 @@ class VMOrchestrator:
         return self._quotes.quote(gpu, owner)
 
     # Requests.
+
+    async def run_xray(self, user: str, make_xray: Callable[[], Awaitable[T]]) -> T:
+        """Make an X-ray that is no submission's, fairly between users and submissions.
+
+        Raises:
+            TooManyXrays: too many requests of this user are waiting.
+        """
+        return await self._xrays.run_request(user, make_xray)
 
     async def submit(
         self, new: NewSubmission, *, quotas: Sequence[Quota] = (), caps: DailyCaps | None = None

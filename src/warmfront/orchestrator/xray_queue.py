@@ -1,14 +1,20 @@
-"""X-ray new submissions, a few at a time and fair between owners, before they wait for a VM.
+"""The queue for X-rays, a few at a time and fair between users: of new submissions, and of plain requests.
 
-A source that the target's compiler rejects ends here, at no cost. It does not know VMs.
+A compiler keeps a core of the service's machine busy, so both kinds wait in one queue, and no user gets all
+of its places. A submission whose source the target's compiler rejects ends here, at no cost. It does not know
+VMs.
 """
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from warmfront.errors import RateLimitExceeded
 from warmfront.events import Xray
 from warmfront.orchestrator.control_plane_verdicts import cancelled, compile_error
 from warmfront.orchestrator.fair_queue import FairQueue
@@ -28,12 +34,28 @@ log = logging.getLogger(__name__)
 #: Returns the X-ray of a submission's source.
 XraySubmission = Callable[[Submission, str], Awaitable[Xray]]
 
+T = TypeVar("T")
+
 #: Concurrent X-rays: each keeps a core busy.
 CONCURRENT_XRAYS = 2
+#: Of one user, so that slow X-rays of one do not delay those of the others.
+XRAYS_PER_USER = CONCURRENT_XRAYS - 1
+#: Requests of one user that may wait. Submissions are limited by their quotas.
+MAX_WAITING_REQUESTS = 8
+
+
+class TooManyXrays(RateLimitExceeded):
+    """The user has as many waiting X-ray requests as are allowed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"Too many X-ray requests: at most {MAX_WAITING_REQUESTS} per user may wait.",
+            hint="Wait for the responses of earlier ones.",
+        )
 
 
 class XrayQueue:
-    """The submissions that wait for their X-ray, in state ADMITTING."""
+    """The submissions that wait for their X-ray, in state ADMITTING, and requests for one."""
 
     def __init__(
         self,
@@ -49,16 +71,20 @@ class XrayQueue:
         self._store = store
         self._clock = clock
         self._tasks = tasks
-        self._queue = FairQueue()
+        self._queue = FairQueue(max_running_per_owner=XRAYS_PER_USER)
         self._waiting: dict[str, ActiveSubmission] = {}
+        self._turns: dict[str, asyncio.Future[None]] = {}  # of requests, by their item in the queue
+        self._requests_of: Counter[str] = Counter()  # waiting ones, by user
+        self._request_numbers = itertools.count(1)
         self._running = 0
 
     def __len__(self) -> int:
-        return len(self._queue)
+        return len(self._waiting)
 
     def waiting(self) -> Iterator[Submission]:
         """Yield the waiting submissions in approximately the order in which they will be served."""
-        return (self._waiting[item].submission for item in self._queue.heads())
+        heads = self._queue.heads()
+        return (self._waiting[item].submission for item in heads if item in self._waiting)
 
     def position(self, owner: str) -> int:
         """Return about how many X-rays precede a new one of this owner."""
@@ -76,9 +102,53 @@ class XrayQueue:
 
     def start_next(self) -> None:
         """Start as many X-rays as may run at the same time."""
-        while self._running < CONCURRENT_XRAYS and (submission_id := self._queue.pop()):
+        while self._running < CONCURRENT_XRAYS and (item := self._queue.pop()):
             self._running += 1
-            self._tasks.spawn(self._admit(self._waiting.pop(submission_id)))
+            turn = self._turns.get(item)
+            if turn is None:
+                self._tasks.spawn(self._admit(self._waiting.pop(item)))
+            elif not turn.done():  # otherwise it was cancelled, and gives its place back itself
+                turn.set_result(None)
+
+    async def run_request(self, user: str, make_xray: Callable[[], Awaitable[T]]) -> T:
+        """Make an X-ray that is no submission's when it is this user's turn; cancelling it frees its place.
+
+        Raises:
+            TooManyXrays: too many requests of this user are waiting.
+        """
+        await self._wait_for_turn(user)
+        try:
+            return await make_xray()
+        finally:
+            self._end(user)
+            self.start_next()
+
+    async def _wait_for_turn(self, user: str) -> None:
+        if self._requests_of[user] >= MAX_WAITING_REQUESTS:
+            raise TooManyXrays
+        item = f"request {next(self._request_numbers)}"
+        turn = self._turns[item] = asyncio.get_running_loop().create_future()
+        self._requests_of[user] += 1
+        self._queue.push(user, item)
+        self.start_next()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if not self._queue.remove(item):  # its turn had come
+                self._end(user)
+                self.start_next()
+            raise
+        finally:
+            del self._turns[item]
+            self._requests_of[user] -= 1
+            if not self._requests_of[user]:
+                del self._requests_of[user]
+
+    def _end(self, owner: str) -> None:
+        """Give back the place of an X-ray."""
+        self._running -= 1
+        self._queue.done(owner)
+        self._tasks.wake()
 
     async def _admit(self, active: ActiveSubmission) -> None:
         """X-ray a submission, and queue or complete it."""
@@ -86,9 +156,7 @@ class XrayQueue:
             code, problem_def = await self._submissions.sources.get(active.id)
             xray = await self._run_xray(active.submission, code)
         finally:
-            self._running -= 1
-            self._queue.done(active.owner)
-            self._tasks.wake()
+            self._end(active.owner)
         if active.submission.endpoint == Endpoint.XRAY:
             await self._submissions.complete(active, xray)
             return

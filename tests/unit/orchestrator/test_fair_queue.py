@@ -98,3 +98,15 @@ def test_every_item_is_popped_once_in_its_owners_order(steps: list[tuple[str, st
         assert len(queue) == sum(map(len, waiting.values()))
     assert sorted(queue.drain()) == sorted(item for line in waiting.values() for item in line)
     assert queue.pop() is None
+
+
+def test_an_owner_cannot_take_every_place() -> None:
+    """With a limit of one running item, the others of an owner wait although no other owner has any."""
+    queue = FairQueue(max_running_per_owner=1)
+    for item in ("a1", "a2"):
+        queue.push("ada", item)
+    assert (queue.pop(), queue.pop()) == ("a1", None)
+    queue.push("bob", "b1")
+    assert (queue.pop(), queue.pop()) == ("b1", None)
+    queue.done("ada")
+    assert queue.pop() == "a2"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from warmfront import gpus
 from warmfront.api.auth import Caller
 from warmfront.api.deps import CallerDep, ProblemsDep, ServiceDep
+from warmfront.api.disconnects import ClientDisconnected, run_while_connected
 from warmfront.api.error_responses import InvalidField, quote_value
 from warmfront.api.leaderboard_ranking import RankedSubmission, mean_pct_of_floor, rank_submissions
 from warmfront.api.openapi import error_responses_for
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
     from warmfront.submission import Submission
 
 router = APIRouter(tags=["catalogue"])
+
+#: nginx's status for a client that disconnected: only the access log shows it.
+_CLIENT_CLOSED_REQUEST = 499
 
 #: The first displayed formula of a statement says what is computed.
 _FORMULA = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
@@ -111,14 +116,25 @@ async def get_leaderboard(
 
 
 @router.post("/xray", response_model=XrayReportResponse, responses=error_responses_for(413, 415, 422, 429))
-async def xray(body: XrayRequest, service: ServiceDep, problems: ProblemsDep, caller: CallerDep) -> Response:
-    """Compile a source for a GPU and report on its kernels. Nothing is run, stored or billed."""
+async def xray(
+    body: XrayRequest, service: ServiceDep, problems: ProblemsDep, caller: CallerDep, request: Request
+) -> Response:
+    """Compile a source for a GPU and report on its kernels. Nothing is run, stored or billed.
+
+    X-rays take turns between users. One is dropped when its client disconnects.
+    """
     source = validate_source("solution_code", body.solution_code)
     if body.arch not in COMPUTE_UNITS:
         raise InvalidField("arch", body.arch, ", ".join(COMPUTE_UNITS))
     problem, dtype = _validate_problem(problems, body)
     await service.store.consume_quota(caller.user, service.clock.now(), xray_quotas(service.settings))
-    report = await service.xray(source, arch=body.arch, problem=problem, dtype=dtype)
+    make_report = partial(service.xray, source, arch=body.arch, problem=problem, dtype=dtype)
+    try:
+        report = await run_while_connected(
+            request.receive, service.orchestrator.run_xray(caller.user, make_report)
+        )
+    except ClientDisconnected:
+        return Response(status_code=_CLIENT_CLOSED_REQUEST)
     return JSONResponse(report.to_dict(isa=body.isa))
 
 

@@ -6,7 +6,9 @@ The orchestrator decides when to make an X-ray and what follows from it.
 from __future__ import annotations
 
 import asyncio
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warmfront import gpus, problems
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from warmfront.events import Xray
     from warmfront.hip.xray.xray_report import XrayReport
     from warmfront.problems.spec import Problem
-    from warmfront.sandbox.base import Sandbox
+    from warmfront.sandbox.base import Box, Sandbox, Template
     from warmfront.settings import Settings
     from warmfront.submission import Submission
 
@@ -62,7 +64,13 @@ class XrayService:
     async def report(
         self, source: str, *, arch: str, problem: Problem | None, dtype: Dtype | None
     ) -> XrayReport:
-        """X-ray a source that is not a submission and return the full report."""
+        """X-ray a source that is not a submission and return the full report.
+
+        The compiler has WARMFRONT_XRAY_TIMEOUT seconds of CPU time. If the caller is cancelled, its box is
+        destroyed, and this returns when the thread has ended.
+        """
+        timeout_s = min(self._settings.xray_timeout_s, self._settings.compile_timeout_s)
+        boxes = _DroppableSandbox(self._sandbox)
 
         def make_report() -> XrayReport:
             return xray(
@@ -70,11 +78,17 @@ class XrayService:
                 arch=arch,
                 problem=problem,
                 dtype=dtype,
-                sandbox=self._sandbox,
-                settings=self._settings,
+                sandbox=boxes,
+                settings=replace(self._settings, compile_timeout_s=timeout_s),
             )
 
-        return await asyncio.get_running_loop().run_in_executor(self._threads, make_report)
+        work = asyncio.get_running_loop().run_in_executor(self._threads, make_report)
+        try:
+            return _name_limit(await asyncio.shield(work), timeout_s)
+        except asyncio.CancelledError:
+            await asyncio.to_thread(boxes.drop)
+            await asyncio.gather(work, return_exceptions=True)
+            raise
 
     def close(self) -> None:
         """Finish running X-rays, cancel the others and close the sandbox."""
@@ -95,3 +109,48 @@ class XrayService:
             sandbox=self._sandbox,
             settings=self._settings,
         )
+
+
+class _DroppableSandbox:
+    """A sandbox whose box, for one X-ray, can be destroyed from another thread."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.name = sandbox.name
+        self.detail = sandbox.detail
+        self._sandbox = sandbox
+        self._lock = threading.Lock()
+        self._boxes: list[Box] = []
+        self._is_dropped = False
+
+    def prepare(self, template: Template) -> None:
+        """Prepare a box in the underlying sandbox."""
+        self._sandbox.prepare(template)
+
+    def take(self, template: Template) -> Box:
+        """Take a box; destroy it at once if the X-ray was dropped meanwhile."""
+        box = self._sandbox.take(template)
+        with self._lock:
+            self._boxes.append(box)
+            is_dropped = self._is_dropped
+        if is_dropped:
+            box.destroy()
+        return box
+
+    def drop(self) -> None:
+        """Destroy the box; the X-ray then fails."""
+        with self._lock:
+            self._is_dropped = True
+            boxes = list(self._boxes)
+        for box in boxes:
+            box.destroy()
+
+    def close(self) -> None:
+        """Do nothing: the underlying sandbox is closed by its owner."""
+
+
+def _name_limit(report: XrayReport, timeout_s: float) -> XrayReport:
+    """Name the limit of requests in the failure of a compiler that exceeded it."""
+    if report.failure is None or report.failure.code != "COMPILE_TIME_LIMIT":
+        return report
+    message = f"The compiler exceeded {timeout_s:g} s of CPU time (WARMFRONT_XRAY_TIMEOUT)."
+    return replace(report, failure=replace(report.failure, message=message))

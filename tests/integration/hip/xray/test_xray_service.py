@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,6 +107,51 @@ async def test_a_plain_source_gets_a_full_report(xrays: XrayService) -> None:
     """The API can X-ray a source for any architecture, without a submission or a problem."""
     report = await xrays.report(SOURCE, arch="gfx90a", problem=None, dtype=None)
     assert (report.arch, report.compiles) == ("gfx90a", True)
+
+
+def _boxes(folder: Path) -> list[Path]:
+    """Return the output files of compilers in boxes."""
+    return list(folder.glob("*/*/kernels.s"))
+
+
+#: Takes minutes to compile.
+ENDLESS = """
+constexpr long spin() { long sum = 0; for (long i = 0; i < 900000; ++i) sum += i % 7; return sum; }
+template <int N> struct Spin { static constexpr long value = spin() + N + Spin<N - 1>::value; };
+template <> struct Spin<0> { static constexpr long value = 0; };
+static_assert(Spin<800>::value != 1);
+"""
+
+
+async def test_a_request_has_a_time_limit_of_its_own(tmp_path: Path) -> None:
+    """The failure names the limit and the setting."""
+    short = replace(settings.load({}, env_file=None), xray_timeout_s=0.3, box_dir=tmp_path)
+    xrays = XrayService.open(short)
+    try:
+        report = await xrays.report(ENDLESS, arch="gfx942", problem=None, dtype=None)
+    finally:
+        xrays.close()
+    assert report.failure is not None
+    assert report.failure.code == "COMPILE_TIME_LIMIT"
+    assert "0.3 s of CPU time (WARMFRONT_XRAY_TIMEOUT)" in report.failure.message
+
+
+async def test_a_dropped_request_destroys_its_box(tmp_path: Path) -> None:
+    """When the cancellation is done, nothing of the compiler is left, and the next X-ray runs."""
+    long = replace(settings.load({}, env_file=None), xray_timeout_s=600.0, compile_timeout_s=600.0)
+    xrays = XrayService.open(replace(long, box_dir=tmp_path))
+    try:
+        task = asyncio.create_task(xrays.report(ENDLESS, arch="gfx942", problem=None, dtype=None))
+        while not _boxes(tmp_path):  # noqa: ASYNC110 - a box has no event for its start
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert _boxes(tmp_path) == []
+        report = await xrays.report(SOURCE, arch="gfx942", problem=None, dtype=None)
+        assert report.compiles
+    finally:
+        xrays.close()
 
 
 def test_isolation_is_required() -> None:
