@@ -48,7 +48,10 @@ MAX_PAIRS = 40
 STEP = 3
 #: Measuring stops when the interval is within this fraction of the median; more pairs could gain no more than
 #: `statistics.REPEATABILITY` allows.
-TARGET_WIDTH = 0.009
+TARGET_WIDTH = 0.0095
+#: If the interval is wider than this when the budget is used up, the budget is extended.
+ACCEPTABLE_WIDTH = 0.045
+EXTENSION = 4.0
 #: A window is disturbed if its guest waited longer for a CPU than this, relative to its time.
 DISTURBED = 0.1
 
@@ -111,16 +114,11 @@ class CaseTimer:
                 budget.spend(window)
                 windows.append(window)
                 reported_ms += times_ms
-            clean = _discard_disturbed(windows)
-            enough = len(kept_pairs(clean)) >= MIN_PAIRS
-            if budget.is_used_up and len(windows) >= 2 * MIN_PAIRS:
-                return clean if enough else windows, reported_ms
-            if enough and len(windows) // 2 % STEP == 0:
-                result = time_per_call(clean, self.overhead_ms)
-                if relative_width(result.median_ms, result.interval_ms) <= TARGET_WIDTH:
-                    return clean, reported_ms
-        clean = _discard_disturbed(windows)
-        return clean if len(kept_pairs(clean)) >= MIN_PAIRS else windows, reported_ms
+            if len(windows) >= 2 * MIN_PAIRS and len(windows) // 2 % STEP == 0:
+                result = time_per_call(_chosen(windows), self.overhead_ms)
+                if relative_width(result.median_ms, result.interval_ms) <= budget.sufficient_width:
+                    break
+        return _chosen(windows), reported_ms
 
     def _layout(self, case_data: CaseData, slots: int) -> BufferLayout:
         request = self.request
@@ -200,23 +198,30 @@ class _CpuBudget:
     """Counts CPU time of this thread and of the guest: a busy machine does not shorten a measurement."""
 
     def __init__(self, budget_s: float) -> None:
-        self._left_s = budget_s
+        self._budget_s = budget_s
+        self._spent_s = 0.0
         self._start_s = time.thread_time()
 
     def spend(self, window: Window) -> None:
         """Count the guest's part."""
-        self._left_s -= window.time_ms / 1e3
+        self._spent_s += window.time_ms / 1e3
 
     @property
-    def is_used_up(self) -> bool:
-        return time.thread_time() - self._start_s >= self._left_s
+    def sufficient_width(self) -> float:
+        """How narrow the interval must be to stop now."""
+        spent_s = self._spent_s + time.thread_time() - self._start_s
+        if spent_s < self._budget_s:
+            return TARGET_WIDTH
+        return ACCEPTABLE_WIDTH if spent_s < EXTENSION * self._budget_s else math.inf
 
 
-def _discard_disturbed(windows: list[Window]) -> list[Window]:
-    return [
+def _chosen(windows: list[Window]) -> list[Window]:
+    """Mark the disturbed windows as discarded, if enough others remain."""
+    marked = [
         replace(window, discarded=(window.waited_ms or 0.0) > DISTURBED * window.time_ms)
         for window in windows
     ]
+    return marked if len(kept_pairs(marked)) >= MIN_PAIRS else windows
 
 
 def _note(result: CallTime, discarded: int) -> str:

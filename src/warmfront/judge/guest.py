@@ -7,6 +7,7 @@ windows; it does not check outputs.
 
 from __future__ import annotations
 
+import os
 import secrets
 import signal
 import struct
@@ -110,7 +111,7 @@ class GuestProcess:
         box = self._box
         flags = _ONE_WORKER | (_PROTECT if protect else 0)
         header = _RUN_HEADER.pack(calls, flags, flush_bytes, self._new_marker(None))
-        usage_before, judge_before_ms = box.usage(), _judge_waited_ms()
+        load, usage_before, judge_before_ms = _machine_load(), box.usage(), _judge_waited_ms()
         start = time.perf_counter()
         box.thaw()
         kind, payload = self._command(_RUN, header)
@@ -126,6 +127,7 @@ class GuestProcess:
             wall_ms=wall_ms,
             cpu_ms=cpu_ms,
             waited_ms=None if usage.waited_s is None else waited_ms,
+            load=load,
         )
         return window, self._parse_run(kind, payload, calls=calls)
 
@@ -198,7 +200,7 @@ class GuestProcess:
         if size == 0:
             return b""
         try:
-            data = self._box.receive(size, timeout_s=self.case_timeout_s)
+            data = self._box.receive(size, cpu_timeout_s=self.case_timeout_s)
         except TimeoutError:
             raise self._time_limit_failure() from None
         if len(data) < size:
@@ -259,6 +261,15 @@ class GuestProcess:
 
     def _case_details(self) -> dict[str, Any]:
         return {"case": self.case_name} if self.case_name else {}
+
+
+def _machine_load() -> float | None:
+    """Return how many other processes are ready to run, per CPU and at most 1. The guest is stopped now."""
+    try:
+        ready = int(Path("/proc/loadavg").read_text(encoding="ascii").split()[3].partition("/")[0])
+    except (OSError, IndexError, ValueError):
+        return None
+    return min(1.0, max(0, ready - 1) / (os.cpu_count() or 1))
 
 
 def _judge_waited_ms() -> float:

@@ -25,12 +25,12 @@ MIN_PAIRS = 7
 
 #: By how much runs of one program differ, relative to the time: memory placement, clock frequency and the
 #: caches are different in every process, and no repetition within one process shows it.
-REPEATABILITY = 0.008
-#: The same if the guest had to share its CPU all the time: other processes use its caches.
-REPEATABILITY_CONTENDED = 0.05
+REPEATABILITY = 0.009
+#: The same on a machine whose other processes keep every CPU busy: they use its caches and its memory.
+REPEATABILITY_CONTENDED = 0.04
 
 #: The widest half of an interval, relative to the time, that is not called noisy.
-NOISY_WIDTH = 0.08
+NOISY_WIDTH = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,10 +77,15 @@ def call_time(pairs_ms: Sequence[float], contention: float) -> CallTime:
 
 
 def contention(windows: Sequence[Window]) -> float:
-    """Return the share of the time that the guest wanted to run in which it waited for a CPU, from 0 to 1."""
+    """Return how busy the machine was, from 0 to 1.
+
+    It is the share of the time that the guest wanted to run in which it waited for a CPU, or the mean load of
+    the CPUs by other processes, whichever is larger.
+    """
     waited_ms = sum(window.waited_ms or 0.0 for window in windows)
     wanted_ms = waited_ms + sum(window.cpu_ms or window.wall_ms for window in windows)
-    return waited_ms / wanted_ms if wanted_ms > 0 else 0.0
+    load = sum(window.load or 0.0 for window in windows) / max(1, len(windows))
+    return max(waited_ms / wanted_ms if wanted_ms > 0 else 0.0, load)
 
 
 def median_interval(samples: Sequence[float], rng: np.random.Generator) -> tuple[float, tuple[float, float]]:
