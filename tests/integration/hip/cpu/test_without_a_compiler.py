@@ -78,7 +78,7 @@ def test_a_solution_gets_the_same_verdict(wheel_judge: Judge, path: Path) -> Non
 def test_an_attack_gets_the_same_verdict(tight_judge: Judge, attack: Attack) -> None:
     """Hostile and broken sources get the same verdict, code and message as with g++."""
     source = attack.source.replace("@PORT@", "9").replace("@SECRET@", "/etc/shadow")
-    last = judge_source(tight_judge, source, attack.endpoint, attack.problem)[-1]
+    last = judge_source(tight_judge, source, attack.endpoint)[-1]
     assert last["status"] in attack.verdicts, last
     assert not attack.codes or last["code"] in attack.codes, last
     for words in attack.says:
