@@ -3,6 +3,13 @@
 
 #include <hipcpu/hooks.h>
 
+#include <cerrno>
+#include <csignal>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+
 __global__ void write_beyond(float* x) { x[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
 
 CASE(write_beyond) { write_beyond<<<4, 256>>>(zeros<float>(1000)); }
@@ -146,4 +153,89 @@ CASE(launches_are_counted) {
   write_beyond<<<2, 8>>>(zeros<float>(16));
   write_beyond<<<1, 2000>>>(nullptr);
   CHECK(hipcpu_launch_count() == before + 1);
+}
+
+// Device memory that host code tries to open for itself.
+static int* sealed() {
+  int* device = zeros<int>(1 << 20);
+  CHECK(hipcpu_seal_device_memory() == 0);
+  hipcpu_protect_device_memory(1);
+  return device;
+}
+
+static void* page_of(int* device) { return reinterpret_cast<void*>(reinterpret_cast<size_t>(device) & ~size_t{4095}); }
+
+CASE(sealed_memory_still_works) {
+  int* device = sealed();
+  write_beyond<<<1, 8>>>(reinterpret_cast<float*>(device));
+  CHECK(download(device, 8)[7] == 0x3f800000);
+  int *more = zeros<int>(1 << 21), *pinned = nullptr;
+  OK(hipHostMalloc(&pinned, 1 << 20));
+  for (int i = 0; i < 300; ++i) {  // more than stay in quarantine
+    int* other = nullptr;
+    OK(hipMalloc(&other, 100));
+    OK(hipFree(other));
+  }
+  OK(hipFree(more));
+  OK(hipHostFree(pinned));
+  void* memory = mmap(nullptr, 1 << 24, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(memory != MAP_FAILED && mprotect(memory, 4096, PROT_READ) == 0 && munmap(memory, 1 << 24) == 0);
+  hipcpu_protect_device_memory(0);
+  device[0] = 2;
+}
+
+CASE(sealed_memory_cannot_be_opened) {
+  int* device = sealed();
+  void* page = page_of(device);
+  const size_t bytes = 1 << 16;
+  const auto refused = [](long result, int error) { return result == -1 && errno == error; };
+  CHECK(refused(mprotect(page, bytes, PROT_READ | PROT_WRITE), EPERM));
+  CHECK(refused(syscall(SYS_pkey_mprotect, page, bytes, PROT_READ, -1), EPERM));
+  CHECK(refused(munmap(page, bytes), EPERM));
+  CHECK(refused(madvise(page, bytes, MADV_DONTNEED), EPERM));
+  CHECK(mremap(page, bytes, bytes, MREMAP_MAYMOVE) == MAP_FAILED && errno == EPERM);
+  CHECK(mmap(page, bytes, PROT_READ, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED && errno == EPERM);
+  unsigned char resident = 0;
+  CHECK(refused(mincore(page, 4096, &resident), EPERM));
+  CHECK(refused(write(1, device, 4), EFAULT));
+  hipcpu_protect_device_memory(0);
+  CHECK(refused(write(1, device, 4), EFAULT));  // the same, so that it tells nothing
+  // From a place below it, and onto it.
+  void* below = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(mremap(below, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, page) == MAP_FAILED && errno == EPERM);
+  CHECK(refused(mprotect(reinterpret_cast<void*>(size_t{1} << 32), size_t{1} << 46, PROT_READ), EPERM));
+  // Code, and the handler of faults.
+  CHECK(mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED && errno == EPERM);
+  CHECK(refused(mprotect(below, 4096, PROT_READ | PROT_EXEC), EPERM));
+  struct sigaction action = {};
+  CHECK(sigaction(SIGSEGV, nullptr, &action) == 0);
+  CHECK(refused(sigaction(SIGSEGV, &action, nullptr), EPERM));
+  CHECK(sigaction(SIGTERM, &action, nullptr) == 0);
+}
+
+CASE(sealed_for_other_threads) {
+  int* device = sealed();
+  int result = 0;
+  std::thread([&] { result = mprotect(page_of(device), 4096, PROT_READ); }).join();
+  CHECK(result == -1);
+}
+
+CASE(opened_by_the_host) {
+  int* device = sealed();
+  mprotect(page_of(device), 1 << 16, PROT_READ | PROT_WRITE);
+  device[3] = 1;
+}
+
+CASE(only_some_memory_is_used) {
+  float *one = zeros<float>(64), *other = zeros<float>(64);
+  void* const used[] = {one};
+  hipcpu_use_only(used, 1);
+  hipcpu_protect_device_memory(1);
+  write_beyond<<<1, 64>>>(one);
+  write_beyond<<<1, 64>>>(zeros<float>(64));  // made later
+  hipcpu_use_only(nullptr, 0);
+  write_beyond<<<1, 64>>>(other);
+  hipcpu_use_only(used, 1);
+  CHECK(download(one, 64)[63] == 1);
+  write_beyond<<<1, 64>>>(other);
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,6 +106,7 @@ HOST_FAULTS = {
     "assertion_on_the_host": ("assertion", 'there is a \\"device\\"'),
     "abort_on_the_host": ("abort", "abort was called"),
     "null_pointer_on_the_host": ("host-fault", "null pointer"),
+    "opened_by_the_host": ("host-access-to-device-memory", "12 bytes into a 4194304-byte hipMalloc buffer"),
     "device_memory_on_the_host": ("host-access-to-device-memory", "12 bytes into a 40-byte hipMalloc buffer"),
 }
 
@@ -125,11 +127,35 @@ def test_receiver(programs: Programs) -> None:
     assert result.returncode == 134
 
 
-@pytest.mark.parametrize("case", ["launches_are_counted", "protected_memory_still_works"])
+HOOKS = [
+    "launches_are_counted",
+    "protected_memory_still_works",
+    "sealed_memory_still_works",
+    "sealed_memory_cannot_be_opened",
+    "sealed_for_other_threads",
+]
+
+
+@pytest.mark.parametrize("case", HOOKS)
 def test_hooks(programs: Programs, case: str) -> None:
-    """Launches are counted, and protected memory is accessible to kernels, copies and fills."""
+    """Launches are counted; protected memory is accessible to kernels, and sealed memory to nothing else."""
     result = programs.run("core_faults", case)
     assert (result.returncode, result.stdout) == (0, "")
+
+
+def test_sealed_memory_without_an_arena(programs: Programs) -> None:
+    """With a limit on address space, device memory works; it cannot be sealed, and the hook says so."""
+    built = programs.build("core_faults")
+    limited = f"ulimit -v 8000000 && {built} protected_memory_still_works && {built} sealed_for_other_threads"
+    result = subprocess.run(["/bin/sh", "-c", limited], capture_output=True, text=True, check=False, timeout=60)
+    assert "hipcpu_seal_device_memory() == 0" in result.stdout
+
+
+def test_memory_that_is_not_in_use(programs: Programs) -> None:
+    """A kernel that accesses device memory outside the set that is in use faults."""
+    fault = programs.fault("core_faults", "only_some_memory_is_used")
+    assert (fault["fault"], fault["kernel"]) == ("memory-fault", "write_beyond")
+    assert "0 bytes into a 256-byte hipMalloc buffer" in fault["detail"]
 
 
 GPU_ONLY = {

@@ -19,6 +19,7 @@
 #include <hipcpu/hooks.h>
 #include <hipcpu/ipc_handle.h>
 
+#include "arena.h"
 #include "status.h"
 
 namespace hipcpu {
@@ -51,12 +52,15 @@ Heap& heap() {
   return only;
 }
 
+void set_access(const Allocation& allocation, int protection) {
+  set_protection(static_cast<char*>(allocation.mapping) + kFrontBytes,
+                 allocation.mapping_bytes - kFrontBytes - kBackBytes, protection);
+}
+
+// Of allocations that are in use: the others stay inaccessible while device memory is protected.
 void set_access(const Heap& h, int protection) {
-  for (const auto& [_, allocation] : h.live) {
-    if (allocation.home != Home::kDevice) continue;
-    mprotect(static_cast<char*>(allocation.mapping) + kFrontBytes,
-             allocation.mapping_bytes - kFrontBytes - kBackBytes, protection);
-  }
+  for (const auto& [_, allocation] : h.live)
+    if (allocation.home == Home::kDevice && allocation.used) set_access(allocation, protection);
 }
 
 const std::pair<const uintptr_t, Allocation>* at_or_before(const std::map<uintptr_t, Allocation>& map,
@@ -90,27 +94,25 @@ struct Source {
 };
 
 bool map_pages(char* first, size_t body, const Source& source, int protection) {
-  if (source.fd < 0) return mprotect(first, body, protection) == 0;
-  // Populated, so that the first access of a kernel does not have to; that needs access.
-  constexpr int kFlags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
-  if (mmap(first, body, PROT_READ | PROT_WRITE, kFlags, source.fd, static_cast<off_t>(source.offset)) == MAP_FAILED)
-    return false;
-  return (protection & PROT_READ) || mprotect(first, body, protection) == 0;
+  if (source.fd >= 0 && !map_file(first, body, source.fd, source.offset)) return false;
+  return set_protection(first, body, protection);
 }
 
 // Maps `body` bytes between guard zones and records the allocation at their end. Needs the lock.
 hipError_t place(Heap& h, void** pointer, size_t body, const Source& source, Allocation allocation) {
   allocation.mapping_bytes = kFrontBytes + body + kBackBytes;
-  allocation.mapping =
-      mmap(nullptr, allocation.mapping_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (allocation.mapping == MAP_FAILED) return hipErrorOutOfMemory;
+  // Huge pages begin at the same place in a file and in memory; fresh memory ends with one.
+  const size_t first_remainder = source.fd < 0 ? kHugePageBytes - body % kHugePageBytes : source.offset;
+  const size_t remainder = (first_remainder + kHugePageBytes - kFrontBytes) % kHugePageBytes;
+  allocation.mapping = reserve_addresses(allocation.mapping_bytes, allocation.home == Home::kDevice, remainder);
+  if (!allocation.mapping) return hipErrorOutOfMemory;
   char* first = static_cast<char*>(allocation.mapping) + kFrontBytes;
   const bool closed = h.protects && allocation.home == Home::kDevice && h.accesses == 0;
   if (!map_pages(first, body, source, closed ? PROT_NONE : PROT_READ | PROT_WRITE)) {
-    munmap(allocation.mapping, allocation.mapping_bytes);
+    release_addresses(allocation.mapping, allocation.mapping_bytes);
     return hipErrorOutOfMemory;
   }
-  if (allocation.bytes >= kHugeBytes && source.fd < 0) madvise(first, body, MADV_HUGEPAGE);
+  if (allocation.bytes >= kHugeBytes && source.fd < 0) use_huge_pages(first, body);
   char* begin = first + body - round_up(allocation.bytes, kAlignBytes);
   h.live[reinterpret_cast<uintptr_t>(begin)] = std::move(allocation);
   *pointer = begin;
@@ -146,13 +148,12 @@ hipError_t allocate(void** pointer, size_t bytes, Home home, unsigned flags) {
 
 // Makes the addresses inaccessible, and returns the pages to the system; only the addresses stay reserved.
 void quarantine(Heap& h, uintptr_t begin, const Allocation& allocation) {
-  mmap(allocation.mapping, allocation.mapping_bytes, PROT_NONE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  close_addresses(allocation.mapping, allocation.mapping_bytes);
   h.freed[begin] = allocation;
   h.freed_order.push_back(begin);
   if (h.freed_order.size() <= kKeptFreed) return;
   const auto oldest = h.freed.find(h.freed_order.front());
-  munmap(oldest->second.mapping, oldest->second.mapping_bytes);
+  release_addresses(oldest->second.mapping, oldest->second.mapping_bytes);
   h.freed.erase(oldest);
   h.freed_order.pop_front();
 }
@@ -288,7 +289,18 @@ void hipcpu_protect_device_memory(int on) {
   Heap& h = heap();
   const std::lock_guard lock(h.mutex);
   h.protects = on != 0;
-  set_access(h, on ? PROT_NONE : PROT_READ | PROT_WRITE);
+  for (const auto& [_, allocation] : h.live)
+    if (allocation.home == Home::kDevice) set_access(allocation, on ? PROT_NONE : PROT_READ | PROT_WRITE);
+}
+
+void hipcpu_use_only(void* const* pointers, size_t count) {
+  Heap& h = heap();
+  const std::lock_guard lock(h.mutex);
+  for (auto& [_, allocation] : h.live) allocation.used = count == 0;
+  for (size_t i = 0; i < count; ++i) {
+    const auto entry = h.live.find(reinterpret_cast<uintptr_t>(pointers[i]));
+    if (entry != h.live.end()) entry->second.used = true;
+  }
 }
 
 hipError_t hipMalloc(void** pointer, size_t bytes) {

@@ -27,6 +27,7 @@ struct Allocation {
   Home home;
   unsigned flags;
   std::shared_ptr<const SharedFile> file = nullptr;  // null for memory of this process only
+  bool used = true;  // whether kernels may access it while device memory is protected
 };
 
 struct AllocationRange {
