@@ -342,13 +342,23 @@ std::string demangled(std::string text) {
   return text;
 }
 
+// Host code of the submission cannot make device memory accessible for itself, or replace code. That makes cheating
+// harder; the judge does not rely on it, and a machine that refuses it is not an error.
+void seal([[maybe_unused]] bool loaded) {
+#if ON_CPU_RUNTIME
+  (void)(loaded ? hipcpu_seal_code() : hipcpu_seal_device_memory());
+#endif
+}
+
 std::string load() {
+  seal(false);
   // RTLD_NOW: report an undefined symbol now, not in the middle of a timed call.
   void* library = dlopen((box + "/solution.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return demangled(dlerror());
   std::string reserved = reserved_name(library);
   if (!reserved.empty()) return "reserved name: " + reserved;
   call_solution = reinterpret_cast<Call>(dlsym(library, "warmfront_call"));
+  seal(true);
   return call_solution == nullptr ? "solution.so has no warmfront_call" : "";
 }
 

@@ -204,13 +204,19 @@ CASE(sealed_memory_cannot_be_opened) {
   void* below = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(mremap(below, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, page) == MAP_FAILED && errno == EPERM);
   CHECK(refused(mprotect(reinterpret_cast<void*>(size_t{1} << 32), size_t{1} << 46, PROT_READ), EPERM));
-  // Code, and the handler of faults.
-  CHECK(mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED && errno == EPERM);
-  CHECK(refused(mprotect(below, 4096, PROT_READ | PROT_EXEC), EPERM));
   struct sigaction action = {};
   CHECK(sigaction(SIGSEGV, nullptr, &action) == 0);
   CHECK(refused(sigaction(SIGSEGV, &action, nullptr), EPERM));
   CHECK(sigaction(SIGTERM, &action, nullptr) == 0);
+}
+
+CASE(sealed_code) {
+  void* memory = mmap(nullptr, 1 << 16, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(memory != MAP_FAILED);
+  CHECK(hipcpu_seal_code() == 0);
+  CHECK(mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED && errno == EPERM);
+  CHECK(mprotect(page_of(reinterpret_cast<int*>(&abort)), 4096, PROT_READ | PROT_WRITE | PROT_EXEC) == -1 && errno == EPERM);
+  CHECK(mprotect(memory, 4096, PROT_READ) == 0);
 }
 
 CASE(sealed_for_other_threads) {

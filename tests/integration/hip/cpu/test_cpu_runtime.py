@@ -132,6 +132,7 @@ HOOKS = [
     "protected_memory_still_works",
     "sealed_memory_still_works",
     "sealed_memory_cannot_be_opened",
+    "sealed_code",
     "sealed_for_other_threads",
 ]
 
@@ -147,7 +148,9 @@ def test_sealed_memory_without_an_arena(programs: Programs) -> None:
     """With a limit on address space, device memory works; it cannot be sealed, and the hook says so."""
     built = programs.build("core_faults")
     limited = f"ulimit -v 8000000 && {built} protected_memory_still_works && {built} sealed_for_other_threads"
-    result = subprocess.run(["/bin/sh", "-c", limited], capture_output=True, text=True, check=False, timeout=60)
+    result = subprocess.run(
+        ["/bin/sh", "-c", limited], capture_output=True, text=True, check=False, timeout=60
+    )
     assert "hipcpu_seal_device_memory() == 0" in result.stdout
 
 

@@ -194,9 +194,22 @@ void allow_own_calls(Filter& filter) {
   filter.insert(filter.end(), rule);
 }
 
-Filter make_filter() {
-  Filter filter = {load(offsetof(seccomp_data, arch)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0),
-                   end_with(SECCOMP_RET_KILL_PROCESS)};
+Filter begin_filter() {
+  return {load(offsetof(seccomp_data, arch)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0),
+          end_with(SECCOMP_RET_KILL_PROCESS)};
+}
+
+// Installs the filter for all threads and returns 0, or an error number.
+int install(Filter filter) {
+  filter.push_back(end_with(kAllow));
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
+  const long failed = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+  return failed == 0 ? 0 : failed > 0 ? EBUSY : errno;
+}
+
+Filter device_memory_filter() {
+  Filter filter = begin_filter();
   allow_own_calls(filter);
   for (const long number : {SYS_mprotect, SYS_pkey_mprotect, SYS_munmap, SYS_mremap, SYS_madvise, SYS_mmap,
                             SYS_remap_file_pages, SYS_mlock, SYS_mlock2, SYS_munlock, SYS_mincore, SYS_msync})
@@ -204,9 +217,13 @@ Filter make_filter() {
   refuse_address(filter, SYS_mremap, 4, EPERM);
   for (const long number : {SYS_read, SYS_write, SYS_pread64, SYS_pwrite64})
     refuse_address(filter, number, 1, EFAULT);
-  for (const long number : {SYS_mprotect, SYS_pkey_mprotect, SYS_mmap}) refuse_code(filter, number);
   for (const int signal : {SIGSEGV, SIGBUS}) refuse_handler(filter, signal);
-  filter.push_back(end_with(kAllow));
+  return filter;
+}
+
+Filter code_filter() {
+  Filter filter = begin_filter();
+  for (const long number : {SYS_mprotect, SYS_pkey_mprotect, SYS_mmap}) refuse_code(filter, number);
   return filter;
 }
 
@@ -265,12 +282,12 @@ bool map_file(void* begin, size_t bytes, int fd, uint64_t offset) {
 
 }  // namespace hipcpu
 
-extern "C" int hipcpu_seal_device_memory() {
+extern "C" {
+
+int hipcpu_seal_device_memory() {
   using namespace hipcpu;
-  if (arena().begin == arena().end) return ENOMEM;
-  Filter filter = make_filter();
-  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
-  const long failed = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
-  return failed == 0 ? 0 : failed > 0 ? EBUSY : errno;
+  return arena().begin == arena().end ? ENOMEM : install(device_memory_filter());
+}
+
+int hipcpu_seal_code() { return hipcpu::install(hipcpu::code_filter()); }
 }

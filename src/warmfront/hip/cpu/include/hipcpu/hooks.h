@@ -30,10 +30,14 @@ void hipcpu_protect_device_memory(int on);
 // a launch then pays for the pages of these allocations only.
 void hipcpu_use_only(void* const* pointers, size_t count);
 
-// From now on, and in all threads, only this runtime can change the mappings of device memory, new code cannot be made
-// executable, and the handlers of SIGSEGV and SIGBUS stay. Returns 0, or an error number if the system refuses.
-// It stops submitted host code that calls mprotect, not code that searches this process for other ways.
+// From now on, and in all threads, only this runtime can change the mappings of device memory, and the handlers of
+// SIGSEGV and SIGBUS stay. To be called before a submission is loaded. Returns 0, or an error number if the system
+// refuses. It stops submitted host code that calls mprotect, not code that searches this process for other ways.
 int hipcpu_seal_device_memory(void);
+
+// From now on, nothing becomes executable, so that code cannot be replaced. To be called after a submission is loaded.
+// Returns 0, or an error number.
+int hipcpu_seal_code(void);
 
 // The folder with the files that hipIpcOpenMemHandle maps; by default that of the variable HIPCPU_IPC_DIR.
 void hipcpu_ipc_directory(const char* path);
