@@ -343,7 +343,7 @@ std::string demangled(std::string text) {
 }
 
 // Host code of the submission cannot make device memory accessible for itself, or replace code. That makes cheating
-// harder; the judge does not rely on it, and a machine that refuses it is not an error.
+// harder; the judge does not rely on it, and a sandbox that forbids it is not an error.
 void seal([[maybe_unused]] bool loaded) {
 #if ON_CPU_RUNTIME
   (void)(loaded ? hipcpu_seal_code() : hipcpu_seal_device_memory());

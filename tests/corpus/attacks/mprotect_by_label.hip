@@ -1,5 +1,5 @@
 // verdict: RUNTIME_ERROR
-// code: HOST_ACCESS_TO_DEVICE_MEMORY
+// code: HOST_ACCESS_TO_DEVICE_MEMORY | NO_KERNEL_LAUNCHED
 // Makes device memory accessible by a function whose name is not written, and computes on the host.
 #include <hip/hip_runtime.h>
 
