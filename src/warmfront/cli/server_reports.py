@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.cli.formatting import duration, print_columns, print_json
 from warmfront.cli.server_access import PAGE_SIZE, find_submission, iterate_submissions, with_client
+from warmfront.cli.time_format import format_time
 from warmfront.vm import VMState
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def ps(*, finished: bool, everyone: bool, as_json: bool) -> int:
     return with_client(work, as_json=as_json)
 
 
-_PS_HEADING = ("ID", "OWNER", "PROBLEM", "ENDPOINT", "GPU", "STATUS", "AGE", "MS", "COST")
+_PS_HEADING = ("ID", "OWNER", "PROBLEM", "ENDPOINT", "GPU", "STATUS", "AGE", "TIME", "COST")
 
 
 def _ps_row(item: Submission) -> tuple[str, ...]:
@@ -56,9 +57,15 @@ def _ps_row(item: Submission) -> tuple[str, ...]:
         f"{item.gpu_type} (simulated)" if item.simulated else item.gpu_type,
         item.verdict or item.state,
         duration(time.time() - item.created_at),
-        "" if item.avg_runtime_ms is None else f"{item.avg_runtime_ms:.4g}",
+        _ps_time(item),
         "" if item.cost_usd is None else f"${item.cost_usd:.4f}",
     )
+
+
+def _ps_time(item: Submission) -> str:
+    if item.avg_runtime_ms is None:
+        return ""
+    return format_time(item.avg_runtime_ms, item.avg_ci) + (", noisy" if item.noisy else "")
 
 
 def stop(prefix: str, *, as_json: bool) -> int:

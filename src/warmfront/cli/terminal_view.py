@@ -11,6 +11,7 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
+from warmfront.cli.time_format import format_interval, format_median, format_time, timing_notes
 from warmfront.events import output_by_case
 from warmfront.verdicts import SUCCESS, Endpoint, is_terminal
 
@@ -162,8 +163,10 @@ class TerminalView:
             self._end_step(f"{self._passed}/{total} cases passed, then one failed", good=False)
 
     def _show_check_result(self, event: Mapping[str, Any]) -> None:
+        hidden = sum(1 for result in event.get("test_results", ()) if result.get("hidden"))
+        of_them = f", {hidden} of them hidden," if hidden else ""
         self._end_step(
-            f"{event['passed_tests']}/{event['total_tests']} cases passed in {self._lap_s():.2f} s"
+            f"{event['passed_tests']}/{event['total_tests']} cases passed{of_them} in {self._lap_s():.2f} s"
         )
 
     def _begin_timing(self, event: Mapping[str, Any]) -> None:
@@ -194,19 +197,16 @@ class TerminalView:
         if self._timings:
             self._end_step(f"timed in {self._lap_s():.2f} s")
             self._print_table(timing_table(self._timings, simulated=event["simulated"]))
-            self._print("\n".join(case_notes(self._timings)), style="dim")
+            self._print("\n".join(timing_notes(self._timings)), style="dim")
         self._print_output(event)
         if event.get("target"):
             self._print(event["target"])
         self._print_findings(event.get("warnings", ()))
         if event.get("bug_finder"):
             self._print(f"Bug finder: {event['bug_finder']}", style="dim")
-        average = event.get("avg_runtime_ms")
-        unit = "ms of simulated time" if event.get("simulated") else "ms"
-        figure = f", {average:.4g} {unit}" if average else ""
         seconds = self._now - (self._began_at or self._now)
         verdict = self._styled(event["status"], "bold green")
-        self._print(f"{verdict}{figure}, after {seconds:.2f} s{self._cost(event)}")
+        self._print(f"{verdict}{self._time(event)}, after {seconds:.2f} s{self._cost(event)}")
 
     def _show_failure(self, event: Mapping[str, Any]) -> None:
         self.close()
@@ -222,6 +222,14 @@ class TerminalView:
             self._print(str(event["target"]))
         if event.get("hint"):
             self._print(f"→ {event['hint']}")
+
+    def _time(self, event: Mapping[str, Any]) -> str:
+        """Format the average time with its interval; a check has none."""
+        if not event.get("avg_runtime_ms"):
+            return ""
+        simulated = " of simulated CPU time" if event.get("simulated") else ""
+        noisy = f", {self._styled('noisy', 'yellow')}" if event.get("noisy") else ""
+        return f", {format_time(event['avg_runtime_ms'], event.get('avg_ci'))}{simulated}{noisy}"
 
     def _cost(self, event: Mapping[str, Any]) -> str:
         """Format the cost of the VM's time; a local run has none."""
@@ -305,28 +313,23 @@ def timing_table(timings: Sequence[Mapping[str, Any]], *, simulated: bool) -> Ta
     from rich.table import Table
 
     table = Table(
-        title="simulated time" if simulated else None, title_justify="left", box=None, pad_edge=False
+        title="simulated CPU time" if simulated else None, title_justify="left", box=None, pad_edge=False
     )
-    for name in ("case", "median ms", "95% interval", "GFLOP/s", "GB/s", "samples"):
+    for name in ("case", "median ms", "95% interval", "", "GFLOP/s", "GB/s", "samples"):
         table.add_column(name, justify="right")
     table.add_column("fast … slow")
     for timing in timings:
-        low, high = timing["ci"]
         table.add_row(
             str(timing["test_id"]),
-            f"{timing['runtime_ms']:.4g}",
-            f"{low:.4g} to {high:.4g}",
+            format_median(timing["runtime_ms"], timing["ci"]),
+            format_interval(timing["ci"]),
+            "noisy" if timing.get("noisy") else "",
             "" if timing["gflops"] is None else f"{timing['gflops']:.4g}",
             f"{timing['gbps']:.4g}",
             str(len(timing["runs"])),
             histogram(timing["runs"]),
         )
     return table
-
-
-def case_notes(timings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the name and the note of each case number in the timing table."""
-    return [f"  {timing['test_id']}: {timing['name']}. {timing['note']}".rstrip(". ") for timing in timings]
 
 
 def histogram(samples: Sequence[float], width: int = 12) -> str:

@@ -169,7 +169,7 @@ class CaseTimer:
             runs=result.pairs_ms,
             outer_ms=ms,
             pct_of_floor=None if floor_ms is None else 100 * floor_ms / ms,
-            note=_note(result, discarded),
+            note=_note(result, discarded, len(windows)),
             windows=tuple(windows),
             overhead_ms=self.overhead_ms,
             noisy=result.noisy,
@@ -224,10 +224,13 @@ def _chosen(windows: list[Window]) -> list[Window]:
     return marked if len(kept_pairs(marked)) >= MIN_PAIRS else windows
 
 
-def _note(result: CallTime, discarded: int) -> str:
+def _note(result: CallTime, discarded: int, windows: int) -> str:
+    notes = []
     if result.noisy:
-        return "The machine was busy: the interval is wide. Repeat the measurement on a quiet machine."
-    return f"{discarded} windows were disturbed by other processes and left out." if discarded else ""
+        notes.append("The machine was busy: the interval is wide. Repeat the measurement on a quiet machine.")
+    if discarded:
+        notes.append(f"{discarded} of {windows} windows were disturbed by other processes and left out.")
+    return " ".join(notes)
 
 
 def _host_code(case_data: CaseData, launches: int, calls: int) -> KernelFailure:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "leaky_relu.hip"
-ACCEPTED = {"simulated": True, "cost_usd": 0.0331, "avg_runtime_ms": 1.5}
+ACCEPTED = {"simulated": True, "cost_usd": 0.0331, "avg_runtime_ms": 1.5, "avg_ci": [1.47, 1.53]}
 
 
 def cold_start() -> list[dict[str, Any]]:
@@ -73,7 +73,26 @@ def test_a_cold_start_is_shown_from_queue_to_cost(
     assert "a VM must be provisioned, starts in about 60 s, costs about $0.0331" in shown
     assert "provisioning vm_1, ready in about 60 s" in shown
     assert "new VM vm_1 (MI300X, simulated)" in shown
-    assert "ACCEPTED, 1.5 ms of simulated time, after 0.00 s, cost simulated $0.0331" in shown
+    time = "1.500 ms (95% interval 1.470 to 1.530) of simulated CPU time"
+    assert f"ACCEPTED, {time}, after 0.00 s, cost simulated $0.0331" in shown
+
+
+def test_a_noisy_time_is_labelled(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+    """The wide interval is printed, and the label; the note of each case has the reason."""
+    stub.events[-1].update(noisy=True, avg_ci=[0.9, 2.6])
+    submit()
+    shown = capsys.readouterr().out
+    assert "ACCEPTED, 1.5 ms (95% interval 0.9 to 2.6) of simulated CPU time, noisy, after" in shown
+
+
+def test_hidden_cases_are_counted(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+    """The summary of the check says how many of the cases are hidden."""
+    passed = {"test_id": 1, "name": "hidden-1", "status": "PASSED", "hidden": True}
+    stub.events = events_of(
+        "CHECKED", simulated=True, test_results=[passed], passed_tests=1, total_tests=1, output=""
+    )
+    submit(endpoint="checker")
+    assert "1/1 cases passed, 1 of them hidden, in" in capsys.readouterr().out
 
 
 def test_a_warm_reuse_is_shown_as_warm(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
