@@ -41,8 +41,9 @@ def test_a_submission_shows_its_results(window: Window, populated: PopulatedServ
     rows = page.get_by_role("region", name="Table of cases").get_by_role("row")
     expect(rows).to_have_count(4)
     expect(rows.nth(1)).to_contain_text("Passed")
-    expect(rows.nth(1)).to_contain_text(re.compile(r"\d+\.\d+ . \d+\.\d+ µs"))
-    expect(page.get_by_role("img", name=re.compile("60 samples from .* median"))).to_have_count(3)
+    expect(rows.nth(1)).to_contain_text(re.compile(r"\d+\.\d+ to \d+\.\d+ µs"))
+    expect(rows.nth(1)).to_contain_text("3 of 31 windows were disturbed and left out")
+    expect(page.get_by_role("img", name=re.compile("14 samples from .* median"))).to_have_count(3)
     expect(page.get_by_role("img", name=re.compile("Roofline of MI300X: peak 163 TFLOP"))).to_be_visible()
 
 
@@ -56,6 +57,50 @@ def test_a_submission_can_be_exported(window: Window, populated: PopulatedServic
     export = json.loads(_download(page, "Export JSON"))
     assert export["solution_code"] == EXAMPLE
     assert export["events"][-1]["status"] == export["submission"]["verdict"] == "ACCEPTED"
+
+
+def test_the_windows_of_a_time_are_shown(window: Window, populated: PopulatedService) -> None:
+    """The raw measurements can be opened and exported; what the program claims is marked as not used."""
+    page = window.open(f"/submissions/{populated.on_gpu}")
+    windows = page.get_by_role("region", name="Windows", exact=True)
+    windows.get_by_text("31 windows, 3 left out").first.click()
+    expect(windows).to_contain_text("not used")
+    expect(windows.get_by_role("row").filter(has_text="left out: disturbed")).to_have_count(3)
+    lines = list(csv.DictReader(_download(page, "Export windows").splitlines()))
+    assert len(lines) == 3 * 31
+    assert sum(line["discarded"] == "true" for line in lines) == 9
+
+
+def test_a_noisy_time_is_explained(window: Window) -> None:
+    """It has a label, the reason, and what the machine could not guarantee."""
+    page = window.open("/submissions/sub_gpu_alan")
+    verdict = page.get_by_role("region", name="Verdict")
+    expect(verdict).to_contain_text("The machine was busy, so the interval is wide")
+    expect(verdict).to_contain_text("No freezer: the program is stopped by signals.")
+    expect(page.locator(".submission-facts")).to_contain_text("noisy")
+
+
+def test_printed_output_is_shown_by_case(window: Window, populated: PopulatedService) -> None:
+    """The output of the case that failed is visible; that of the others can be opened."""
+    page = window.open(f"/submissions/{populated.wrong}")
+    cases = page.locator(".case-output")
+    expect(cases.filter(has=page.get_by_text("failed", exact=True)).locator("pre")).to_be_visible()
+    expect(cases.filter(has=page.get_by_text("failed", exact=True))).to_contain_text("elements")
+    expect(cases.first.locator("pre")).to_be_hidden()
+    cases.first.locator("summary").click()
+    expect(cases.first.locator("pre")).to_contain_text("elements")
+
+
+def test_the_same_code_is_not_called_faster(window: Window) -> None:
+    """However far apart two times of one source are, neither is faster; other sources are compared."""
+    page = window.open("/compare/sub_gpu_ada/sub_gpu_barbara")
+    times = page.get_by_role("region", name="Times")
+    expect(times.get_by_role("heading", name="The code is the same")).to_be_visible()
+    expect(times).not_to_contain_text("times as fast")
+    page.goto("/compare/sub_gpu_ada/sub_gpu_edsger")
+    expect(times.get_by_role("heading", name="Overall")).to_contain_text(
+        re.compile(r"A is 1\.3\d+ to 1\.4\d+ times as fast as B")
+    )
 
 
 def test_a_receipt_can_be_downloaded(window: Window, populated: PopulatedService) -> None:
@@ -170,7 +215,9 @@ def test_the_leaderboard_shows_ties_as_ties(window: Window) -> None:
     page = window.open("/leaderboard/leaky-relu")
     gpu = page.get_by_role("region", name="MI300X").get_by_role("row")
     ranks = [row.split()[:2] for row in gpu.all_inner_texts()[1:]]
-    assert ranks == [["1=", "ada"], ["1=", "grace"], ["3", "edsger"], ["4", "barbara"]]
+    assert ranks == [["=1", "ada"], ["=1", "grace"], ["=1", "alan"], ["4", "edsger"], ["5", "barbara"]]
+    expect(gpu.nth(3)).to_contain_text("noisy")
+    expect(gpu.nth(1)).to_contain_text(re.compile(r"\d+\.\d+ µs\s+\(\d+\.\d+ to \d+\.\d+\)"))
     expect(gpu.nth(1)).to_contain_text(re.compile(r"8\d\.\d%"))
     simulated = page.get_by_role("region", name="CPU runtime").get_by_role("row")
     expect(simulated).to_have_count(2)

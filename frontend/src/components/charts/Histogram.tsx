@@ -1,5 +1,6 @@
 /** A histogram of a case's samples, with the median and its confidence interval. */
 import { runtime } from "../../lib/format";
+import { timeText, type Interval } from "../../lib/timingText";
 import { bins } from "./bins";
 import { linear, roundTicks } from "./scales";
 import { useWidth } from "./useWidth";
@@ -8,7 +9,8 @@ import "./charts.css";
 interface Props {
   samples: readonly number[];
   median: number;
-  ci: readonly [number, number];
+  /** Null if unknown. */
+  ci: Interval | null;
   label: string;
 }
 
@@ -21,24 +23,26 @@ const BOTTOM = 24;
 export function Histogram({ samples, median, ci, label }: Props) {
   const [container, width] = useWidth<HTMLDivElement>();
   const bars = bins(samples);
-  const low = Math.min(bars[0]?.from ?? median, ci[0]);
-  const high = Math.max(bars.at(-1)?.to ?? median, ci[1]);
+  const low = Math.min(bars[0]?.from ?? median, ci?.[0] ?? median);
+  const high = Math.max(bars.at(-1)?.to ?? median, ci?.[1] ?? median);
   const pad = (high - low || high * 0.01) * 0.02;
   const x = linear([low - pad, high + pad], [LEFT, width - RIGHT]);
   const maxCount = Math.max(1, ...bars.map((bar) => bar.count));
   const y = linear([0, maxCount], [HEIGHT - BOTTOM, TOP]);
   const ticks = roundTicks(low, high, Math.max(2, Math.floor(width / 110)));
-  const summary = `${label}: ${samples.length} samples from ${runtime(low)} to ${runtime(high)}, median ${runtime(median)}, 95% interval ${runtime(ci[0])} to ${runtime(ci[1])}`;
+  const summary = `${label}: ${samples.length} samples from ${runtime(low)} to ${runtime(high)}, median and 95% interval ${timeText(median, ci)}`;
   return (
     <div ref={container} className="chart">
       <svg width={width} height={HEIGHT} role="img" aria-label={summary}>
-        <rect
-          className="chart-interval"
-          x={x(ci[0])}
-          y={TOP - 6}
-          width={Math.max(1, x(ci[1]) - x(ci[0]))}
-          height={HEIGHT - BOTTOM - TOP + 6}
-        />
+        {ci !== null && (
+          <rect
+            className="chart-interval"
+            x={x(ci[0])}
+            y={TOP - 6}
+            width={Math.max(1, x(ci[1]) - x(ci[0]))}
+            height={HEIGHT - BOTTOM - TOP + 6}
+          />
+        )}
         {bars.map((bar) => (
           <rect
             key={bar.from}

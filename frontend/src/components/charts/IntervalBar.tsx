@@ -1,10 +1,10 @@
 /** A time as a bar with its confidence interval as a whisker; as wide as its container. */
-import { runtime } from "../../lib/format";
+import { timeText, type Interval } from "../../lib/timingText";
 import "./charts.css";
 
 interface Props {
   value: number;
-  ci: readonly [number, number] | null;
+  ci: Interval | null;
   /** The value at the right end; equal for all bars of a comparison. */
   max: number;
   tone?: "first" | "second";
@@ -14,14 +14,13 @@ const HEIGHT = 18;
 
 export function IntervalBar({ value, ci, max, tone = "first" }: Props) {
   const position = (ms: number): string => `${Math.min(100, (100 * ms) / (max * 1.02 || 1))}%`;
-  const interval = ci === null ? "" : `, 95% interval ${runtime(ci[0])} to ${runtime(ci[1])}`;
   return (
     <svg
       className="interval-bar"
       width="100%"
       height={HEIGHT}
       role="img"
-      aria-label={`${runtime(value)}${interval}`}
+      aria-label={`Time and 95% interval ${timeText(value, ci)}`}
     >
       <rect className="chart-track" x="0" y="4" width="100%" height={HEIGHT - 8} rx="2" />
       <rect className={`chart-bar chart-${tone}`} x="0" y="4" width={position(value)} height={HEIGHT - 8} rx="2" />

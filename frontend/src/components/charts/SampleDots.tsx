@@ -1,13 +1,14 @@
-/** Samples as dots in measurement order, with the narrowing confidence interval of the median. */
+/** Samples as dots in measurement order, with the median and its 95% confidence interval as a band. */
 import { memo, useId } from "react";
-import { plural, runtime } from "../../lib/format";
-import { medianIntervals, type MedianInterval } from "./medianIntervals";
+import { plural } from "../../lib/format";
+import { timeText, type Interval } from "../../lib/timingText";
 import "./sampleDots.css";
 
 interface Props {
   runs: readonly number[];
   medianMs: number;
-  ci: readonly [number, number];
+  /** Null if unknown. */
+  ci: Interval | null;
   /** Reveal the dots one after the other. */
   animate?: boolean;
 }
@@ -30,10 +31,12 @@ export const SampleDots = memo(function SampleDots({ runs, medianMs, ci, animate
   return (
     <svg className="sample-dots" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-labelledby={title} preserveAspectRatio="none">
       <title id={title}>
-        {`${plural(runs.length, "sample")}, median ${runtime(medianMs)}, 95% interval ${runtime(ci[0])} to ${runtime(ci[1])}`}
+        {`${plural(runs.length, "sample")}, median and 95% interval ${timeText(medianMs, ci)}`}
       </title>
       <g className={animate ? "reveal" : ""}>
-        <path className="band" d={bandPath(medianIntervals(runs), x, y)} />
+        {ci !== null && (
+          <rect className="band" x={PAD} width={WIDTH - 2 * PAD} y={y(ci[1])} height={Math.max(1, y(ci[0]) - y(ci[1]))} />
+        )}
         <line className="median" x1={PAD} x2={WIDTH - PAD} y1={y(medianMs)} y2={y(medianMs)} />
         <path className="dot" d={dots} />
       </g>
@@ -42,18 +45,12 @@ export const SampleDots = memo(function SampleDots({ runs, medianMs, ci, animate
 });
 
 /** The range of the axis. Outliers above the 97th percentile are drawn at the edge. */
-function extent(runs: readonly number[], ci: readonly [number, number]): { low: number; high: number } {
+function extent(runs: readonly number[], ci: Interval | null): { low: number; high: number } {
   const sorted = [...runs].sort((a, b) => a - b);
-  const p97 = sorted[Math.floor((sorted.length - 1) * 0.97)] ?? ci[1];
-  const low = Math.min(sorted[0] ?? ci[0], ci[0]);
-  const high = Math.max(p97, ci[1]);
+  const fastest = sorted[0] ?? 0;
+  const p97 = sorted[Math.floor((sorted.length - 1) * 0.97)] ?? fastest;
+  const low = Math.min(fastest, ci?.[0] ?? fastest);
+  const high = Math.max(p97, ci?.[1] ?? p97);
   const margin = (high - low || high || 1) * 0.06;
   return { low: low - margin, high: high + margin };
-}
-
-function bandPath(intervals: readonly MedianInterval[], x: (index: number) => number, y: (ms: number) => number): string {
-  if (intervals.length < 2) return "";
-  const upper = intervals.map(({ index, high }) => `${x(index).toFixed(1)} ${y(high).toFixed(1)}`);
-  const lower = [...intervals].reverse().map(({ index, low }) => `${x(index).toFixed(1)} ${y(low).toFixed(1)}`);
-  return `M${[...upper, ...lower].join("L")}Z`;
 }

@@ -1,15 +1,17 @@
-/** Compare two submissions: speed with confidence intervals, per case and overall, and a diff of the sources. */
+/** Compare two submissions: times with confidence intervals, per case and overall, and a diff of the sources. */
 import { Link } from "wouter";
 import { source, submission } from "../../lib/api";
-import { dateTime, runtime, significant } from "../../lib/format";
+import { dateTime } from "../../lib/format";
+import { timingInterval, type Interval } from "../../lib/timingText";
 import { useQuery, useTitle } from "../../lib/hooks";
 import type { SubmissionDetailResponse, Timing } from "../../lib/generated";
 import { Badge } from "../../components/Badge";
 import { ErrorMessage } from "../../components/MessagePage";
 import { IntervalBar } from "../../components/charts/IntervalBar";
+import { TimeValue } from "../../components/TimeValue";
 import { timingsOf } from "../submission/timings";
 import { CodeDiff } from "./CodeDiff";
-import { compare, comparisonText, overall, type Comparison } from "./statistics";
+import { compare, comparisonText, conclusion, mean, type Comparison } from "./statistics";
 import "./compare.css";
 
 export default function Compare({ a, b }: { a: string; b: string }): React.JSX.Element {
@@ -52,7 +54,7 @@ function Times({ first, second }: Pair): React.JSX.Element {
         <Head letter="A" submission={first} />
         <Head letter="B" submission={second} />
       </div>
-      {obstacle !== null ? <p className="note">{obstacle}</p> : <Cases cases={cases} />}
+      {obstacle !== null ? <p className="note">{obstacle}</p> : <Cases cases={cases} sameCode={first.code_sha256 === second.code_sha256} />}
     </>
   );
 }
@@ -71,7 +73,9 @@ function Head({ letter, submission: detail }: { letter: "A" | "B"; submission: S
         {detail.owner} · {detail.simulated ? `${detail.gpu_type}, simulated` : detail.gpu_type} ·{" "}
         {detail.dtype} · {dateTime(detail.created_at)}
       </div>
-      <div className="compare-time">{runtime(detail.avg_runtime_ms)}</div>
+      <div className="compare-time">
+        <TimeValue ms={detail.avg_runtime_ms} ci={detail.avg_ci} noisy={detail.noisy} />
+      </div>
     </div>
   );
 }
@@ -87,48 +91,55 @@ function incomparableReason(first: SubmissionDetailResponse, second: SubmissionD
   return null;
 }
 
+/** The time of a case, with an interval that is null if unknown. */
+interface CaseTime {
+  runtime_ms: number;
+  ci: Interval | null;
+  noisy: boolean;
+}
+
 interface CasePair {
   name: string;
-  a: Timing;
-  b: Timing;
+  a: CaseTime;
+  b: CaseTime;
   comparison: Comparison | null;
 }
 
 function pairs(first: readonly Timing[], second: readonly Timing[]): CasePair[] {
-  return first.flatMap((a) => {
-    const b = second.find(({ name }) => name === a.name);
-    return b === undefined ? [] : [{ name: a.name, a, b, comparison: compare(a, b) }];
+  return first.flatMap((timing) => {
+    const other = second.find(({ name }) => name === timing.name);
+    if (other === undefined) return [];
+    const [a, b] = [timeOf(timing), timeOf(other)];
+    return [{ name: timing.name, a, b, comparison: compare(a, b) }];
   });
 }
 
-function Cases({ cases }: { cases: readonly CasePair[] }): React.JSX.Element {
-  const total = overall(cases.flatMap(({ comparison }) => comparison ?? []));
+function timeOf(timing: Timing): CaseTime {
+  return { runtime_ms: timing.runtime_ms, ci: timingInterval(timing), noisy: timing.noisy ?? false };
+}
+
+function Cases({ cases, sameCode }: { cases: readonly CasePair[]; sameCode: boolean }): React.JSX.Element {
+  const [first, second] = [mean(cases.map(({ a }) => a)), mean(cases.map(({ b }) => b))];
+  const total = first === null || second === null ? null : compare(first, second);
   return (
     <section className="card stack" aria-label="Times">
-      {total !== null && (
-        <h2>
-          {total.faster === "even"
-            ? "Overall: "
-            : `Overall, ${total.faster === "first" ? "A" : "B"} is `}
-          {comparisonText(total)} <span className="dim small">95% interval of time A / time B: {interval(total)}</span>
-        </h2>
-      )}
+      <div>
+        {total !== null && <h2>{conclusion(total, sameCode)}</h2>}
+        <p className="dim small compare-words">
+          {sameCode
+            ? "A difference between the times is a difference between the two runs, not between the kernels."
+            : "Only intervals that do not overlap make a difference; the factors are the smallest and the largest that the 95% intervals allow."}
+        </p>
+      </div>
       <div className="compare-cases">
         {cases.map(({ name, a, b, comparison }) => {
-          const max = Math.max(a.ci[1], b.ci[1], a.runtime_ms, b.runtime_ms);
+          const max = Math.max(a.ci?.[1] ?? 0, b.ci?.[1] ?? 0, a.runtime_ms, b.runtime_ms);
           return (
             <div key={name} className="compare-case">
               <h3 className="small">{name}</h3>
-              <TimeBar letter="A" timing={a} max={max} />
-              <TimeBar letter="B" timing={b} max={max} />
-              {comparison !== null && (
-                <p className="small compare-words">
-                  {comparison.faster !== "even" && (
-                    <strong>{comparison.faster === "first" ? "A is " : "B is "}</strong>
-                  )}
-                  {comparisonText(comparison)} <span className="dim">({interval(comparison)})</span>
-                </p>
-              )}
+              <TimeBar letter="A" time={a} max={max} />
+              <TimeBar letter="B" time={b} max={max} />
+              {comparison !== null && !sameCode && <p className="small compare-words">{comparisonText(comparison)}</p>}
             </div>
           );
         })}
@@ -137,29 +148,14 @@ function Cases({ cases }: { cases: readonly CasePair[] }): React.JSX.Element {
   );
 }
 
-function TimeBar({
-  letter,
-  timing,
-  max,
-}: {
-  letter: "A" | "B";
-  timing: Timing;
-  max: number;
-}): React.JSX.Element {
+function TimeBar({ letter, time, max }: { letter: "A" | "B"; time: CaseTime; max: number }): React.JSX.Element {
   return (
     <div className="compare-line">
       <span>{letter}</span>
-      <IntervalBar
-        value={timing.runtime_ms}
-        ci={timing.ci}
-        max={max}
-        tone={letter === "A" ? "first" : "second"}
-      />
-      <span className="number">{runtime(timing.runtime_ms)}</span>
+      <IntervalBar value={time.runtime_ms} ci={time.ci} max={max} tone={letter === "A" ? "first" : "second"} />
+      <span className="number">
+        <TimeValue ms={time.runtime_ms} ci={time.ci} noisy={time.noisy} stacked />
+      </span>
     </div>
   );
-}
-
-function interval({ low, high }: Comparison): string {
-  return `${significant(low)} to ${significant(high)}`;
 }

@@ -1,53 +1,66 @@
-/** Compare two timings: the ratio, and whether it is significant. */
+/** Compare two times by their intervals: without separate intervals, neither is called faster. */
+import { decimalsOf, type Interval } from "../../lib/timingText";
 
 export interface Measurement {
   runtime_ms: number;
-  ci: readonly [number, number];
+  /** 95% interval; null if unknown. */
+  ci: Interval | null;
 }
 
 export interface Comparison {
-  /** Time of the first divided by time of the second: 2 means that the second is twice as fast. */
-  ratio: number;
-  /** 95% interval of the ratio. */
+  /** Which is faster; `even` if the intervals overlap. */
+  faster: "first" | "second" | "even";
+  /** By which factor, at least and at most; 1 and 1 if even. */
   low: number;
   high: number;
-  /** Which is faster; `even` if the interval contains 1. */
-  faster: "first" | "second" | "even";
 }
 
-/** The ratio of two medians. On a logarithmic scale the squares of their uncertainties add up. */
+/** How far a time is assumed to be uncertain to either side if its interval is unknown; as on the leaderboard. */
+const UNKNOWN_WIDTH = 0.1;
+
 export function compare(first: Measurement, second: Measurement): Comparison | null {
-  const values = [first.runtime_ms, second.runtime_ms, ...first.ci, ...second.ci];
-  if (!values.every((value) => value > 0 && Number.isFinite(value))) return null;
-  const ratio = first.runtime_ms / second.runtime_ms;
-  const below = Math.hypot(
-    Math.log(first.runtime_ms / first.ci[0]),
-    Math.log(second.ci[1] / second.runtime_ms),
-  );
-  const above = Math.hypot(
-    Math.log(first.ci[1] / first.runtime_ms),
-    Math.log(second.runtime_ms / second.ci[0]),
-  );
-  const low = ratio * Math.exp(-below);
-  const high = ratio * Math.exp(above);
-  return { ratio, low, high, faster: low > 1 ? "second" : high < 1 ? "first" : "even" };
+  const a = possible(first);
+  const b = possible(second);
+  if (![...a, ...b].every((value) => value > 0 && Number.isFinite(value))) return null;
+  if (a[1] < b[0]) return { faster: "first", low: b[0] / a[1], high: b[1] / a[0] };
+  if (b[1] < a[0]) return { faster: "second", low: a[0] / b[1], high: a[1] / b[0] };
+  return { faster: "even", low: 1, high: 1 };
 }
 
-/** The geometric mean of the ratios of all cases. */
-export function overall(comparisons: readonly Comparison[]): Comparison | null {
-  if (comparisons.length === 0) return null;
-  const count = comparisons.length;
-  const ratio = Math.exp(comparisons.reduce((sum, { ratio }) => sum + Math.log(ratio), 0) / count);
-  const below = Math.hypot(...comparisons.map((item) => Math.log(item.ratio / item.low))) / count;
-  const above = Math.hypot(...comparisons.map((item) => Math.log(item.high / item.ratio))) / count;
-  const low = ratio * Math.exp(-below);
-  const high = ratio * Math.exp(above);
-  return { ratio, low, high, faster: low > 1 ? "second" : high < 1 ? "first" : "even" };
+/** The interval by which a time is compared: assumed if it is unknown. */
+function possible({ runtime_ms: ms, ci }: Measurement): Interval {
+  return ci ?? [ms / (1 + UNKNOWN_WIDTH), ms * (1 + UNKNOWN_WIDTH)];
 }
 
-/** `1.42 times as fast`, or `no significant difference`. */
+/** The geometric mean over cases, and of the ends of their intervals, as in a verdict: errors of one run do not cancel. */
+export function mean(measurements: readonly Measurement[]): Measurement | null {
+  if (measurements.length === 0) return null;
+  const intervals = measurements.flatMap(({ ci }) => (ci === null ? [] : [ci]));
+  return {
+    runtime_ms: geometricMean(measurements.map(({ runtime_ms }) => runtime_ms)),
+    ci:
+      intervals.length < measurements.length
+        ? null
+        : [geometricMean(intervals.map(([low]) => low)), geometricMean(intervals.map(([, high]) => high))],
+  };
+}
+
+function geometricMean(values: readonly number[]): number {
+  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+}
+
+/** `B is 1.80 to 2.00 times as fast as A`, or `no measurable difference`. */
 export function comparisonText(comparison: Comparison): string {
-  if (comparison.faster === "even") return "no significant difference";
-  const factor = comparison.faster === "second" ? comparison.ratio : 1 / comparison.ratio;
-  return `${factor >= 10 ? factor.toFixed(1) : factor.toFixed(2)} times as fast`;
+  const { faster, low, high } = comparison;
+  if (faster === "even") return "no measurable difference";
+  const [winner, loser] = faster === "first" ? ["A", "B"] : ["B", "A"];
+  const decimals = decimalsOf(low, high);
+  return `${winner} is ${low.toFixed(decimals)} to ${high.toFixed(decimals)} times as fast as ${loser}`;
+}
+
+/** The first sentence of a comparison. The same code is never called faster than itself. */
+export function conclusion(comparison: Comparison, sameCode: boolean): string {
+  if (sameCode) return "The code is the same";
+  const text = comparisonText(comparison);
+  return comparison.faster === "even" ? `Overall: ${text}` : `Overall, ${text}`;
 }

@@ -1,12 +1,12 @@
 /** The leaderboard of a problem: a table per GPU, and one for simulated results, each with its own scale. */
 import { Link, useLocation } from "wouter";
 import { leaderboard, problems } from "../../lib/api";
-import { gflops, percent, plural, runtime } from "../../lib/format";
+import { gflops, percent, plural } from "../../lib/format";
 import type { LeaderboardEntry, LeaderboardResponse } from "../../lib/generated";
 import { useQuery, useTitle } from "../../lib/hooks";
 import { EmptyState, ErrorMessage } from "../../components/MessagePage";
 import { IntervalBar } from "../../components/charts/IntervalBar";
-import { rank, type Ranked } from "./ranking";
+import { NoisyLabel, TimeValue } from "../../components/TimeValue";
 import "./leaderboard.css";
 
 export default function Leaderboard({ slug }: { slug: string }): React.JSX.Element {
@@ -46,7 +46,8 @@ function Head({ slug }: { slug: string }): React.JSX.Element {
 }
 
 function Tables({ response }: { response: LeaderboardResponse }): React.JSX.Element {
-  const gpus = [...new Set(response.items.map((entry) => entry.gpu_type))].sort();
+  const gpus = gpuTypes(response.items);
+  const simulated = gpuTypes(response.simulated);
   return (
     <>
       {gpus.map((gpu) => (
@@ -58,15 +59,20 @@ function Tables({ response }: { response: LeaderboardResponse }): React.JSX.Elem
           <Link href={`/problems/${response.problem}`}>Submit the first one</Link>
         </EmptyState>
       )}
-      {response.simulated.length > 0 && (
+      {simulated.map((gpu) => (
         <RankingTable
-          title="CPU runtime (simulated)"
-          entries={response.simulated}
-          remark="Times on this machine's CPU. They show which of two kernels does less work, not how fast they are on a GPU."
+          key={gpu}
+          title={simulated.length === 1 ? "CPU runtime (simulated)" : `CPU runtime (simulated), ${gpu}`}
+          entries={response.simulated.filter((entry) => entry.gpu_type === gpu)}
+          remark="CPU time of one core. It shows which of two kernels does less work, not how fast they are on a GPU."
         />
-      )}
+      ))}
     </>
   );
+}
+
+function gpuTypes(entries: readonly LeaderboardEntry[]): string[] {
+  return [...new Set(entries.map((entry) => entry.gpu_type))].sort();
 }
 
 interface RankingTableProps {
@@ -76,19 +82,26 @@ interface RankingTableProps {
 }
 
 function RankingTable({ title, entries, remark }: RankingTableProps): React.JSX.Element {
-  const ranked = rank(entries);
   const max = Math.max(...entries.map((entry) => Math.max(entry.avg_runtime_ms, entry.ci?.[1] ?? 0)));
   const hasFloor = entries.some((entry) => entry.pct_of_floor !== null);
-  const hasTies = ranked.some(({ tied }) => tied);
+  const hasTies = entries.some(({ tied }) => tied);
+  const hasNoise = entries.some(({ noisy }) => noisy);
+  const hasUnknown = entries.some(({ ci }) => ci === null);
   return (
     <section className="card stack" aria-label={title}>
       <div>
         <h2>{title}</h2>
         <p className="dim small ranking-remark">
-          {remark ?? "The best time of each user."} Whiskers are 95% confidence intervals.
-          {hasTies && " Entries with overlapping intervals share a rank, marked =."}
+          {remark ?? "The best time of each user."} Whiskers and brackets are 95% confidence intervals. A rank is 1 plus the number of
+          entries whose whole interval is faster{hasTies ? "; = marks a tie." : "."}
+          {hasUnknown && " An unknown interval counts as 10% to either side."}
           {hasFloor && " 100% of roofline is the limit of the GPU."}
         </p>
+        {hasNoise && (
+          <p className="dim small ranking-remark">
+            <NoisyLabel /> The machine was busy during this measurement, so its interval is wide.
+          </p>
+        )}
       </div>
       <table className="ranking">
         <thead>
@@ -98,17 +111,17 @@ function RankingTable({ title, entries, remark }: RankingTableProps): React.JSX.
             <th className="ranking-bar">
               <span>Time, geometric mean over all cases</span>
             </th>
-            <th className="number">Time</th>
+            <th className="number">Time (95%)</th>
             <th className="number wide-only">Throughput</th>
             {hasFloor && <th className="number">Of roofline</th>}
             <th className="wide-only">dtype</th>
           </tr>
         </thead>
         <tbody>
-          {ranked.map((item) => (
+          {entries.map((entry) => (
             <Row
-              key={`${item.entry.user}/${item.entry.dtype}`}
-              ranked={item}
+              key={`${entry.user}/${entry.dtype}`}
+              entry={entry}
               max={max}
               hasFloor={hasFloor}
             />
@@ -121,18 +134,17 @@ function RankingTable({ title, entries, remark }: RankingTableProps): React.JSX.
 }
 
 interface RowProps {
-  ranked: Ranked<LeaderboardEntry>;
+  entry: LeaderboardEntry;
   max: number;
   hasFloor: boolean;
 }
 
-function Row({ ranked, max, hasFloor }: RowProps): React.JSX.Element {
-  const { entry, rank: position, tied } = ranked;
+function Row({ entry, max, hasFloor }: RowProps): React.JSX.Element {
   return (
     <tr>
       <td className="number">
-        {position}
-        {tied && <span aria-label="tied">=</span>}
+        {entry.tied && <span aria-label="tied">=</span>}
+        {entry.rank}
       </td>
       <td>
         {entry.submission_id === null ? (
@@ -144,7 +156,9 @@ function Row({ ranked, max, hasFloor }: RowProps): React.JSX.Element {
       <td className="ranking-bar">
         <IntervalBar value={entry.avg_runtime_ms} ci={entry.ci} max={max} />
       </td>
-      <td className="number">{runtime(entry.avg_runtime_ms)}</td>
+      <td className="number">
+        <TimeValue ms={entry.avg_runtime_ms} ci={entry.ci} noisy={entry.noisy} stacked />
+      </td>
       <td className="number wide-only">{gflops(entry.avg_gflops)}</td>
       {hasFloor && (
         <td className="number">{percent(entry.pct_of_floor)}</td>

@@ -1,10 +1,12 @@
 /** The stages of a run, one line per stage, with details and durations. */
 import type { ReactNode } from "react";
-import { dollars, plural, roughly, runtime, span } from "../../lib/format";
+import { dollars, plural, roughly, span } from "../../lib/format";
+import { samplesText, timingInterval, timingNote } from "../../lib/timingText";
 import { estimateProvisioning, isFailure, type Provisioning, type Stage, type SubmissionProgress } from "../../lib/submissionProgress";
 import type { CaseResult, Timing } from "../../lib/generated";
 import { SampleDots } from "../../components/charts/SampleDots";
 import { Progress } from "../../components/Progress";
+import { TimeValue } from "../../components/TimeValue";
 
 interface Props {
   progress: SubmissionProgress;
@@ -181,7 +183,7 @@ function Cases({ tests, total, running }: CasesProps): React.JSX.Element {
       <ol aria-label="Cases">
         {Array.from({ length: total }, (_, index) => {
           const test = tests[index];
-          const text = test === undefined ? `Case ${index + 1}: pending` : `${test.name}: ${test.status.toLowerCase()}`;
+          const text = test === undefined ? `Case ${index + 1}: pending` : `${test.name}: ${test.hidden === true ? "hidden, " : ""}${test.status.toLowerCase()}`;
           return (
             <li key={index} className={test?.status.toLowerCase() ?? ""} title={text}>
               <span className="hidden">{text}</span>
@@ -189,7 +191,7 @@ function Cases({ tests, total, running }: CasesProps): React.JSX.Element {
           );
         })}
       </ol>
-      {failed !== undefined && <span className="failed-case">✗ {failed.name}</span>}
+      {failed !== undefined && <span className="failed-case">✗ {failed.name}{failed.hidden === true && " (hidden)"}</span>}
     </div>
   );
 }
@@ -206,17 +208,18 @@ function Timings({ timings, total, live, onCpu }: TimingsProps): React.JSX.Eleme
   return (
     <div className="timings">
       <span>
-        {timings.length} of {plural(total, "case")} timed{onCpu && <span className="dim">, simulated</span>}
+        {timings.length} of {plural(total, "case")} timed{onCpu && <span className="dim">, simulated CPU time</span>}
       </span>
       {timings.map((timing) => (
         <div key={timing.test_id} className="timing">
           <span className="small">
-            {timing.name}: <strong>{runtime(timing.runtime_ms)}</strong>{" "}
+            {timing.name}: <TimeValue ms={timing.runtime_ms} ci={timingInterval(timing)} noisy={timing.noisy} />{" "}
             <span className="dim">
-              ({runtime(timing.ci[0])} to {runtime(timing.ci[1])}, {plural(timing.runs.length, "sample")})
+              {samplesText(timing)}
+              {timingNote(timing) !== "" && `; ${timingNote(timing)}`}
             </span>
           </span>
-          <SampleDots runs={timing.runs} medianMs={timing.runtime_ms} ci={timing.ci} animate={live} />
+          <SampleDots runs={timing.runs} medianMs={timing.runtime_ms} ci={timingInterval(timing)} animate={live} />
         </div>
       ))}
     </div>

@@ -1,10 +1,12 @@
 /** The details of a verdict: the reason, the evidence, and a hint. */
-import { intervalText, timingSummary } from "../../lib/timingText";
-import { cell, count, gbps, gflops, percent, runtime } from "../../lib/format";
+import { intervalText, medianText, NOISY_EXPLANATION, timingInterval, timingNote, timingSummary } from "../../lib/timingText";
+import { cell, count, gbps, gflops, percent } from "../../lib/format";
 import { isFailure, type VerdictEvent } from "../../lib/submissionProgress";
 import type { DebugInfo, FailedEvent, Fault, Finding, Timing } from "../../lib/generated";
 import { HeatMap } from "../../components/charts/HeatMap";
 import { inline } from "../../components/Markdown";
+import { NoisyLabel } from "../../components/TimeValue";
+import { ProgramOutput } from "./ProgramOutput";
 
 interface Props {
   verdict: VerdictEvent;
@@ -15,16 +17,10 @@ interface Props {
 }
 
 export function VerdictDetails({ verdict, onLine, times = true }: Props): React.JSX.Element {
-  const output = ("output" in verdict ? verdict.output : null) ?? "";
   return (
     <div className="verdict stack">
       {isFailure(verdict) ? <Failure event={verdict} onLine={onLine} /> : <Success event={verdict} onLine={onLine} times={times} />}
-      {output.trim() !== "" && (
-        <div>
-          <h3>Output</h3>
-          <pre className="program-output">{output}</pre>
-        </div>
-      )}
+      <ProgramOutput verdict={verdict} />
     </div>
   );
 }
@@ -127,14 +123,36 @@ function Success({ event, onLine, times }: SuccessProps): React.JSX.Element {
   return (
     <>
       {times && timings.length > 0 && <TimingTable timings={timings} />}
+      {timings.some((timing) => timing.noisy) && (
+        <p className="note warn">
+          <NoisyLabel /> {NOISY_EXPLANATION}
+        </p>
+      )}
+      <MissingGuarantees timings={timings} />
       {simulated && (
         <p className="small dim">
-          Simulated on the CPU runtime: the verdict is valid, the times are not those of a GPU.
+          Simulated on the CPU runtime: the verdict is valid; the times are CPU time of one core, not those of a GPU.
         </p>
       )}
       {"target" in event && event.target !== "" && <p className="note warn">{event.target}</p>}
       {"warnings" in event && <Findings findings={event.warnings ?? []} onLine={onLine} />}
     </>
+  );
+}
+
+/** What the machine could not guarantee about the times. */
+function MissingGuarantees({ timings }: { timings: readonly Timing[] }): React.JSX.Element | null {
+  const missing = [...new Set(timings.flatMap((timing) => timing.missing_guarantees ?? []))];
+  if (missing.length === 0) return null;
+  return (
+    <div className="note warn">
+      Not guaranteed on this machine:
+      <ul>
+        {missing.map((text) => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+    </div>
   );
 }
 
@@ -159,10 +177,12 @@ function TimingTable({ timings }: { timings: readonly Timing[] }): React.JSX.Ele
               <td>
                 {timing.name}
                 <div className="small dim phone-only">{timingSummary(timing)}</div>
-                {timing.note !== undefined && timing.note !== "" && <div className="small dim">{timing.note}</div>}
+                {timingNote(timing) !== "" && <div className="small dim">{timingNote(timing)}</div>}
               </td>
-              <td className="number">{runtime(timing.runtime_ms)}</td>
-              <td className="number wide-only">{intervalText(timing.ci)}</td>
+              <td className="number">
+                {medianText(timing.runtime_ms, timingInterval(timing))} {timing.noisy === true && <NoisyLabel />}
+              </td>
+              <td className="number wide-only">{intervalText(timingInterval(timing))}</td>
               <td className="number wide-only">{gflops(timing.gflops)}</td>
               <td className="number wide-only">{gbps(timing.gbps)}</td>
               {hasFloor && <td className="number wide-only">{percent(timing.pct_of_floor)}</td>}

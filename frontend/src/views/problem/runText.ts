@@ -1,5 +1,6 @@
 /** Text about a run: the quote before it, the title of the tab during it, and the verdict. */
-import { dollars, roughly, runtime, statusText } from "../../lib/format";
+import { dollars, roughly, statusText } from "../../lib/format";
+import { timeText } from "../../lib/timingText";
 import { isFailure, type SubmissionProgress, type VerdictEvent } from "../../lib/submissionProgress";
 import type { QuoteResponse } from "../../lib/generated";
 
@@ -28,7 +29,10 @@ export function simulationText(quote: QuoteResponse): string {
 }
 
 export function verdictText(verdict: VerdictEvent): string {
-  if ("avg_runtime_ms" in verdict) return `${statusText(verdict.status)}, ${runtime(verdict.avg_runtime_ms)}`;
+  if ("avg_runtime_ms" in verdict) {
+    const { status, avg_runtime_ms: ms, avg_ci: ci, noisy = false, simulated } = verdict;
+    return `${statusText(status)}, ${timeText(ms, ci)}${simulated ? " of simulated CPU time" : ""}${noisy ? ", noisy" : ""}`;
+  }
   if (verdict.status === "CHECKED") return `All ${verdict.total_tests} cases passed`;
   return statusText(verdict.status);
 }

@@ -2,7 +2,8 @@
 import { useEffect, useRef } from "react";
 import { Link, useSearchParams } from "wouter";
 import { problems } from "../../lib/api";
-import { plural, runtime, statusText } from "../../lib/format";
+import { plural, statusText } from "../../lib/format";
+import { timeText } from "../../lib/timingText";
 import { useQuery, useTitle } from "../../lib/hooks";
 import type { ProblemResponse } from "../../lib/generated";
 import { EmptyState, ErrorMessage } from "../../components/MessagePage";
@@ -153,7 +154,8 @@ function Figures({ problem }: { problem: ProblemResponse }): React.JSX.Element {
         <>
           Best{" "}
           <Link href={`/leaderboard/${problem.slug}`}>
-            {runtime(best.runtime_ms)} {best.simulated ? "on the CPU runtime" : `on ${best.gpu_type}`}
+            {timeText(best.runtime_ms, best.ci)}
+            {best.noisy && ", noisy,"} {best.simulated ? "on the CPU runtime" : `on ${best.gpu_type}`}
           </Link>
           {", "}
         </>

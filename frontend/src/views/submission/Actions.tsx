@@ -2,7 +2,8 @@
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { source, submissions } from "../../lib/api";
-import { dateTime, runtime } from "../../lib/format";
+import { dateTime } from "../../lib/format";
+import { timeText } from "../../lib/timingText";
 import { useQuery } from "../../lib/hooks";
 import type { SubmissionEvent, SubmissionDetailResponse } from "../../lib/generated";
 import { download } from "./download";
@@ -55,7 +56,7 @@ function CompareWith({ submission }: { submission: SubmissionDetailResponse }): 
       {candidates.map((other) => (
         <option key={other.id} value={other.id}>
           {dateTime(other.created_at)} {other.endpoint}:{" "}
-          {other.avg_runtime_ms === null ? "no time" : runtime(other.avg_runtime_ms)}
+          {other.avg_runtime_ms === null ? "no time" : timeText(other.avg_runtime_ms, other.avg_ci)}
         </option>
       ))}
     </select>

@@ -1,12 +1,14 @@
 /** The results of a submission: the verdict, the cases, the distribution of samples, and the roofline. */
-import { gbps, gflops, percent, plural, runtime } from "../../lib/format";
+import { gbps, gflops, percent, plural } from "../../lib/format";
 import { VerdictDetails } from "../problem/VerdictDetails";
 import "../problem/problem.css";
-import { intervalText, timingSummary } from "../../lib/timingText";
+import { intervalText, medianText, timingInterval, timingNote, timingSummary } from "../../lib/timingText";
 import type { SubmissionProgress } from "../../lib/submissionProgress";
 import type { CaseResult, GpuResponse, SubmissionDetailResponse, Timing } from "../../lib/generated";
 import { Badge } from "../../components/Badge";
 import { Progress } from "../../components/Progress";
+import { NoisyLabel } from "../../components/TimeValue";
+import { Windows } from "./Windows";
 import { ReceiptCard } from "./ReceiptCard";
 import { ceilings, points } from "../../components/charts/rooflineModel";
 import { Histogram } from "../../components/charts/Histogram";
@@ -34,6 +36,7 @@ export function Results({ submission, progress, gpu, onLine }: Props): React.JSX
         <Cases progress={progress} simulated={submission.simulated} />
       )}
       {progress.timings.length > 0 && <Distributions timings={progress.timings} />}
+      <Windows id={submission.id} timings={progress.timings} />
       {progress.timings.length > 0 && gpu !== undefined && (
         <RooflineCard submission={submission} timings={progress.timings} gpu={gpu} />
       )}
@@ -88,7 +91,7 @@ function Cases({ progress, simulated }: { progress: SubmissionProgress; simulate
               {hasTimes && (
                 <>
                   <th className="number">
-                    <span className="wide-only">{simulated ? "Simulated time" : "Time"}</span>
+                    <span className="wide-only">{simulated ? "Simulated CPU time" : "Time"}</span>
                     <span className="phone-only">Time</span>
                   </th>
                   <th className="number wide-only">95% interval</th>
@@ -129,17 +132,20 @@ function CaseRow({ row, timing, hasTimes, hasFloor }: RowProps): React.JSX.Eleme
     <tr>
       <td className="number">{row.test_id}</td>
       <td>
-        {row.name}
+        {row.name} {row.hidden === true && <HiddenLabel />}
         {timing !== undefined && <div className="dim small phone-only">{timingSummary(timing)}</div>}
-        {timing?.note !== undefined && timing.note !== "" && <div className="dim small">{timing.note}</div>}
+        {timing !== undefined && timingNote(timing) !== "" && <div className="dim small">{timingNote(timing)}</div>}
       </td>
       <td>
         <Badge status={row.status} />
       </td>
       {hasTimes && (
         <>
-          <td className="number">{runtime(timing?.runtime_ms)}</td>
-          <td className="number dim wide-only">{timing === undefined ? "–" : intervalText(timing.ci)}</td>
+          <td className="number">
+            {timing === undefined ? "–" : medianText(timing.runtime_ms, timingInterval(timing))}{" "}
+            {timing?.noisy === true && <NoisyLabel />}
+          </td>
+          <td className="number dim wide-only">{timing === undefined ? "–" : intervalText(timingInterval(timing))}</td>
           <td className="number wide-only">{gflops(timing?.gflops)}</td>
           <td className="number wide-only">{gbps(timing?.gbps)}</td>
           {hasFloor && <td className="number wide-only">{percent(timing?.pct_of_floor)}</td>}
@@ -150,13 +156,22 @@ function CaseRow({ row, timing, hasTimes, hasFloor }: RowProps): React.JSX.Eleme
   );
 }
 
+function HiddenLabel(): React.JSX.Element {
+  return (
+    <span className="badge" title="Its sizes were drawn from the secret seed of this submission.">
+      hidden
+    </span>
+  );
+}
+
 function Distributions({ timings }: { timings: readonly Timing[] }): React.JSX.Element {
   return (
     <section className="card stack" aria-label="Distribution of samples">
       <div>
         <h2>Distribution of samples</h2>
         <p className="dim small submission-remark">
-          Number of samples by time. The line is the median, the band its 95% confidence interval.
+          Number of samples by time, one per pair of windows. The line is the median, the band its 95% confidence interval. The interval
+          includes what differs between runs, so it can be wider than the samples.
         </p>
       </div>
       <div className="distributions">
@@ -165,7 +180,12 @@ function Distributions({ timings }: { timings: readonly Timing[] }): React.JSX.E
             <h3 className="small">
               {timing.test_id}. {timing.name}
             </h3>
-            <Histogram samples={timing.runs} median={timing.runtime_ms} ci={timing.ci} label={timing.name} />
+            <Histogram
+              samples={timing.runs}
+              median={timing.runtime_ms}
+              ci={timingInterval(timing)}
+              label={timing.name}
+            />
           </div>
         ))}
       </div>

@@ -1,14 +1,16 @@
 /** The main facts of a submission. */
-import { dollars, gflops, dateTime, runtime, span } from "../../lib/format";
+import { dollars, gflops, dateTime, span } from "../../lib/format";
 import { useNow } from "../../lib/hooks";
 import type { SubmissionProgress } from "../../lib/submissionProgress";
 import type { SubmissionDetailResponse } from "../../lib/generated";
+import { TimeValue } from "../../components/TimeValue";
 
 export function Summary({ submission, progress }: { submission: SubmissionDetailResponse; progress: SubmissionProgress }): React.JSX.Element {
   const now = useNow(submission.finished_at === null);
   const until = submission.finished_at === null ? now : Date.parse(submission.finished_at);
-  const facts: [string, string][] = [
-    ["Time", runtime(submission.avg_runtime_ms)],
+  const { avg_runtime_ms: ms, avg_ci: ci, noisy } = submission;
+  const facts: [string, React.ReactNode][] = [
+    [submission.simulated && ms !== null ? "Simulated CPU time (95%)" : "Time (95%)", <TimeValue key="time" ms={ms} ci={ci} noisy={noisy} />],
     ["Throughput", gflops(submission.avg_gflops)],
     ["GPU", submission.gpu_type],
     ["dtype", submission.dtype],

@@ -1,5 +1,6 @@
 /** Describe the events of a submission, one line each. Pure. */
-import { dollars, plural, roughly, runtime, span, statusText } from "../../lib/format";
+import { dollars, plural, roughly, span, statusText } from "../../lib/format";
+import { samplesText, timeText, timingInterval } from "../../lib/timingText";
 import type { QueueQuote, SubmissionEvent, XrayEvent } from "../../lib/generated";
 
 export interface EventLine {
@@ -64,14 +65,14 @@ function describe(event: SubmissionEvent): Omit<EventLine, "atS"> {
     case "BENCHMARK_RESULT":
       return plain(
         "Timed",
-        `${event.result.name}: ${runtime(event.result.runtime_ms)}, ${plural(event.result.runs.length, "sample")}`,
+        `${event.result.name}: ${timeText(event.result.runtime_ms, timingInterval(event.result))}, ${samplesText(event.result)}${noisyText(event.result)}`,
       );
     case "BENCHMARKED":
-      return { title: "Benchmarked", detail: runtime(event.avg_runtime_ms), tone: "good" };
+      return { title: "Benchmarked", detail: `${timeText(event.avg_runtime_ms, event.avg_ci)}${noisyText(event)}`, tone: "good" };
     case "ACCEPTED":
       return {
         title: "Accepted",
-        detail: `${runtime(event.avg_runtime_ms)}, ${dollars(event.cost_usd)}${event.simulated ? " simulated" : ""}`,
+        detail: `${timeText(event.avg_runtime_ms, event.avg_ci)}${noisyText(event)}, ${dollars(event.cost_usd)}${event.simulated ? " simulated" : ""}`,
         tone: "good",
       };
     case "CANCELLED":
@@ -93,6 +94,10 @@ function xray(event: XrayEvent): Omit<EventLine, "atS"> {
 
 function plain(title: string, detail: string): Omit<EventLine, "atS"> {
   return { title, detail, tone: "" };
+}
+
+function noisyText({ noisy = false }: { noisy?: boolean }): string {
+  return noisy ? ", noisy" : "";
 }
 
 function positionText(position: number): string {

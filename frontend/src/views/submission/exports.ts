@@ -12,7 +12,13 @@ const COLUMNS = [
   "pct_of_floor",
   "samples",
   "samples_ms",
+  "noisy",
+  "windows",
+  "discarded_windows",
+  "self_reported_ms",
 ];
+
+const WINDOW_COLUMNS = ["test_id", "case", "window", "calls", "time_ms", "wall_ms", "cpu_ms", "waited_ms", "discarded"];
 
 /** One line per timed case; the samples are in one cell, separated by spaces. */
 export function toCsv(timings: readonly Timing[]): string {
@@ -27,8 +33,34 @@ export function toCsv(timings: readonly Timing[]): string {
     timing.pct_of_floor ?? null,
     timing.runs.length,
     timing.runs.join(" "),
+    String(timing.noisy ?? false),
+    timing.windows?.length ?? null,
+    timing.discarded_windows ?? null,
+    timing.self_reported_ms ?? null,
   ]);
-  return [COLUMNS, ...lines].map((cells) => `${cells.map(cell).join(",")}\r\n`).join("");
+  return csv([COLUMNS, ...lines]);
+}
+
+/** One line per window of every timed case, in the order of the measurement. */
+export function windowsCsv(timings: readonly Timing[]): string {
+  const lines = timings.flatMap(({ test_id, name, windows = [] }) =>
+    windows.map((window, index) => [
+      test_id,
+      name,
+      index + 1,
+      window.calls,
+      window.time_ms,
+      window.wall_ms,
+      window.cpu_ms ?? null,
+      window.waited_ms ?? null,
+      String(window.discarded ?? false),
+    ]),
+  );
+  return csv([WINDOW_COLUMNS, ...lines]);
+}
+
+function csv(lines: readonly (readonly (string | number | null)[])[]): string {
+  return lines.map((cells) => `${cells.map(cell).join(",")}\r\n`).join("");
 }
 
 /** Quote a cell as in RFC 4180. An apostrophe prevents spreadsheets from treating text as a formula. */

@@ -2,10 +2,11 @@
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { problems, ApiError, submissions } from "../../lib/api";
-import { dollars, dateTime, runtime, statusText } from "../../lib/format";
+import { dollars, dateTime, statusText } from "../../lib/format";
 import { useQuery, useTitle } from "../../lib/hooks";
 import type { SubmissionResponse } from "../../lib/generated";
 import { Badge } from "../../components/Badge";
+import { TimeValue } from "../../components/TimeValue";
 import { EmptyState, ErrorMessage } from "../../components/MessagePage";
 import "./submissions.css";
 
@@ -170,7 +171,7 @@ function SubmissionTable({
             <th>Submission</th>
             {showsOwner && <th>User</th>}
             <th>Verdict</th>
-            <th className="number">Time</th>
+            <th className="number">Time (95%)</th>
             <th className="wide-only">GPU</th>
             <th className="number wide-only">Cost</th>
             <th className="wide-only">Submitted</th>
@@ -198,7 +199,9 @@ function SubmissionTable({
               <td>
                 <Badge status={submission.verdict ?? submission.state} />
               </td>
-              <td className="number">{runtime(submission.avg_runtime_ms)}</td>
+              <td className="number">
+                <TimeValue ms={submission.avg_runtime_ms} ci={submission.avg_ci} noisy={submission.noisy} stacked />
+              </td>
               <td className="wide-only">{submission.simulated ? `${submission.gpu_type}, simulated` : submission.gpu_type}</td>
               <td className="number wide-only">{dollars(submission.cost_usd)}</td>
               <td className="wide-only dim">{dateTime(submission.created_at)}</td>
