@@ -111,7 +111,7 @@ function RankingTable({ title, entries, remark }: RankingTableProps): React.JSX.
             <th className="ranking-bar">
               <span>Time, geometric mean over all cases</span>
             </th>
-            <th className="number">Time (95%)</th>
+            <th className="number">Time (95% interval)</th>
             <th className="number wide-only">Throughput</th>
             {hasFloor && <th className="number">Of roofline</th>}
             <th className="wide-only">dtype</th>

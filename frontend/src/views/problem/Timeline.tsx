@@ -215,7 +215,7 @@ function Timings({ timings, total, live, onCpu }: TimingsProps): React.JSX.Eleme
           <span className="small">
             {timing.name}: <TimeValue ms={timing.runtime_ms} ci={timingInterval(timing)} noisy={timing.noisy} />{" "}
             <span className="dim">
-              {samplesText(timing)}
+              · {samplesText(timing)}
               {timingNote(timing) !== "" && `; ${timingNote(timing)}`}
             </span>
           </span>

@@ -180,7 +180,12 @@ function TimingTable({ timings }: { timings: readonly Timing[] }): React.JSX.Ele
                 {timingNote(timing) !== "" && <div className="small dim">{timingNote(timing)}</div>}
               </td>
               <td className="number">
-                {medianText(timing.runtime_ms, timingInterval(timing))} {timing.noisy === true && <NoisyLabel />}
+                {medianText(timing.runtime_ms, timingInterval(timing))}
+                {timing.noisy === true && (
+                  <div>
+                    <NoisyLabel />
+                  </div>
+                )}
               </td>
               <td className="number wide-only">{intervalText(timingInterval(timing))}</td>
               <td className="number wide-only">{gflops(timing.gflops)}</td>

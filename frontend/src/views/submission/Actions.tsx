@@ -47,6 +47,7 @@ function CompareWith({ submission }: { submission: SubmissionDetailResponse }): 
   const candidates = others.data?.items.filter((other) => other.id !== submission.id && other.verdict !== null) ?? [];
   return (
     <select
+      className="compare-with"
       aria-label="Compare with another submission"
       value=""
       disabled={candidates.length === 0}

@@ -142,8 +142,12 @@ function CaseRow({ row, timing, hasTimes, hasFloor }: RowProps): React.JSX.Eleme
       {hasTimes && (
         <>
           <td className="number">
-            {timing === undefined ? "–" : medianText(timing.runtime_ms, timingInterval(timing))}{" "}
-            {timing?.noisy === true && <NoisyLabel />}
+            {timing === undefined ? "–" : medianText(timing.runtime_ms, timingInterval(timing))}
+            {timing?.noisy === true && (
+              <div>
+                <NoisyLabel />
+              </div>
+            )}
           </td>
           <td className="number dim wide-only">{timing === undefined ? "–" : intervalText(timingInterval(timing))}</td>
           <td className="number wide-only">{gflops(timing?.gflops)}</td>

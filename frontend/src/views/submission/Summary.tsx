@@ -10,7 +10,7 @@ export function Summary({ submission, progress }: { submission: SubmissionDetail
   const until = submission.finished_at === null ? now : Date.parse(submission.finished_at);
   const { avg_runtime_ms: ms, avg_ci: ci, noisy } = submission;
   const facts: [string, React.ReactNode][] = [
-    [submission.simulated && ms !== null ? "Simulated CPU time (95%)" : "Time (95%)", <TimeValue key="time" ms={ms} ci={ci} noisy={noisy} />],
+    [submission.simulated && ms !== null ? "Simulated CPU time (95% interval)" : "Time (95% interval)", <TimeValue key="time" ms={ms} ci={ci} noisy={noisy} />],
     ["Throughput", gflops(submission.avg_gflops)],
     ["GPU", submission.gpu_type],
     ["dtype", submission.dtype],

@@ -11,11 +11,11 @@ export function Windows({ id, timings }: { id: string; timings: readonly Timing[
   return (
     <section className="card stack" aria-label="Windows">
       <div className="row">
-        <div className="grow">
+        <div className="windows-heading">
           <h2>Windows</h2>
           <p className="dim small submission-remark">
-            The raw measurements: a number of calls between two points at which the program was stopped. The slope between a window
-            with few calls and the next one with many is the time of a call.
+            The raw measurements: a number of calls between two points at which the program was stopped. Neighbouring windows
+            have few and many calls; the slope between the two is the time of a call.
           </p>
         </div>
         <button className="button" onClick={() => download(`${id}-windows.csv`, "text/csv", windowsCsv(measured))}>

@@ -171,7 +171,7 @@ function SubmissionTable({
             <th>Submission</th>
             {showsOwner && <th>User</th>}
             <th>Verdict</th>
-            <th className="number">Time (95%)</th>
+            <th className="number">Time (95% interval)</th>
             <th className="wide-only">GPU</th>
             <th className="number wide-only">Cost</th>
             <th className="wide-only">Submitted</th>
