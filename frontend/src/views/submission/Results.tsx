@@ -27,6 +27,7 @@ export function Results({ submission, progress, gpu, onLine }: Props): React.JSX
     <>
       {progress.verdict !== null && (
         <section className="card" aria-label="Verdict">
+          <h2 className="hidden">Verdict</h2>
           <VerdictDetails verdict={progress.verdict} onLine={onLine} times={false} />
         </section>
       )}
