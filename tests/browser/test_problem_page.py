@@ -71,7 +71,7 @@ def test_a_problem_is_solved_and_the_next_run_is_warm(problem: ProblemPage) -> N
     stages = [stage for title in problem.titles() for stage, name in enumerate(order) if name in title]
     assert stages == sorted(stages)
     assert {order.index("Queued"), order.index("✓ Accepted")} <= set(stages)
-    expect(problem.stage("Check")).to_contain_text("10 of 10 cases passed")
+    expect(problem.stage("Check")).to_contain_text("12 of 12 cases passed")
     expect(page.get_by_role("img", name=re.compile(r"\d+ samples, median .* 95% interval"))).to_be_visible()
     expect(page.get_by_test_id("quote")).to_contain_text("over 99% chance of a warm VM")
     page.keyboard.press("Control+Enter")
@@ -88,7 +88,7 @@ def test_a_wrong_answer_shows_an_error_map(problem: ProblemPage) -> None:
     expect(error_map).to_be_visible()
     assert 0 < error_map.locator(".wrong").count() < error_map.locator("rect").count()
     expect(problem.page.get_by_role("row").filter(has_text="[16][16]")).to_be_visible()
-    expect(problem.stage("Check")).to_contain_text("3 of 10 cases passed")
+    expect(problem.stage("Check")).to_contain_text("3 of 12 cases passed")
 
 
 def test_a_compile_error_is_marked_on_its_line(problem: ProblemPage) -> None:
@@ -149,7 +149,7 @@ def test_a_background_tab_notifies_of_the_verdict(problem: ProblemPage) -> None:
     problem.write(EXAMPLE)
     problem.press("Run")
     problem.expect_verdict("CHECKED")
-    assert problem.page.evaluate("window.notifications") == [["All 10 cases passed", "Leaky ReLU"]]
+    assert problem.page.evaluate("window.notifications") == [["All 12 cases passed", "Leaky ReLU"]]
 
 
 def test_conflicting_edits_in_two_tabs_ask_which_to_keep(problem: ProblemPage) -> None:
