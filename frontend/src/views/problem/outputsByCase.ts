@@ -15,8 +15,9 @@ export function outputsByCase(verdict: VerdictEvent): CaseOutput[] {
     : verdict.status === "CHECKED" || verdict.status === "ACCEPTED"
       ? verdict.test_results.map(({ name, output = "" }) => ({ name, text: output, failed: false }))
       : [];
-  const printed = byCase.filter(({ text }) => text.trim() !== "");
-  if (printed.length > 0) return printed;
   const whole = ("output" in verdict ? verdict.output : null) ?? "";
-  return whole.trim() === "" ? [] : [{ name: "", text: whole, failed: false }];
+  const printed = byCase.map(({ text }) => text).join("");
+  // What was printed before the first case, or everything if it is not known by case.
+  const before = whole.endsWith(printed) ? whole.slice(0, whole.length - printed.length) : "";
+  return [{ name: "", text: before, failed: false }, ...byCase].filter(({ text }) => text.trim() !== "");
 }
