@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from warmfront.hip.source.refusals import refuse
 from warmfront.hip.toolchain import (
     DATA_FILE,
     GUEST_SOURCE,
+    HARNESS_SOURCE,
     LIBRARY_FILE,
     SOURCE_FILE,
     GuardZones,
@@ -106,6 +108,11 @@ class RocmToolchain:
             devices=tuple(device for device in GPU_DEVICES if Path(device).exists()),
         )
 
+    def harness_template(self, settings: Settings) -> Template:
+        """Return the box in which the harness owns the GPU's memory."""
+        template = self.run_template(settings)
+        return replace(template, name="harness", argv=(str(self._built / "harness"), BOX))
+
     def explain(self, output: str, request: JudgeRequest, translated: TranslatedSource) -> CompileFailure:
         """Return why hipcc failed, with positions in the author's source."""
         from warmfront.hip.diagnose import classify  # noqa: PLC0415 - only failed compilations need it
@@ -136,17 +143,18 @@ class RocmToolchain:
 
     @functools.cached_property
     def _entry(self) -> Path:
+        sources = (GUEST_SOURCE, HARNESS_SOURCE)
         return (
             self._cache_dir
-            / f"rocm-{cache.digest([cache.file_identity(self._hipcc), self.gpu.arch, GUEST_SOURCE])}"
+            / f"rocm-{cache.digest([cache.file_identity(self._hipcc), self.gpu.arch, *sources])}"
         )
 
     def _build(self, into: Path) -> None:
         (into / "compiler.txt").write_text(run_compiler([self._hipcc, "--version"]).splitlines()[0])
         flags = [f"--offload-arch={self.gpu.arch}", "-O2", "-std=c++20", "-rdynamic"]
-        run_compiler(
-            [self._hipcc, *flags, "-x", "hip", GUEST_SOURCE, "-o", into / "guest", "-ldl", "-lpthread"]
-        )
+        for source in (GUEST_SOURCE, HARNESS_SOURCE):
+            program = into / source.stem
+            run_compiler([self._hipcc, *flags, "-x", "hip", source, "-o", program, "-ldl", "-lpthread"])
 
 
 def find_hipcc() -> str | None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: The guest's source. Every toolchain builds the same file.
 GUEST_SOURCE = Path(__file__).parent.parent / "judge" / "guest.cpp"
+#: The harness's source, for toolchains whose device memory is not the judge's.
+HARNESS_SOURCE = GUEST_SOURCE.with_name("harness.cpp")
 
 #: File names in the folder of a box.
 SOURCE_FILE = "solution.cpp"
@@ -66,7 +68,7 @@ class Toolchain(Protocol):
     simulated: bool  #: whether results come from the CPU runtime instead of a GPU
     gpu: Gpu  #: the GPU that it compiles for; if simulated, the GPU whose results it simulates
     guards: GuardZones
-    shared_memory: bool  #: whether the guest works on the judge's memory; else it copies
+    shared_memory: bool  #: whether the guest works on the judge's memory; else on that of a harness
     flush_bytes: int  #: how much to write between timed calls, so that no call finds its data in a cache
     warm_up_s: float  #: how long a kernel runs before it is timed
 
@@ -115,6 +117,13 @@ class Toolchain(Protocol):
 
     def run_template(self, settings: Settings) -> Template:
         """Return the box in which the guest loads LIBRARY_FILE and runs it.
+
+        Args:
+            settings: the limits for time and memory of a run.
+        """
+
+    def harness_template(self, settings: Settings) -> Template:
+        """Return the box in which the harness owns device memory. Only needed without `shared_memory`.
 
         Args:
             settings: the limits for time and memory of a run.

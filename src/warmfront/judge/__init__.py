@@ -7,7 +7,9 @@ A submission is native code. It runs on the host CPU of the machine that launche
 power that a C++ program has inside its process. So there are two processes:
 
 - The *harness* owns the buffers, the clock and the protocol, and never loads foreign code. On the CPU runtime
-  it is the judge itself (`guest.py`, `case_timer.py`): an ordinary Python process.
+  it is the judge itself (`guest.py`, `case_timer.py`): an ordinary Python process. For a GPU, the judge
+  commands a small program of ours in a box of its own (`harness.cpp`, `case_memory.py`) that owns the device
+  memory; the guest opens it by IPC handles. The same source is tested on the CPU runtime.
 - The *guest* (`guest.cpp`) is our small program in the run box. It loads `solution.so`, opens the harness's
   memory, and calls `solution` when it gets a "go". As soon as submitted code has run, the guest is considered
   to be that code.
@@ -79,6 +81,9 @@ What remains
   It gains no time by that.
 - Two boxes share caches and memory bandwidth with the rest of the machine. That changes times by a few
   percent; the interval includes it.
+- A GPU cannot be stopped like a process. Inputs are revealed by a copy on the device after the clock started,
+  and outputs are saved by another before it ends; the time of both is measured with an empty guest and
+  subtracted. A kernel that keeps running on the GPU could begin while the first copy is under way.
 - A result whose machine cannot give a guarantee (no freezer, no shared device memory) says so in
   `missing_guarantees`.
 """

@@ -18,6 +18,7 @@ import numpy as np
 
 from warmfront.hip.cpu.ipc_handle import encode_handle, first_byte
 from warmfront.judge.kernel_failure import KernelFailure
+from warmfront.judge.plan_format import PLAN_ARGUMENT, PLAN_HEADER
 from warmfront.problems.spec import Kind
 from warmfront.verdicts import Verdict
 
@@ -40,8 +41,6 @@ NEAR_BYTES = 64 * 1024
 
 #: These values are defined in guest.cpp as well.
 _TENSOR, _SHAPE, _VALUE = 0, 1, 2
-_PLAN_HEADER = struct.Struct("<IIIIQQ")
-_PLAN_ARGUMENT = struct.Struct("<IIQQQ")
 
 #: struct formats of scalar arguments, padded to eight bytes, by C type; the empty string is size_t.
 _VALUE_BITS = {"float": "<f4x", "int": "<i4x", "": "<Q"}
@@ -82,7 +81,7 @@ class BufferLayout:
         shared: bool = False,
     ) -> None:
         self.slots = slots
-        self.shared = shared  #: whether the guest works on the data file itself
+        self.shared = shared  #: whether the data file itself is the guest's memory
         self.slot_stride = 0
         self.regions: list[BufferRegion] = []
         self._guards = guards
@@ -127,23 +126,25 @@ class BufferLayout:
         """Size of the data file."""
         return self.slot_stride * self.slots
 
-    def plan(self, data_file: str) -> bytes:
-        """Return the payload of the PLAN command; `data_file` is the name of the data file in the box."""
-        header = _PLAN_HEADER.pack(
+    def plan(self, handles: bytes | None) -> bytes:
+        """Return the payload of the PLAN command.
+
+        Args:
+            handles: an IPC handle for each tensor of each slot; None if the guest allocates and copies.
+        """
+        header = PLAN_HEADER.pack(
             len(self._arguments),
             self.slots,
-            self.shared,
+            handles is not None,
             len(self._shapes),
             self.slot_stride,
             self._guards.front_bytes,
         )
         shapes = struct.pack(f"<{len(self._shapes)}Q", *self._shapes)
-        return header + b"".join(self._arguments) + self._handles(data_file) + shapes
+        return header + b"".join(self._arguments) + (handles or b"") + shapes
 
-    def _handles(self, data_file: str) -> bytes:
-        """Return an IPC handle of the CPU runtime for each tensor of each slot."""
-        if not self.shared:
-            return b""
+    def file_handles(self, data_file: str) -> bytes:
+        """Return an IPC handle of the CPU runtime for each tensor of each slot, in the file of this name."""
         return b"".join(
             encode_handle(data_file, offset=slot * self.slot_stride + region.page, size_bytes=region.bytes)
             for slot in range(self.slots)
@@ -228,18 +229,18 @@ class BufferLayout:
             bytes=total,
         )
         self.regions.append(region)
-        self._arguments.append(_PLAN_ARGUMENT.pack(_TENSOR, 0, data_bytes, total, region.offset))
+        self._arguments.append(PLAN_ARGUMENT.pack(_TENSOR, 0, data_bytes, total, region.offset))
         self.slot_stride += span
 
     def _add_shape(self, value: object) -> None:
         if not isinstance(value, tuple):
             raise TypeError(f"a shape must be a tuple of integers, not {value!r}")
-        self._arguments.append(_PLAN_ARGUMENT.pack(_SHAPE, 0, len(value), 0, len(self._shapes)))
+        self._arguments.append(PLAN_ARGUMENT.pack(_SHAPE, 0, len(value), 0, len(self._shapes)))
         self._shapes += value
 
     def _add_value(self, c_type: str, value: object) -> None:
         bits = struct.pack(_VALUE_BITS[c_type], value)
-        self._arguments.append(_PLAN_ARGUMENT.pack(_VALUE, 0, int.from_bytes(bits, "little"), 0, 0))
+        self._arguments.append(PLAN_ARGUMENT.pack(_VALUE, 0, int.from_bytes(bits, "little"), 0, 0))
 
 
 def _round_up(value: int, step: int) -> int:

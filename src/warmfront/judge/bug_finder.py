@@ -18,6 +18,7 @@ from warmfront.errors import WarmfrontError
 from warmfront.hip.cpu.checked_build import FINDINGS_FILE, PLACES_FILE
 from warmfront.hip.toolchain import DATA_FILE, LIBRARY_FILE
 from warmfront.judge import bug_findings
+from warmfront.judge.case_memory import FileMemory
 from warmfront.judge.guest import GuestProcess
 from warmfront.judge.kernel_failure import KernelFailure
 from warmfront.sandbox.base import ExitReason, OutputTooLarge, read_output
@@ -295,19 +296,19 @@ class BugFinderRun:
         layout = BufferLayout(
             request.problem, case, request.dtype, self.guards, case_data.inputs, shared=True
         )
-        data_file = box.folder / DATA_FILE
-        layout.write(data_file, [case_data.inputs])
+        memory = FileMemory(box.folder / DATA_FILE)
         guest.case_name = case.name
         outcome = _CaseOutcome.CORRECT
         try:
-            guest.plan(layout)
+            guest.plan(layout, memory.plan(layout))
+            memory.fill(layout, [case_data.inputs])
             run_answer = guest.run()
         except KernelFailure as failure:
             is_limit = failure.event.verdict in {Verdict.TIME_LIMIT_EXCEEDED, Verdict.MEMORY_LIMIT_EXCEEDED}
             outcome = _CaseOutcome.LIMIT if is_limit else _CaseOutcome.FAULT
         else:
             try:
-                check_call(case_data, layout, data_file, run_answer=run_answer)
+                check_call(case_data, layout, memory.data_file, run_answer=run_answer)
             except KernelFailure:
                 outcome = _CaseOutcome.WRONG
         if self._collect_records(guest, box, case.name):

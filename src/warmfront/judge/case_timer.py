@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import secrets
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from warmfront.events import Timing, Window
@@ -26,11 +26,10 @@ from warmfront.judge.statistics import (
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from warmfront.gpus import Gpu
     from warmfront.hip.toolchain import Toolchain
     from warmfront.judge.case_data import CaseData, CaseGenerator
+    from warmfront.judge.case_memory import CaseMemory
     from warmfront.judge.guest import GuestProcess
     from warmfront.judge_request import JudgeRequest
 
@@ -52,6 +51,8 @@ TARGET_WIDTH = 0.0095
 #: If the interval is wider than this when the budget is used up, the budget is extended.
 ACCEPTABLE_WIDTH = 0.045
 EXTENSION = 4.0
+#: Windows with an empty guest, for each number of calls; their median counts.
+EMPTY_WINDOWS = 3
 #: A window is disturbed if its guest waited longer for a CPU than this, relative to its time.
 DISTURBED = 0.1
 
@@ -63,10 +64,12 @@ class CaseTimer:
     request: JudgeRequest
     toolchain: Toolchain
     guest: GuestProcess
-    data_file: Path
+    memory: CaseMemory
     case_generator: CaseGenerator
     budget_s: float  #: CPU time of judge and guest for one case
     overhead_ms: float  #: time of a window with a solution that does nothing
+    empty_guest: GuestProcess | None = None  #: without a solution, to measure copies; None if there are none
+    empty_times: dict[tuple[int, int], float] = field(default_factory=dict)  #: of layout and calls, in ms
 
     def time(self, number: int) -> Timing:
         """Time case `number`. Raises `KernelFailure` if an output is wrong."""
@@ -131,24 +134,47 @@ class CaseTimer:
             slots=slots,
             shared=self.toolchain.shared_memory,
         )
-        # The guest maps the file during PLAN, so the file must have its final size by then.
-        layout.write(self.data_file, [])
-        self.guest.plan(layout)
+        plan = self.memory.plan(layout)
+        self.guest.plan(layout, plan)
+        if self.empty_guest:
+            self.empty_guest.thaw()
+            self.empty_guest.plan(layout, plan)
+            self.empty_guest.freeze()
         return layout
 
     def _checked_window(
         self, layout: BufferLayout, cases: list[CaseData], *, protect: bool = False
     ) -> tuple[Window, tuple[float, ...]]:
         """Measure one call on each of these inputs, and verify every output."""
-        layout.write(self.data_file, [case_data.inputs for case_data in cases])
+        memory = self.memory
+        memory.fill(layout, [case_data.inputs for case_data in cases])
         window, answer = self.guest.window(
-            len(cases), flush_bytes=self.toolchain.flush_bytes, protect=protect
+            len(cases),
+            memory,
+            flush_bytes=self.toolchain.flush_bytes,
+            protect=protect,
+            by_cpu_time=self.toolchain.simulated,
         )
+        memory.collect(len(cases))
         for slot, case_data in enumerate(cases):
-            check_call(case_data, layout, self.data_file, run_answer=answer, slot=slot)
+            check_call(case_data, layout, memory.data_file, run_answer=answer, slot=slot)
         if answer.launches is not None and answer.launches < len(cases):
             raise _host_code(cases[0], answer.launches, len(cases))
-        return window, answer.times_ms
+        return self._without_copies(layout, window), answer.times_ms
+
+    def _without_copies(self, layout: BufferLayout, window: Window) -> Window:
+        """Subtract the time of the same window with an empty guest, if copies are part of it."""
+        if self.empty_guest is None:
+            return window
+        empty = self.empty_guest
+        if self.empty_times.get((id(layout), window.calls)) is None:
+            times = [
+                empty.window(window.calls, self.memory, by_cpu_time=False)[0].wall_ms
+                for _ in range(EMPTY_WINDOWS)
+            ]
+            self.empty_times[id(layout), window.calls] = sorted(times)[EMPTY_WINDOWS // 2]
+        empty_ms = self.empty_times[id(layout), window.calls]
+        return replace(window, time_ms=max(window.wall_ms - empty_ms, 0.0))
 
     def _timing(self, case_data: CaseData, windows: list[Window], reported_ms: list[float]) -> Timing:
         problem, dtype = self.request.problem, self.request.dtype
@@ -174,6 +200,7 @@ class CaseTimer:
             overhead_ms=self.overhead_ms,
             noisy=result.noisy,
             discarded_windows=discarded,
+            missing_guarantees=self.memory.missing_guarantees,
             self_reported_ms=sorted(reported_ms)[len(reported_ms) // 2],
         )
 

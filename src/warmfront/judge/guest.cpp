@@ -455,7 +455,7 @@ int main([[maybe_unused]] int count, char** arguments) {
   (void)nice(10);  // the run that decides the verdict has priority
 #endif
 #if ON_CPU_RUNTIME
-  hipcpu_ipc_directory(box.c_str());
+  if (getenv("HIPCPU_IPC_DIR") == nullptr) hipcpu_ipc_directory(box.c_str());
   hipcpu_on_fault(on_fault);
   hipcpu_start_workers();
 #else

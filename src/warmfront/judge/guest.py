@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from warmfront.events import Window
-from warmfront.hip.toolchain import DATA_FILE
 from warmfront.judge import box_messages
 from warmfront.judge.box_messages import ERROR, FAULT, HEADER_BYTES, InvalidMessage, RunAnswer, printable
 from warmfront.judge.kernel_failure import KernelFailure
@@ -25,6 +24,7 @@ from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from warmfront.judge.buffer_layout import BufferLayout
+    from warmfront.judge.case_memory import CaseMemory
     from warmfront.sandbox.base import Box, BoxExit
 
 #: These values are defined in guest.cpp as well.
@@ -50,6 +50,7 @@ class GuestProcess:
         self._box = box
         self.case_timeout_s = case_timeout_s  #: CPU time limit of one command
         self.case_name: str | None = None  #: name of the running case, for messages
+        self._is_frozen = False
         self._layout: BufferLayout | None = None
         self._addresses: tuple[int, ...] = ()
         self._markers: list[tuple[int, str | None]] = []  # marker → case; None if its output is not shown
@@ -60,10 +61,10 @@ class GuestProcess:
         if kind == ERROR:
             _raise_load_error(printable(payload.decode(errors="replace")))
 
-    def plan(self, layout: BufferLayout) -> None:
-        """Open or allocate the buffers of a case."""
+    def plan(self, layout: BufferLayout, plan: bytes) -> None:
+        """Open or allocate the buffers of a case, as `CaseMemory.plan` says."""
         self._layout = None
-        kind, payload = self._command(_PLAN, layout.plan(DATA_FILE))
+        kind, payload = self._command(_PLAN, plan)
         if kind == ERROR:
             raise KernelFailure(
                 Verdict.MEMORY_LIMIT_EXCEEDED,
@@ -84,37 +85,62 @@ class GuestProcess:
             protect: make device memory inaccessible to host code (CPU runtime only).
             shows_output: whether the author may see what this call prints.
         """
-        self._copy(_UPLOAD)
         marker = self._new_marker(self.case_name if shows_output else None)
         header = _RUN_HEADER.pack(1, _PROTECT if protect else 0, 0, marker)
         kind, payload = self._command(_RUN, header)
-        run_answer = self._parse_run(kind, payload, calls=1)
+        return self._parse_run(kind, payload, calls=1)
+
+    def accepts_plan(self, payload: bytes) -> bool:
+        """Return whether the guest can open the memory of this plan. Call it before `load`."""
+        kind, _ = self._command(_PLAN, payload)
+        return kind != ERROR
+
+    def upload(self) -> None:
+        """Copy the data file to the guest's own memory."""
+        self._copy(_UPLOAD)
+
+    def download(self) -> None:
+        """Copy the guest's own memory to the data file."""
         self._copy(_DOWNLOAD)
-        return run_answer
 
     def freeze(self) -> None:
         """Stop the guest. It stays stopped, except during a `window`."""
         self._box.freeze()
+        self._is_frozen = True
 
     def thaw(self) -> None:
         """Let the guest run again."""
-        self._box.thaw()
+        if self._is_frozen:
+            self._is_frozen = False
+            self._box.thaw()
 
-    def window(self, calls: int, *, flush_bytes: int = 0, protect: bool = False) -> tuple[Window, RunAnswer]:
+    def window(
+        self,
+        calls: int,
+        memory: CaseMemory | None = None,
+        *,
+        flush_bytes: int = 0,
+        protect: bool = False,
+        by_cpu_time: bool = True,
+    ) -> tuple[Window, RunAnswer]:
         """Let the stopped guest call `solution` on the first `calls` slots, and stop it again.
 
         The clock starts before the guest runs and ends when all of it is stopped: what it computes after its
-        answer counts. The time is the CPU time of the whole box, from the kernel: neither other processes nor
-        the guest can change it. Sleeping counts as well. With `protect`, which costs time, host code cannot
-        access device memory (CPU runtime only).
+        answer counts. On the CPU runtime, the time is the CPU time of the whole box, from the kernel: neither
+        other processes nor the guest can change it. Sleeping counts as well. On a GPU it is elapsed time.
+        With `protect`, which costs time, host code cannot access device memory (CPU runtime only).
         """
         box = self._box
         flags = _ONE_WORKER | (_PROTECT if protect else 0)
         header = _RUN_HEADER.pack(calls, flags, flush_bytes, self._new_marker(None))
         load, usage_before, judge_before_ms = _machine_load(), box.usage(), _judge_waited_ms()
         start = time.perf_counter()
+        if memory:
+            memory.reveal(calls)
         box.thaw()
         kind, payload = self._command(_RUN, header)
+        if memory:
+            memory.save(calls)
         box.freeze()
         wall_ms = (time.perf_counter() - start) * 1e3
         usage, judge_waited_ms = box.usage(), _judge_waited_ms() - judge_before_ms
@@ -123,9 +149,9 @@ class GuestProcess:
         slept_ms = wall_ms - cpu_ms - waited_ms - judge_waited_ms - SLEEP_ALLOWANCE_MS
         window = Window(
             calls=calls,
-            time_ms=cpu_ms + max(0.0, slept_ms),
+            time_ms=cpu_ms + max(0.0, slept_ms) if by_cpu_time else wall_ms,
             wall_ms=wall_ms,
-            cpu_ms=cpu_ms,
+            cpu_ms=cpu_ms if by_cpu_time else None,
             waited_ms=None if usage.waited_s is None else waited_ms,
             load=load,
         )
@@ -169,10 +195,11 @@ class GuestProcess:
         return marker
 
     def _copy(self, op: int) -> None:
-        """Copy the buffers between data file and device, if the guest has its own."""
-        if self._layout is None or self._layout.shared:
-            return
+        was_frozen = self._is_frozen
+        self.thaw()
         kind, payload = self._command(op, b"")
+        if was_frozen:
+            self.freeze()
         if kind == ERROR:
             raise self._exception_failure(payload)
 

@@ -41,6 +41,7 @@ from warmfront.judge.bug_finder import (
 )
 from warmfront.judge.cancellation import CancellableSandbox, CancellationToken, cancelled_event
 from warmfront.judge.case_data import PREFETCH_COUNT, CaseData, CaseGenerator, CasePrefetcher, scale_for
+from warmfront.judge.case_memory import CaseMemory, CopiedMemory, DeviceMemory, FileMemory
 from warmfront.judge.compile_jobs import CompileJobs
 from warmfront.judge.guest import GuestProcess
 from warmfront.judge.kernel_failure import KernelFailure
@@ -146,6 +147,7 @@ class JudgeRun:
         self._bug_report = BugReport()
         self._results: list[CaseResult] = []
         self._total = 0
+        self._empty_guest: GuestProcess | None = None  # measures the copies of a harness
         self._launches: int | None = None  # None: the toolchain cannot count them
         self._started = time.perf_counter()
 
@@ -203,12 +205,13 @@ class JudgeRun:
             (box.folder / LIBRARY_FILE).write_bytes(compiled.library)
             box.go()
             guest = GuestProcess(box, case_timeout_s=settings.case_timeout_s)
+            memory = self._open_memory(guest, box, stack)
             overhead_ms = self._measure_overhead(guest)
             try:
                 guest.load()
-                yield from self._check(prefetch, guest, box)
+                yield from self._check(prefetch, guest, memory)
                 self._finish_bug_finder()
-                yield from self._conclude(case_generator, guest, box, compiled, overhead_ms)
+                yield from self._conclude(case_generator, guest, memory, compiled, overhead_ms)
             except KernelFailure as failure:
                 raise failure.with_details(**self._output_details(guest, failure)) from None
 
@@ -217,6 +220,21 @@ class JudgeRun:
         translated = compilation.translate(self._request, self._toolchain)
         thorough = self._bug_finder_limits is THOROUGH
         return CompileJobs(translated, self._toolchain, self._sandbox, self._settings, thorough=thorough)
+
+    def _open_memory(self, guest: GuestProcess, box: Box, stack: ExitStack) -> CaseMemory:
+        """Return the memory of the cases: the data file on the CPU runtime, else that of a harness."""
+        toolchain = self._toolchain
+        if toolchain.shared_memory:
+            return FileMemory(box.folder / DATA_FILE)
+        harness_box = stack.enter_context(self._sandbox.take(toolchain.harness_template(self._settings)))
+        harness_box.go()
+        memory = DeviceMemory(harness_box)
+        if memory.is_open_in(guest):
+            empty_box = stack.enter_context(self._sandbox.take(toolchain.run_template(self._settings)))
+            empty_box.go()
+            self._empty_guest = GuestProcess(empty_box, case_timeout_s=self._settings.case_timeout_s)
+            return memory
+        return CopiedMemory(box.folder / DATA_FILE, guest)
 
     def _measure_overhead(self, guest: GuestProcess) -> float:
         """Return the time of a window without any work. No submitted code is loaded yet."""
@@ -231,7 +249,7 @@ class JudgeRun:
         outputs = guest.outputs(patience_s=0.0) if is_hanging else guest.outputs()
         return {"output": "".join(outputs.values()), "output_by_case": outputs} if outputs else {}
 
-    def _check(self, prefetch: CasePrefetcher, guest: GuestProcess, box: Box) -> Iterator[Event]:
+    def _check(self, prefetch: CasePrefetcher, guest: GuestProcess, memory: CaseMemory) -> Iterator[Event]:
         for case_data in prefetch:
             result = CaseResult(
                 test_id=case_data.number,
@@ -240,7 +258,7 @@ class JudgeRun:
                 hidden=case_data.hidden,
             )
             try:
-                self._run_case(case_data, guest, box)
+                self._run_case(case_data, guest, memory)
             except KernelFailure as failure:
                 self._cancellation.raise_if_cancelled()  # the box was destroyed; the kernel did not fail
                 failed = replace(result, status="FAILED")
@@ -292,7 +310,7 @@ class JudgeRun:
         self._bug_finder.offer(case_data, failed=True)
         return explain(failure, self._bug_finder.finish())
 
-    def _run_case(self, case_data: CaseData, guest: GuestProcess, box: Box) -> None:
+    def _run_case(self, case_data: CaseData, guest: GuestProcess, memory: CaseMemory) -> None:
         """Run one case; raise `KernelFailure` if its result is wrong."""
         # They need NumPy, which is loaded while the compiler runs.
         from warmfront.judge.buffer_layout import BufferLayout  # noqa: PLC0415
@@ -307,12 +325,14 @@ class JudgeRun:
             case_data.inputs,
             shared=self._toolchain.shared_memory,
         )
-        data_file = box.folder / DATA_FILE
-        layout.write(data_file, [case_data.inputs])
         guest.case_name = case_data.case.name
-        guest.plan(layout)
+        guest.plan(layout, memory.plan(layout))
+        memory.fill(layout, [case_data.inputs])
+        memory.reveal(1)
         answer = guest.run(protect=True, shows_output=not case_data.hidden)
-        check_call(case_data, layout, data_file, run_answer=answer)
+        memory.save(1)
+        memory.collect(1)
+        check_call(case_data, layout, memory.data_file, run_answer=answer)
         # A case of one element may need no kernel; all cases together do.
         self._launches = None if answer.launches is None else (self._launches or 0) + answer.launches
         _reject_running_threads(case_data, answer)
@@ -321,7 +341,7 @@ class JudgeRun:
         self,
         case_generator: CaseGenerator,
         guest: GuestProcess,
-        box: Box,
+        memory: CaseMemory,
         compiled: compilation.CompiledLibrary,
         overhead_ms: float,
     ) -> Iterator[Event]:
@@ -332,7 +352,7 @@ class JudgeRun:
             return
         yield self._checked({})
         timings: list[Timing] = []
-        yield from self._benchmark(case_generator, guest, box, timings, overhead_ms)
+        yield from self._benchmark(case_generator, guest, memory, timings, overhead_ms)
         outputs = guest.outputs()
         output = "".join(outputs.values())
         average_ms, average_ci, average_gflops = _averages(timings)
@@ -386,7 +406,7 @@ class JudgeRun:
         self,
         case_generator: CaseGenerator,
         guest: GuestProcess,
-        box: Box,
+        memory: CaseMemory,
         timings: list[Timing],
         overhead_ms: float,
     ) -> Iterator[Event]:
@@ -397,7 +417,8 @@ class JudgeRun:
             request=self._request,
             toolchain=self._toolchain,
             guest=guest,
-            data_file=box.folder / DATA_FILE,
+            memory=memory,
+            empty_guest=self._empty_guest,
             case_generator=case_generator,
             budget_s=self._settings.bench_budget_s,
             overhead_ms=overhead_ms,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import Mock
 
@@ -36,7 +35,7 @@ class ScriptedGuest:
         self.case_name = ""
         self.is_frozen = False
 
-    def plan(self, _layout: object) -> None:
+    def plan(self, _layout: object, _memory: object) -> None:
         """Do nothing; the guest must run to answer."""
         assert not self.is_frozen
 
@@ -48,9 +47,12 @@ class ScriptedGuest:
         """Continue."""
         self.is_frozen = False
 
-    def window(self, calls: int, *, flush_bytes: int, protect: bool) -> tuple[Window, Mock]:
+    def window(
+        self, calls: int, _memory: object, *, flush_bytes: int, protect: bool, by_cpu_time: bool
+    ) -> tuple[Window, Mock]:
         """Return the scripted window; the claimed times are absurd."""
         assert self.is_frozen
+        assert by_cpu_time
         assert flush_bytes == 0
         self.protected += protect
         ms, waited_ms = self._time_ms(calls), self._waited_ms(calls)
@@ -75,7 +77,7 @@ def _measure(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Timing]:
             request=Mock(problem=problem),
             toolchain=Mock(simulated=True, flush_bytes=0),
             guest=guest,  # type: ignore[arg-type]  # a double
-            data_file=Path(),
+            memory=Mock(missing_guarantees=()),
             case_generator=Mock(),
             budget_s=0.2,
             overhead_ms=OVERHEAD_MS,

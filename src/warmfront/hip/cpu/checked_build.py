@@ -30,7 +30,7 @@ FAILURE_FILE = "failure.txt"
 #: The offsets in the library whose source lines are requested, one per line.
 PLACES_FILE = "places"
 
-_SOURCES = (*cpu.CHECKED_SOURCES, GUEST_SOURCE)
+_SOURCES = cpu.CHECKED_SOURCES
 _ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": SCRATCH}
 
 
@@ -79,7 +79,7 @@ class CheckedBuild:
     @functools.cached_property
     def _entry(self) -> Path:
         flags = [*self._flags, "|", *cpu.CHECKED_RUNTIME_FLAGS, "|", *cpu.CHECKED_LINK_FLAGS]
-        key = runtime_key(self._compiler, flags, (*_SOURCES, *cpu.CHECKED_HEADERS))
+        key = runtime_key(self._compiler, flags, (*_SOURCES, GUEST_SOURCE, *cpu.CHECKED_HEADERS))
         return self._cache_dir / f"checked-{key}"
 
     def compile_template(self, settings: Settings) -> Template:
@@ -141,6 +141,7 @@ class CheckedBuild:
                 submission_flags=self._flags,
                 runtime_flags=cpu.CHECKED_RUNTIME_FLAGS,
                 sources=_SOURCES,
+                programs=(GUEST_SOURCE,),
             )
         except ToolchainFailed as error:
             (into / FAILURE_FILE).write_text(error.message)

@@ -7,6 +7,7 @@ cached. Times measured with this toolchain are simulated: they are those of the 
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warmfront import gpus
@@ -19,6 +20,7 @@ from warmfront.hip.source.rewrite import rewrite
 from warmfront.hip.toolchain import (
     DATA_FILE,
     GUEST_SOURCE,
+    HARNESS_SOURCE,
     LIBRARY_FILE,
     SOURCE_FILE,
     GuardZones,
@@ -105,6 +107,11 @@ class CpuToolchain:
             outputs=(DATA_FILE,),
         )
 
+    def harness_template(self, settings: Settings) -> Template:
+        """Return the box that runs the harness; only tests use it, since the data file is device memory."""
+        template = self.run_template(settings)
+        return replace(template, name="harness", argv=(str(self.built / "harness"), BOX))
+
     def explain(self, output: str, request: JudgeRequest, translated: TranslatedSource) -> CompileFailure:
         """Return why the compiler failed, with positions in the author's source."""
         from warmfront.hip.diagnose import classify  # noqa: PLC0415 - only failed compilations need it
@@ -144,7 +151,7 @@ class CpuToolchain:
     @functools.cached_property
     def _entry(self) -> Path:
         flags = [*self.submission_flags, "|", *cpu.RUNTIME_FLAGS, "|", *self._link_flags]
-        key = runtime_key(self._compiler, flags, (*cpu.RUNTIME_SOURCES, GUEST_SOURCE))
+        key = runtime_key(self._compiler, flags, (*cpu.RUNTIME_SOURCES, GUEST_SOURCE, HARNESS_SOURCE))
         return self._cache_dir / f"cpu-{key}"
 
     def _build(self, into: Path) -> None:
@@ -154,5 +161,6 @@ class CpuToolchain:
             compiler=self._compiler,
             submission_flags=self.submission_flags,
             runtime_flags=cpu.RUNTIME_FLAGS,
-            sources=(*cpu.RUNTIME_SOURCES, GUEST_SOURCE),
+            sources=cpu.RUNTIME_SOURCES,
+            programs=(GUEST_SOURCE, HARNESS_SOURCE),
         )

@@ -30,21 +30,24 @@ def build_runtime(
     submission_flags: Sequence[str],
     runtime_flags: Sequence[str],
     sources: Sequence[Path],
+    programs: Sequence[Path],
 ) -> None:
-    """Build headers, precompiled header and guest in the folder `into`."""
+    """Build headers, precompiled header and the programs, such as the guest, in the folder `into`."""
     copy_headers(cpu.INCLUDE, into / "include")
-    objects = [into / f"{source.stem}.o" for source in sources]
+    objects = [into / f"{source.stem}.o" for source in (*sources, *programs)]
     jobs = [
         [compiler.command, *submission_flags, *compiler.precompile(into / "include", MAIN_HEADER)],
         *(
             [compiler.command, *runtime_flags, "-I", into / "include", "-c", source, "-o", built]
-            for source, built in zip(sources, objects, strict=True)
+            for source, built in zip((*sources, *programs), objects, strict=True)
         ),
     ]
     compiler.prepare()
     with ThreadPoolExecutor() as pool:
         list(pool.map(run_compiler, jobs))
-    run_compiler([compiler.command, "-rdynamic", *objects, "-o", into / "guest", *compiler.guest_flags])
+    for program in programs:
+        own = [*objects[: len(sources)], into / f"{program.stem}.o"]
+        run_compiler([compiler.command, "-rdynamic", *own, "-o", into / program.stem, *compiler.guest_flags])
     for built in objects:
         built.unlink()
 
