@@ -44,6 +44,7 @@ check: ## Formatting, lint, types, imports between layers, spelling, names and p
 	@$(BIN)/python scripts/check_names.py
 	@$(BIN)/python scripts/check_prose.py --docstrings
 	@$(BIN)/python scripts/generate_types.py --check
+	@$(BIN)/python scripts/generate_red_team.py --check
 	@PYTHON=$(PYTHON) scripts/page check
 
 audit: ## Look up known vulnerabilities in the npm packages that the page ships
@@ -62,7 +63,7 @@ bench: ## Measure every figure that the documentation quotes
 	@PYTHON=$(PYTHON) scripts/setup dev
 	@PYTHON=$(PYTHON) scripts/setup dstack
 	@PYTHON=$(PYTHON) scripts/page build
-	@set -e; for script in verdict compile kernels sandbox startup xray decisions replay keepwarm service modules streams page dstack; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
+	@set -e; for script in verdict forgery compile kernels sandbox startup xray decisions replay keepwarm service modules streams page dstack; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
 
 lock: ## Update every pinned dependency, with hashes
 	@set -e; lock() { uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \

@@ -17,14 +17,24 @@ The first comment lines of each file are its header:
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warmfront.verdicts import Endpoint, is_terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ATTACKS = Path(__file__).parents[1] / "corpus" / "attacks"
 
 #: The family of files that are no attacks.
 HONEST = "honest-control"
+
+#: Reading and writing the megabytes of a timed case takes longer on every CPU.
+FASTEST_POSSIBLE_MS = 0.02
 
 #: What each family tries.
 FAMILIES = {
@@ -33,7 +43,7 @@ FAMILIES = {
     "slots": "Uses the memory of other calls: computes them in advance, reads or changes them.",
     "buffers": "Changes, truncates, grows or unmaps the memory that it shares with the judge.",
     "event-records": "Writes to the heap records of HIP events, so that they report a shorter time.",
-    "hooks": "Replaces functions of the guest: machine code, GOT, `.init_array`, ifunc, vtables, names.",
+    "hooks": "Replaces functions of the guest: machine code, GOT, .init_array, ifunc, vtables, names.",
     "protocol": "Speaks the judge's protocol itself, with the nonce from the stack, or breaks the channel.",
     "late-work": "Answers or returns first, and computes while the judge reads: threads, timers, signals.",
     "time-values": "Reports times that break arithmetic: NaN, infinities, 0, denormal and negative numbers.",
@@ -54,7 +64,7 @@ FAMILIES = {
     "early-end": "Ends, stops or abandons the process before the judge has its result.",
     "escape": "Looks for files, sockets, secrets or other processes outside of its box.",
     "faults": "Makes an ordinary mistake: out-of-bounds access, overflow of a stack, division by zero.",
-    "unusable-source": "Does not compile, or has no usable `solution`.",
+    "unusable-source": "Does not compile, or has no usable solution().",
     HONEST: "An honest kernel that looks like an attack, and must pass.",
 }
 
@@ -65,6 +75,7 @@ class Attack:
 
     name: str
     source: str
+    summary: str  #: what it does, in a sentence; empty if its name says it
     verdicts: frozenset[str]  #: more than one only if it is random which limit is reached first
     codes: frozenset[str]  #: empty: any code
     problem: str
@@ -102,6 +113,7 @@ def read(path: Path) -> Attack:
     return Attack(
         name=path.stem,
         source=source,
+        summary=_summary(source),
         verdicts=frozenset(" | ".join(lines("verdict")).split(" | ")),
         codes=frozenset(code for line in lines("code") for code in line.split(" | ")),
         problem=first("problem", "relu"),
@@ -117,6 +129,31 @@ def read(path: Path) -> Attack:
     )
 
 
+def _summary(source: str) -> str:
+    """Return the comment between the header and the code."""
+    lines = source.partition("\n#")[0].splitlines()
+    text = [line.removeprefix("// ") for line in lines if not re.match(r"// [a-z ]+: \S", line)]
+    return " ".join(text).strip()
+
+
 def all_attacks() -> list[Attack]:
     """Return all attacks, sorted by name."""
     return [read(path) for path in sorted(ATTACKS.glob("*.hip"))]
+
+
+def mistakes(attack: Attack, events: Sequence[dict[str, Any]]) -> list[str]:
+    """Return what is not as the header says in the events of an attack; nothing if the judge caught it."""
+    last, text = events[-1], json.dumps(events, ensure_ascii=False)
+    explanation = f"{last.get('message')} {last.get('hint')}"
+    terminal = [event for event in events if is_terminal(event["status"], Endpoint(attack.endpoint))]
+    found = [f"`{words}` is not in: {explanation}" for words in attack.says if words not in explanation]
+    found += [f"`{words}` is in the events" for words in attack.never if words in text]
+    if last["status"] not in attack.verdicts:
+        found.append(f"the verdict is {last['status']}: {explanation}")
+    if attack.codes and last.get("code") not in attack.codes:
+        found.append(f"the code is {last.get('code')}: {explanation}")
+    if last.get("avg_runtime_ms", FASTEST_POSSIBLE_MS) < FASTEST_POSSIBLE_MS:
+        found.append(f"the time is impossible: {last['avg_runtime_ms']:g} ms")
+    if terminal != [last]:
+        found.append(f"{len(terminal)} verdicts")
+    return found

