@@ -100,7 +100,7 @@ def test_any_json_value_in_any_field_is_handled(value: Any) -> None:
 
 
 def test_claimed_times_are_finite() -> None:
-    """NaN, infinities, zero and negative times are no times."""
+    """NaN, infinities, zero and negative times are not times."""
     claims = (math.nan, math.inf, -math.inf, 0.0, -1.0, 5e-324, 2.5)
     data = struct.pack("<QIi64s7d", 3, 0, 0, b"", *claims)
     assert box_messages.parse_run_answer(data, 7).times_ms == (0, 0, 0, 0, 0, 5e-324, 2.5)
