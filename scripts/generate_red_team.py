@@ -94,7 +94,9 @@ def _is_as_expected(attack: Attack, recorded: Mapping[str, Any]) -> bool:
     results = recorded["verdicts"].get(attack.name, {})
     ratio = recorded.get("times", {}).get(attack.name, {}).get("ratio")
     is_time_true = not attack.forges_time or ratio is None or ratio >= GAINED
-    return bool(results) and is_time_true and not any(result["mistakes"] for result in results.values())
+    if attack.is_gap or not results or not is_time_true:
+        return False
+    return not any(result["mistakes"] for result in results.values())
 
 
 def to_markdown(board: Mapping[str, Any]) -> str:
@@ -123,6 +125,7 @@ def _section(family: Mapping[str, Any]) -> list[str]:
     lines += ["| attack | what it does | verdict | control |", "| --- | --- | --- | --- |"]
     for entry in family["attacks"]:
         verdict = ", ".join(f"`{verdict}`" for verdict in entry["verdicts"]) + _time(entry)
+        verdict += "" if entry["caught"] else " (**not caught**)"
         lines.append(
             f"| {_link(entry['name'])} | {entry['summary']} | {verdict} | {_link(entry['control'])} |"
         )
@@ -139,15 +142,21 @@ def _link(name: str) -> str:
     return f"[{name}](../tests/corpus/attacks/{name}.hip)"
 
 
+def _require_runs(attacks: Sequence[Attack], recorded: Mapping[str, Any]) -> None:
+    unjudged = [attack.name for attack in attacks if attack.name not in recorded["verdicts"]]
+    untimed = [a.name for a in attacks if a.forges_time and a.name not in recorded["times"]]
+    for names, module in ((unjudged, "redteam"), (untimed, "forgery")):
+        if names:
+            sys.exit(f"no recorded run of {', '.join(names)}: run python -m bench.{module} --record NAME...")
+
+
 def main() -> None:
     """Write both files, or compare them with what they should be."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if out of date")
     options = parser.parse_args()
     attacks, recorded = all_attacks(), json.loads(RECORD.read_text())
-    missing = [attack.name for attack in attacks if not recorded["verdicts"].get(attack.name)]
-    if missing:
-        sys.exit(f"no recorded run of: {', '.join(missing)}; run python -m bench.redteam --record <name>")
+    _require_runs(attacks, recorded)
     board = build(attacks, recorded)
     contents = {
         PAGE: to_markdown(board),

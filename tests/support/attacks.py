@@ -11,6 +11,7 @@ The first comment lines of each file are its header:
 - `says`, `never`: text that must be in the message or hint; text that must not be in any event
 - `sandbox: matters`: it attacks the sandbox, so the quick tests judge it in Docker as well
 - `tests: slow`: another file tries the same in another way, and the quick tests judge that one
+- `caught: no`: a known gap, which docs/judge.md explains; `verdict` is what it gets
 - `time: forged`: it computes correctly and claims a shorter time. Compiled with ATTACK=0 it is its honest
   twin, which does the same work; `python -m bench.forgery` compares the two.
 """
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 ATTACKS = Path(__file__).parents[1] / "corpus" / "attacks"
 
-#: The family of files that are no attacks.
+#: The family of controls.
 HONEST = "honest-control"
 
 #: Reading and writing the megabytes of a timed case takes longer on every CPU.
@@ -86,6 +87,7 @@ class Attack:
     first_seen: str
     control: str  #: name of an honest file
     needs_each_sandbox: bool  #: whether its verdict depends on the kind of sandbox
+    is_gap: bool  #: whether the judge does not catch it yet
     is_slow: bool  #: whether only the slow tests judge it
     forges_time: bool  #: whether it computes correctly and claims a shorter time
 
@@ -124,6 +126,7 @@ def read(path: Path) -> Attack:
         first_seen=first("first seen"),
         control=first("control"),
         needs_each_sandbox=first("sandbox") == "matters",
+        is_gap=first("caught") == "no",
         is_slow=first("tests") == "slow",
         forges_time=first("time") == "forged",
     )

@@ -77,8 +77,8 @@ What remains
 - On the CPU runtime, a time is CPU time of one core of this machine. It says little about a GPU.
 - Claims that only affect messages can be forged: the last HIP error, the number of launches, faults, threads
   that still run, the records of the bug finder, and the time by HIP events, which is shown as self-reported.
-  So a submission that computes on the host and forges its number of launches is not detected with certainty.
-  It gains no time by that.
+  So a submission that computes on the host in timed calls, asks first whether device memory is protected, and
+  launches an empty kernel is not detected. Its time is the true time of its host code.
 - Two boxes share caches and memory bandwidth with the rest of the machine. That changes times by a few
   percent; the interval includes it.
 - A GPU cannot be stopped like a process. Inputs are revealed by a copy on the device after the clock started,

@@ -22,7 +22,7 @@ __global__ void relu(const float* x, float* y, size_t n) {
 }
 
 #if ATTACK
-// Lets a function of the guest jump to one of ours.
+// Makes a function of the guest jump to a function of this file.
 static void redirect(const char* name, void* target) {
   auto* code = static_cast<unsigned char*>(look_up(nullptr, name));
   if (code == nullptr) return;

@@ -4,7 +4,7 @@
 // family: host-code
 // first seen: constructed for this corpus
 // control: honest
-// Computes on the host in timed calls, and launches a kernel that does nothing.
+// Computes on the host in timed calls, beside an empty kernel.
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* x, float* y, size_t n) {

@@ -1,5 +1,9 @@
 // verdict: RUNTIME_ERROR
 // code: HOST_ACCESS_TO_DEVICE_MEMORY | NO_KERNEL_LAUNCHED
+// family: host-code
+// first seen: security review, 2026
+// control: honest
+// sandbox: matters
 // Makes device memory accessible by a function whose name is not written, and computes on the host.
 #include <hip/hip_runtime.h>
 

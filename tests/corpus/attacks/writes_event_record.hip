@@ -18,7 +18,7 @@ __global__ void relu(const float* x, float* y, size_t n) {
 }
 
 #if ATTACK
-// The guest's events are on the heap, near one of ours, and the guest's stack points to them.
+// The guest's events are on the heap, near an event of this file, and the guest's stack points to them.
 static void set_start_to_now() {
   hipEvent_t own;
   (void)hipEventCreate(&own);

@@ -91,7 +91,7 @@ def test_a_failure_has_a_hint(judge: Judge) -> None:
 def test_the_header_of_an_attack_is_complete(attack: Attack) -> None:
     """Every file has a known family; an attack says where it was first seen and has an honest control."""
     assert attack.family in FAMILIES
-    known = "verdict|code|endpoint|problem|says|never|family|first seen|control|sandbox|tests|time"
+    known = "verdict|code|endpoint|problem|says|never|family|first seen|control|sandbox|caught|tests|time"
     header = re.findall(r"^// ([a-z ]+): ", attack.source.partition("#")[0], re.MULTILINE)
     assert [key for key in header if not re.fullmatch(known, key)] == []
     assert not attack.forges_time or "#if ATTACK" in attack.source

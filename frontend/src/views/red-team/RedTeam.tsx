@@ -60,6 +60,7 @@ function FamilyCard({ family }: { family: Family }): React.JSX.Element {
                     <Badge key={verdict} status={verdict} />
                   ))}
                   <span className="dim small"> {timeText(attack)}</span>
+                  {!attack.caught && <strong> Not caught.</strong>}
                 </td>
                 <td className="wide-only">
                   <code>{attack.control}</code>
