@@ -8,7 +8,7 @@ power that a C++ program has inside its process. So there are two processes:
 
 - The *harness* owns the buffers, the clock and the protocol, and never loads foreign code. On the CPU runtime
   it is the judge itself (`guest.py`, `case_timer.py`): an ordinary Python process. For a GPU, the judge
-  commands a small program of ours in a box of its own (`harness.cpp`, `case_memory.py`) that owns the device
+  commands our own small program in a separate box (`harness.cpp`, `case_memory.py`) that owns the device
   memory; the guest opens it by IPC handles. The same source is tested on the CPU runtime.
 - The *guest* (`guest.cpp`) is our small program in the run box. It loads `solution.so`, opens the harness's
   memory, and calls `solution` when it gets a "go". As soon as submitted code has run, the guest is considered

@@ -1,7 +1,7 @@
 """The memory of a case's tensors: who owns it, and how the guest gets it.
 
 - `FileMemory`: the CPU runtime. The data file of the judge is the device memory of the guest.
-- `DeviceMemory`: a GPU. The harness, a program of ours in a box of its own, owns device memory that the guest
+- `DeviceMemory`: a GPU. The harness, our own program in a separate box, owns device memory that the guest
   opens by IPC handles. Inputs are revealed, and outputs saved, by copies on the device inside the window.
 - `CopiedMemory`: a GPU without IPC. The guest owns the memory and copies; the result says what that cannot
   guarantee.
@@ -95,7 +95,7 @@ class FileMemory:
 
 
 class DeviceMemory:
-    """Device memory of the harness, a program of ours in a box of its own."""
+    """Device memory of the harness, our own program in a separate box."""
 
     missing_guarantees: tuple[str, ...] = ()
 

@@ -1,6 +1,6 @@
 """Compute the time of a call, and how certain it is, from the windows that the judge measured.
 
-A receipt carries the windows, so that anybody can repeat the computation: everything here depends on them
+A receipt carries the windows, so that a reader can repeat the computation: everything here depends on them
 alone.
 """
 
