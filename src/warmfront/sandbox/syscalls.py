@@ -27,6 +27,8 @@ PRCTL_OPTIONS = (
     *(0x5356_4D41, 0x5961_6D61),  # PR_SET_VMA and PR_SET_PTRACER
 )
 
+SECCOMP_SET_MODE_FILTER = 1
+
 #: ioctl: whether it is a terminal, its width and process group, bytes to read, flags, and copy by reference.
 IOCTL_REQUESTS = (0x5401, 0x802C_542A, 0x5413, 0x540F, 0x541B, 0x5421, 0x5450, 0x5451, 0x4004_9409)
 #: ioctl: the types of the requests to /dev/kfd and /dev/dri.
@@ -306,6 +308,11 @@ ALWAYS = (
     ),
     Allowance(reason="uses its descriptors", calls={"fcntl": (72, 25)}, when=one_of(1, FCNTL_COMMANDS)),
     Allowance(reason="sets its own attributes", calls={"prctl": (157, 167)}, when=one_of(0, PRCTL_OPTIONS)),
+    Allowance(
+        reason="restricts itself further, as the guest does to seal device memory",
+        calls={"seccomp": (317, 277)},
+        when=one_of(0, (SECCOMP_SET_MODE_FILTER,)),
+    ),
     Allowance(reason="asks about its descriptors", calls=IOCTL, when=one_of(1, IOCTL_REQUESTS)),
     Allowance(
         reason="asks how it is executed", calls={"personality": (135, 92)}, when=one_of(0, PERSONALITIES)

@@ -1,5 +1,5 @@
 // verdict: RUNTIME_ERROR
-// code: HOST_ACCESS_TO_DEVICE_MEMORY | NO_KERNEL_LAUNCHED
+// code: HOST_ACCESS_TO_DEVICE_MEMORY
 // family: host-code
 // first seen: security review, 2026
 // control: honest

@@ -59,7 +59,6 @@ DANGEROUS: dict[str, tuple[int, int | None]] = {
     "init_module": (175, 105),
     "kexec_load": (246, 104),
     "reboot": (169, 142),
-    "seccomp": (317, 277),
     "mknodat": (259, 33),
     "inotify_init1": (294, 26),
     "fanotify_init": (300, 262),
