@@ -1,8 +1,8 @@
-// verdict: WRONG_ANSWER | RUNTIME_ERROR
+// verdict: CHECKED | WRONG_ANSWER | RUNTIME_ERROR
 // family: buffers
 // first seen: constructed for this corpus
 // control: honest
-// Replaces the output's pages by memory of its own, which is faster to write.
+// Replaces the output's pages by memory of its own, which is faster to write. Where that is refused, it is honest.
 #include <hip/hip_runtime.h>
 #include <cstdint>
 #include <sys/mman.h>

@@ -1,9 +1,9 @@
-// verdict: RUNTIME_ERROR
+// verdict: ACCEPTED | RUNTIME_ERROR
 // endpoint: submit
 // family: buffers
 // first seen: constructed for this corpus
 // control: honest
-// Unmaps the inputs after correct work, so that the guest faults later.
+// Unmaps the inputs after correct work, so that the guest faults later. Where that is refused, it is honest.
 #include <hip/hip_runtime.h>
 #include <cstdint>
 #include <sys/mman.h>
