@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-import time
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from warmfront.judge import bug_findings
 from warmfront.judge.case_memory import FileMemory
 from warmfront.judge.guest import GuestProcess
 from warmfront.judge.kernel_failure import KernelFailure
-from warmfront.sandbox.base import ExitReason, OutputTooLarge, read_output
+from warmfront.sandbox.base import WALL_S_PER_CPU_S, ExitReason, OutputTooLarge, read_output
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -48,13 +47,13 @@ class BugFinderLimits:
     max_cases: int
     max_work: int  #: operations plus 4-byte words of one case
     max_steps: int  #: memory accesses and waits, of all cases together
-    wait_s: float  #: how long all cases may take together, and the verdict may wait for them
+    cpu_s: float  #: CPU time of all cases together
 
 
 #: For every check: a few hundredths of a second.
-QUICK = BugFinderLimits(max_cases=4, max_work=100_000, max_steps=1_200_000, wait_s=1.0)
+QUICK = BugFinderLimits(max_cases=4, max_work=100_000, max_steps=1_200_000, cpu_s=1.0)
 #: On request.
-THOROUGH = BugFinderLimits(max_cases=1000, max_work=100_000_000, max_steps=10**12, wait_s=60.0)
+THOROUGH = BugFinderLimits(max_cases=1000, max_work=100_000_000, max_steps=10**12, cpu_s=60.0)
 
 
 #: The note in a verdict when the bug finder reached a limit.
@@ -100,11 +99,11 @@ def choose_cases(request: JudgeRequest, cases: Sequence[Case], limits: BugFinder
 MAX_CHECKED_LIBRARY_BYTES = 256 << 20
 MAX_RECORDS_BYTES = 1 << 20
 
-#: How long stopping may take, in addition to the cases.
-GRACE_S = 1.0
+#: CPU time of the checked build, from the moment at which the bug finder waits for it.
+BUILD_CPU_S = 10.0
 
-#: How long resolving source lines may take, on a busy machine.
-NAMING_S = 5.0
+#: How long stopping may take.
+GRACE_S = 1.0
 
 #: Verdicts whose cause the bug finder may find.
 EXPLAINABLE = {Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT_EXCEEDED}
@@ -181,9 +180,7 @@ class BugFinderRun:
     def finish(self) -> BugReport:
         """Return the report, after a bounded wait for the queued cases."""
         self._queue.put(None)
-        self._thread.join(self.limits.wait_s + GRACE_S)
-        if self._records:
-            self._thread.join(NAMING_S)
+        self._thread.join(WALL_S_PER_CPU_S * (BUILD_CPU_S + self.limits.cpu_s))
         self.stop()
         return self._report or BugReport(
             note="The bug finder did not finish in time; the verdict does not depend on it."
@@ -249,7 +246,7 @@ class BugFinderRun:
     def _await_build(self, job: Future[CompileJob]) -> tuple[bytes, str] | None:
         self.sandbox.prepare(self._run_template)
         box = self._keep(job.result().box)
-        end = box.wait()
+        end = box.wait(cpu_timeout_s=BUILD_CPU_S)
         try:
             library = read_output(box, LIBRARY_FILE, limit_bytes=MAX_CHECKED_LIBRARY_BYTES)
         except OutputTooLarge:
@@ -261,15 +258,16 @@ class BugFinderRun:
     def _run_cases(self, library: bytes) -> bool:
         """Run every queued case. Return False if a limit ended the run early."""
         guest_and_box: tuple[GuestProcess, Box] | None = None
-        left_s = self.limits.wait_s  # time in cases; waiting for the judge does not count
+        left_s = self.limits.cpu_s  # waiting for the judge or for a CPU does not count
         while (case_data := self._queue.get()) is not None:
             if self._is_stopped or left_s <= 0:
                 return False
-            started = time.monotonic()
             guest_and_box = guest_and_box or self._open_guest(library)
-            guest_and_box[0].case_timeout_s = left_s
-            outcome = self._run_case(case_data, *guest_and_box)
-            left_s -= time.monotonic() - started
+            guest, box = guest_and_box
+            guest.case_timeout_s = left_s
+            used_s = box.usage().cpu_s
+            outcome = self._run_case(case_data, guest, box)
+            left_s -= box.usage().cpu_s - used_s
             if outcome is _CaseOutcome.LIMIT:
                 return False
             self._finished_cases += 1
@@ -282,7 +280,7 @@ class BugFinderRun:
         box = self._take(self._run_template)
         (box.folder / LIBRARY_FILE).write_bytes(library)
         box.go()
-        guest = GuestProcess(box, case_timeout_s=self.limits.wait_s)
+        guest = GuestProcess(box, case_timeout_s=self.limits.cpu_s)
         guest.load()
         return guest, box
 
