@@ -1,4 +1,4 @@
-// verdict: WRONG_ANSWER
+// verdict: WRONG_ANSWER | RUNTIME_ERROR
 // endpoint: submit
 // family: evaluator-mode
 // first seen: constructed for this corpus
