@@ -25,10 +25,6 @@ _log = logging.getLogger(__name__)
 GIB = 1024**3
 MIB = 1024**2
 
-#: The share of a contended CPU that a run gets, relative to 100 for other processes. A timed kernel that is
-#: seldom interrupted keeps its caches, so that its times vary less: `python -m bench.repeatability`.
-RUN_CPU_WEIGHT = 10_000
-
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -189,8 +185,7 @@ class Settings:
 
     def run_limits(self) -> SandboxLimits:
         """Return the limits of a sandbox that runs submitted code."""
-        limits = self._limits(memory_bytes=self.memory_bytes, cpu_s=self.run_timeout_s)
-        return replace(limits, cpu_weight=RUN_CPU_WEIGHT)
+        return self._limits(memory_bytes=self.memory_bytes, cpu_s=self.run_timeout_s)
 
     def bug_finder_limits(self) -> SandboxLimits:
         """Return the limits of a sandbox that runs submitted code with the bug finder, on small cases."""

@@ -45,7 +45,6 @@ class SandboxLimits:
 
     memory_bytes: int  #: resident memory of all its processes
     cpus: float  #: CPU seconds per second
-    cpu_weight: int = 100  #: share of a contended CPU, from 1 to 10,000; other processes have 100
     pids: int  #: processes and threads
     file_bytes: int  #: size of each file that it writes
     open_files: int  #: open file descriptors per process
@@ -171,6 +170,13 @@ class Box(Protocol):
         """Return the time that the box has used since it was started; also after its end.
 
         The CPU time includes the start of the box, so compare two calls.
+        """
+
+    def set_cpu_weight(self, weight: int) -> None:
+        """Set the share of a contended CPU that the box gets, if the sandbox can.
+
+        Args:
+            weight: from 1 to 10,000; a box begins with 100, as other processes have.
         """
 
     def destroy(self) -> None:

@@ -166,6 +166,15 @@ class ChannelBox(ABC):
                 self._usage = self._read_usage()
         return self._usage
 
+    def set_cpu_weight(self, weight: int) -> None:
+        """Set the share of a contended CPU that the box gets, if there is a cgroup."""
+        with self._ending:
+            if self._is_started and self._exit is None:
+                self._set_cpu_weight(weight)
+
+    def _set_cpu_weight(self, weight: int) -> None:  # noqa: B027 - boxes without a cgroup do nothing
+        """Set the weight of the cgroup."""
+
     def cpu_s(self) -> float:
         """Return the CPU time so far."""
         with self._ending:

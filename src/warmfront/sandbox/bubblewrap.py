@@ -144,6 +144,10 @@ class BubblewrapBox(ProcessBox):
         reports = (json.loads(line) for line in self._status.splitlines())
         return next((int(report[key]) for report in reports if key in report), None)
 
+    def _set_cpu_weight(self, weight: int) -> None:
+        if self._group:
+            self._group.set_cpu_weight(weight)
+
     def _kill(self) -> None:
         if self._init_fd >= 0:
             with contextlib.suppress(ProcessLookupError):

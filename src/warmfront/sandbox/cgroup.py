@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import SandboxLimits
 
 CPU_PERIOD_US = 100_000
-MAX_CPU_WEIGHT = 10_000
 
 #: The group of all boxes.
 SHARED_GROUP = f"{PREFIX}boxes"
@@ -115,10 +114,11 @@ class ControlGroup(ABC):
 
     @abstractmethod
     def configure_shared_group(self, memory_bytes: int) -> None:
-        """Limit the memory of this group and its siblings together, and let their weights have an effect.
+        """Limit the memory of this group and its siblings together, if its parent is the group of boxes."""
 
-        Do nothing if the parent is not the group of boxes.
-        """
+    @abstractmethod
+    def set_cpu_weight(self, weight: int) -> None:
+        """Set the share of a contended CPU, from 1 to 10,000; other processes have 100."""
 
     @abstractmethod
     def _is_settled(self) -> bool:
@@ -210,11 +210,15 @@ class ControlGroupV1(ControlGroup):
         return sum(_field(memory / "memory.stat", name) for name in ("rss", "shmem")) >= full_bytes
 
     def configure_shared_group(self, memory_bytes: int) -> None:
-        """Limit the memory of this group and its siblings together, and let their weights have an effect."""
+        """Limit the memory of this group and its siblings together."""
         if is_shared_group(parent := self._directories["memory"].parent):
             _limit_memory_v1(parent, memory_bytes)
-        if is_shared_group(parent := self._directories["cpu"].parent):
-            _write_existing(parent / "cpu.shares", cpu_shares(MAX_CPU_WEIGHT))
+
+    def set_cpu_weight(self, weight: int) -> None:
+        """Set the share of a contended CPU: 1024 shares correspond to a weight of 100."""
+        shares = max(2, weight * 1024 // 100)
+        for directory in _with_shared_group(self._directories["cpu"]):
+            _write_existing(directory / "cpu.shares", shares)
 
     def peak_memory_bytes(self) -> int | None:
         """Return the peak memory usage, if the kernel reports it."""
@@ -276,10 +280,14 @@ class ControlGroupV2(ControlGroup):
         return _field(self._directories["memory"] / "memory.events", "oom") > 0
 
     def configure_shared_group(self, memory_bytes: int) -> None:
-        """Limit the memory of this group and its siblings together, and let their weights have an effect."""
+        """Limit the memory of this group and its siblings together."""
         if is_shared_group(parent := self._directories["memory"].parent):
             _limit_memory_v2(parent, memory_bytes)
-            _write_existing(parent / "cpu.weight", MAX_CPU_WEIGHT)
+
+    def set_cpu_weight(self, weight: int) -> None:
+        """Set the share of a contended CPU."""
+        for directory in _with_shared_group(self._directories["cpu"]):
+            _write_existing(directory / "cpu.weight", weight)
 
     def peak_memory_bytes(self) -> int | None:
         """Return the peak memory usage, if the kernel reports it (5.19)."""
@@ -327,7 +335,6 @@ class CgroupHierarchyV1:
         _write(pids / "pids.max", limits.pids)
         _write(cpu / "cpu.cfs_period_us", CPU_PERIOD_US)
         _write(cpu / "cpu.cfs_quota_us", round(limits.cpus * CPU_PERIOD_US))
-        _write(cpu / "cpu.shares", cpu_shares(limits.cpu_weight))
 
     def names(self, prefix: str) -> list[str]:
         """Return the names of existing groups that begin with `prefix`."""
@@ -381,7 +388,6 @@ class CgroupHierarchyV2:
         _write(directory / "pids.max", limits.pids)
         if "cpu" in self._delegated():
             _write(directory / "cpu.max", f"{round(limits.cpus * CPU_PERIOD_US)} {CPU_PERIOD_US}")
-            _write(directory / "cpu.weight", limits.cpu_weight)
 
     def names(self, prefix: str) -> list[str]:
         """Return the names of existing groups that begin with `prefix`."""
@@ -407,13 +413,6 @@ class CgroupHierarchyV2:
         controllers = " ".join(f"+{controller}" for controller in sorted(self._delegated()))
         _write(self._shared / "cgroup.subtree_control", controllers)
         _limit_memory_v2(self._shared, shared_memory_bytes())
-        # The weight of a box counts among its siblings; the group's own counts among other processes.
-        _write_existing(self._shared / "cpu.weight", MAX_CPU_WEIGHT)
-
-
-def cpu_shares(weight: int) -> int:
-    """Return the CPU shares of version 1 for a weight of version 2: 1024 shares are a weight of 100."""
-    return max(2, weight * 1024 // 100)
 
 
 def find_hierarchy(proc: Path = Path("/proc/self")) -> CgroupHierarchy | None:
@@ -528,6 +527,11 @@ def shared_memory_bytes() -> int:
 def is_shared_group(directory: Path) -> bool:
     """Return whether this is the group of all boxes."""
     return directory.name in {SHARED_GROUP, SHARED_SLICE}
+
+
+def _with_shared_group(directory: Path) -> list[Path]:
+    """Return the group, and the group of boxes that contains it: its weight counts among other processes."""
+    return [directory, *([directory.parent] if is_shared_group(directory.parent) else [])]
 
 
 def _make_below_shared(directory: Path, prepare_shared: Callable[[], None]) -> None:

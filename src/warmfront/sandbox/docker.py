@@ -28,7 +28,6 @@ from warmfront.sandbox.cgroup import (
     SHARED_GROUP,
     SHARED_SLICE,
     ControlGroup,
-    cpu_shares,
     find_group,
     shared_memory_bytes,
 )
@@ -137,7 +136,6 @@ class Docker(PooledSandbox):
             mem_limit=limits.memory_bytes,
             memswap_limit=limits.memory_bytes,
             nano_cpus=int(min(limits.cpus, self._cpus) * 1e9),
-            cpu_shares=cpu_shares(limits.cpu_weight),
             pids_limit=limits.pids,
             ulimits=_ulimits(template),
             shm_size=SHARED_MEMORY_BYTES,
@@ -209,6 +207,10 @@ class DockerBox(ChannelBox):
         self._waiter = threading.Thread(target=self._watch, name="warmfront-docker", daemon=True)
         self._waiter.start()
         self._read_output(self._output_stream.chunks())
+
+    def _set_cpu_weight(self, weight: int) -> None:
+        if self._group:
+            self._group.set_cpu_weight(weight)
 
     def _find_group(self) -> ControlGroup | None:
         pid = self._api.inspect_container(self._id)["State"]["Pid"]

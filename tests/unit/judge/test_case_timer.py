@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 from unittest.mock import Mock
 
@@ -38,6 +39,10 @@ class ScriptedGuest:
     def plan(self, _layout: object, _memory: object) -> None:
         """Do nothing; the guest must run to answer."""
         assert not self.is_frozen
+
+    def prioritized(self) -> AbstractContextManager[None]:
+        """Do nothing."""
+        return nullcontext()
 
     def freeze(self) -> None:
         """Stop."""

@@ -277,3 +277,25 @@ def test_a_removed_group_can_be_removed_again(v2: CgroupHierarchyV2) -> None:
     shutil.rmtree(v2.parent / SHARED_GROUP / "box")
     group.remove()
     assert v2.names("box") == []
+
+
+def test_a_weight_counts_for_the_group_and_for_the_group_of_boxes(v2: CgroupHierarchyV2) -> None:
+    """Among its siblings the box's own weight counts, and among other processes that of their group."""
+    group = v2.make("box", LIMITS)
+    shared = v2.parent / SHARED_GROUP
+    for directory in (shared, shared / "box"):
+        (directory / "cpu.weight").write_text("100")
+    group.set_cpu_weight(9000)
+    assert (shared / "box" / "cpu.weight").read_text() == "9000"
+    assert (shared / "cpu.weight").read_text() == "9000"
+
+
+def test_a_weight_in_version_1_is_a_number_of_shares(tmp_path: Path) -> None:
+    """A weight of 100 is the default of 1024 shares."""
+    parents = {name: tmp_path / name for name in ("memory", "pids", "cpu")}
+    for parent in parents.values():
+        parent.mkdir()
+    group = CgroupHierarchyV1(parents).make("box", LIMITS)
+    (tmp_path / "cpu" / "box" / "cpu.shares").write_text("1024")
+    group.set_cpu_weight(10_000)
+    assert (tmp_path / "cpu" / "box" / "cpu.shares").read_text() == "102400"
