@@ -138,7 +138,8 @@ def test_vms_costs_and_metrics(service: Service) -> None:
     assert {row["meter"] for row in costs["by_meter"]} >= {"PROVISIONING", "WORK"}
     listed_vms = json.loads(service.run("vms", "--all", "--json").stdout)
     assert sum(vm["tasks_done"] for vm in listed_vms) >= 1
-    assert "PROVISIONING  █" in service.run("cost").stdout.replace("▏", "█")
+    # The length of a bar depends on how long the VM worked.
+    assert re.search("PROVISIONING +[▏▎▍▌▋▊▉█]", service.run("cost").stdout)
     assert "cold starts" in service.run("metrics").stdout
     assert listed_vms[0]["id"] in service.run("vms", "--all").stdout
 
