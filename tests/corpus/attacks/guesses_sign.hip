@@ -2,6 +2,7 @@
 // family: input-structure
 // first seen: security review, 2026
 // control: honest
+// endpoint: submit
 // Copies the input if its first elements are positive.
 #include <hip/hip_runtime.h>
 
