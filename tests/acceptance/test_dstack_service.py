@@ -131,6 +131,7 @@ def test_pool_mode(stack: Stack, tmp_path: Path) -> None:
         run_scenario(stack, service)
 
 
+@pytest.mark.slow
 def test_three_vms_and_a_killed_dstack_server(stack: Stack, tmp_path: Path) -> None:
     """A queue gets three VMs, which stay usable while the dstack server is down, and end when it is back."""
     before = len(stack.cloud.bill())

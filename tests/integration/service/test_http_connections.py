@@ -131,6 +131,7 @@ class Peer:
         return data
 
 
+@pytest.mark.slow
 def test_half_sent_requests_do_not_keep_others_out() -> None:
     """300 clients that never finish their request; the service has 64 connections, and still answers."""
 

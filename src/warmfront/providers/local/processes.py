@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,7 +85,7 @@ async def wait(process: Process) -> None:
 
 
 async def end(process: Process, *, grace_s: float) -> None:
-    """Terminate the process, kill its group after `grace_s`, and return when it has ended.
+    """Terminate the process, kill its group after `grace_s`, and return when the whole group has ended.
 
     `reap` the process afterwards.
 
@@ -95,10 +96,9 @@ async def end(process: Process, *, grace_s: float) -> None:
         if pidfd is None:
             return
         signal.pidfd_send_signal(pidfd, signal.SIGTERM)
-        if await _exits_within(pidfd, grace_s):
-            return
+        await _exits_within(pidfd, grace_s)
         _kill_group(process)
-        if not await _exits_within(pidfd, _KILL_TIMEOUT_S):
+        if not (await _exits_within(pidfd, _KILL_TIMEOUT_S) and await _group_ends(process)):
             raise ProviderError(f"Process {process.pid} was killed and did not end in {_KILL_TIMEOUT_S:g} s.")
 
 
@@ -119,6 +119,24 @@ def _kill_group(process: Process) -> None:
     """Kill the group that the process leads. The group's id is not reused while it has a member."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
+
+
+async def _group_ends(process: Process) -> bool:
+    """Wait until no killed process of the group runs any more; return False if one does for too long."""
+    deadline = time.monotonic() + _KILL_TIMEOUT_S
+    while _has_running_member(process.pid):
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(0.01)
+    return True
+
+
+def _has_running_member(group: int) -> bool:
+    for folder in _PROC.iterdir():
+        fields = _stat_fields(int(folder.name)) if folder.name.isdecimal() else None
+        if fields and int(fields[2]) == group and fields[0] not in {"Z", "X"}:
+            return True
+    return False
 
 
 @contextmanager
