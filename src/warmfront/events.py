@@ -236,7 +236,7 @@ class Timing:
     ci: tuple[float, float]  #: 95% bootstrap confidence interval of the median, in ms; never of width 0
     gflops: float | None  #: None if the problem does not count FLOPs
     gbps: float
-    runs: tuple[float, ...]  #: the time of a call by each pair of windows, in ms, in order
+    runs: tuple[float, ...]  #: the slope of each pair of windows, in ms per call, in order
     outer_ms: float  #: the same as `runtime_ms`; kept for clients of version 1
     pct_of_floor: float | None = None  #: roofline floor over the median; None on the CPU runtime
     note: str = ""  #: what a reader should know about the number

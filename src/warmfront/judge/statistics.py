@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,7 +37,7 @@ NOISY_WIDTH = 0.1
 class CallTime:
     """The time of a call, from pairs of windows."""
 
-    pairs_ms: tuple[float, ...]  #: by each pair
+    pairs_ms: tuple[float, ...]  #: the slope of each pair
     median_ms: float
     interval_ms: tuple[float, float]
     noisy: bool
@@ -47,16 +47,20 @@ def time_per_call(windows: Sequence[Window], overhead_ms: float) -> CallTime:
     """Return the time of a call, from alternating windows with few and with many calls.
 
     A pair of windows gives the slope: the difference in time over the difference in calls, in which all
-    constant costs cancel. Submitted code could make the small window slow on purpose, and so the slope small.
-    So a pair never counts for less than its large window, without our own overhead, divided by its calls.
+    constant costs cancel. Submitted code could make the small windows slow on purpose, and so the slope
+    small. So the time is never less than that of the large windows, without our own overhead, divided by
+    their calls. Both are medians over the pairs, and the larger one counts: the larger one of each pair would
+    grow with the noise.
 
     Args:
         windows: in the order in which they were measured; a pair is two neighbours. A pair with a discarded
             window is left out.
         overhead_ms: the time of a window with a solution that does nothing.
     """
-    pairs = [_pair_ms(*pair, overhead_ms) for pair in kept_pairs(windows)]
-    return call_time(pairs, contention(windows))
+    pairs = [sorted(pair, key=lambda window: window.calls) for pair in kept_pairs(windows)]
+    slopes_ms = [(large.time_ms - small.time_ms) / (large.calls - small.calls) for small, large in pairs]
+    bounds_ms = [(large.time_ms - overhead_ms) / large.calls for _, large in pairs]
+    return _call_time(np.array([slopes_ms, bounds_ms]), contention(windows))
 
 
 def kept_pairs(windows: Sequence[Window]) -> list[tuple[Window, Window]]:
@@ -65,15 +69,23 @@ def kept_pairs(windows: Sequence[Window]) -> list[tuple[Window, Window]]:
     return [pair for pair in pairs if not any(window.discarded for window in pair)]
 
 
-def call_time(pairs_ms: Sequence[float], contention: float) -> CallTime:
-    """Return the median of the pairs, with an interval that also covers what differs between runs."""
-    median_ms, (low, high) = median_interval(pairs_ms, np.random.default_rng(len(pairs_ms)))
+def _call_time(estimates_ms: np.ndarray[Any, Any], contention: float) -> CallTime:
+    """Return the larger median of two rows of estimates, with an interval over the pairs.
+
+    The interval also covers what differs between runs.
+    """
+    pairs = estimates_ms.shape[1]
+    picks = np.random.default_rng(pairs).integers(0, pairs, size=(RESAMPLES, pairs))
+    resampled = np.median(estimates_ms[:, picks], axis=2).max(axis=0)
+    low, high = (float(end) for end in np.quantile(resampled, [0.025, 0.975]))
+    median_ms = max(float(np.median(estimates_ms, axis=1).max()), 1e-6)
+    pairs_ms = tuple(float(ms) for ms in estimates_ms[0])
     floor = REPEATABILITY + contention * (REPEATABILITY_CONTENDED - REPEATABILITY)
     low, high = min(low, median_ms * (1 - floor)), max(high, median_ms * (1 + floor))
-    noisy = len(pairs_ms) < MIN_PAIRS or relative_width(median_ms, (low, high)) > NOISY_WIDTH
+    noisy = pairs < MIN_PAIRS or relative_width(median_ms, (low, high)) > NOISY_WIDTH
     if noisy:  # say so honestly: everything that was observed is possible
         low, high = min(low, *pairs_ms) * (1 - floor), max(high, *pairs_ms) * (1 + floor)
-    return CallTime(pairs_ms=tuple(pairs_ms), median_ms=median_ms, interval_ms=(low, high), noisy=noisy)
+    return CallTime(pairs_ms=pairs_ms, median_ms=median_ms, interval_ms=(max(low, 0.0), high), noisy=noisy)
 
 
 def contention(windows: Sequence[Window]) -> float:
@@ -114,9 +126,3 @@ def mean_interval(intervals: Sequence[tuple[float, float]]) -> tuple[float, floa
     The errors of the cases are not independent (one process, one machine), so they do not average out.
     """
     return geometric_mean([low for low, _ in intervals]), geometric_mean([high for _, high in intervals])
-
-
-def _pair_ms(first: Window, second: Window, overhead_ms: float) -> float:
-    small, large = sorted((first, second), key=lambda window: window.calls)
-    slope_ms = (large.time_ms - small.time_ms) / (large.calls - small.calls)
-    return max(slope_ms, (large.time_ms - overhead_ms) / large.calls, 1e-6)
