@@ -122,7 +122,7 @@ def _kill_group(process: Process) -> None:
 
 
 async def _group_ends(process: Process) -> bool:
-    """Wait until every killed process of the group has ended; return False if one does for too long."""
+    """Wait until every killed process of the group has ended; return False if that takes too long."""
     deadline = time.monotonic() + _KILL_TIMEOUT_S
     while _has_running_member(process.pid):
         if time.monotonic() > deadline:
