@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ from warmfront.hip.toolchain import (
     shell_job,
 )
 from warmfront.hip.trailer import wrap_source
+from warmfront.problems.spec import Scale
 from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
@@ -51,6 +53,8 @@ class RocmToolchain:
     shared_memory = False
     flush_bytes = 512 * MIB  # the Infinity Cache of an MI300X holds 256 MB
     warm_up_s = 1.0
+    counts_cpu_time = False
+    scale = Scale.GPU
     first_build_notice = "Building the guest (only once) …"
     checked_build = None  # the bug finder instruments CPU code only
 
@@ -132,6 +136,10 @@ class RocmToolchain:
     def is_built(self) -> bool:
         """Whether the guest is in the cache."""
         return self._entry.is_dir()
+
+    def elapsed_s(self) -> float:
+        """Return the time of this machine's clock."""
+        return time.perf_counter()
 
     def build(self) -> None:
         """Build the guest, unless it is in the cache."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from warmfront.hip.cpu.checked_build import CheckedBuild
     from warmfront.hip.diagnose import CompileFailure
     from warmfront.judge_request import JudgeRequest
+    from warmfront.problems.spec import Scale
     from warmfront.sandbox.base import Template
     from warmfront.settings import Settings
 
@@ -71,6 +72,8 @@ class Toolchain(Protocol):
     shared_memory: bool  #: whether the guest works on the judge's memory; else on that of a harness
     flush_bytes: int  #: how much to write between timed calls, so that no call finds its data in a cache
     warm_up_s: float  #: how long a kernel runs before it is timed
+    counts_cpu_time: bool  #: whether the time of a call is the CPU time of its box; else that of `elapsed_s`
+    scale: Scale  #: the size of the cases
 
     @property
     def checked_build(self) -> CheckedBuild | None:
@@ -87,6 +90,9 @@ class Toolchain(Protocol):
     @property
     def first_build_notice(self) -> str:
         """The line to print before the first `build`, which takes a while."""
+
+    def elapsed_s(self) -> float:
+        """Return the time on the clock that measures windows; only differences mean something."""
 
     def build(self) -> None:
         """Build everything that does not depend on a submission, unless it is in the cache.

@@ -191,8 +191,3 @@ class CasePrefetcher:
 
 #: How many cases are generated ahead: all of the small ones, two of the large ones.
 PREFETCH_COUNT = {Scale.CPU: 64, Scale.GPU: 2}
-
-
-def scale_for(*, simulated: bool) -> Scale:
-    """Return the scale of the cases: small ones for the CPU runtime, large ones for a GPU."""
-    return Scale.CPU if simulated else Scale.GPU

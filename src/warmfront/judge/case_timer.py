@@ -154,7 +154,7 @@ class CaseTimer:
             memory,
             flush_bytes=self.toolchain.flush_bytes,
             protect=protect,
-            by_cpu_time=self.toolchain.simulated,
+            by_cpu_time=self.toolchain.counts_cpu_time,
         )
         memory.collect(len(cases))
         for slot, case_data in enumerate(cases):

@@ -24,7 +24,7 @@ from warmfront.sandbox.base import ExitReason
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from warmfront.judge.buffer_layout import BufferLayout
     from warmfront.judge.case_memory import CaseMemory
@@ -53,8 +53,11 @@ SLEEP_ALLOWANCE_MS = 3.0
 class GuestProcess:
     """The guest in one box. Every method raises `KernelFailure` if the guest ends unexpectedly."""
 
-    def __init__(self, box: Box, *, case_timeout_s: float) -> None:
+    def __init__(
+        self, box: Box, *, case_timeout_s: float, elapsed_s: Callable[[], float] = time.perf_counter
+    ) -> None:
         self._box = box
+        self._elapsed_s = elapsed_s  # the clock of windows, from the toolchain
         self.case_timeout_s = case_timeout_s  #: CPU time limit of one command
         self.case_name: str | None = None  #: name of the running case, for messages
         self._is_frozen = False
@@ -150,7 +153,7 @@ class GuestProcess:
         flags = _ONE_WORKER | (_PROTECT if protect else 0)
         header = _RUN_HEADER.pack(calls, flags, flush_bytes, self._new_marker(None))
         load, usage_before, judge_before_ms = _machine_load(), box.usage(), _judge_waited_ms()
-        start = time.perf_counter()
+        start_s = self._elapsed_s()
         if memory:
             memory.reveal(calls)
         box.thaw()
@@ -158,7 +161,7 @@ class GuestProcess:
         if memory:
             memory.save(calls)
         box.freeze()
-        wall_ms = (time.perf_counter() - start) * 1e3
+        wall_ms = (self._elapsed_s() - start_s) * 1e3
         usage, judge_waited_ms = box.usage(), _judge_waited_ms() - judge_before_ms
         cpu_ms = (usage.cpu_s - usage_before.cpu_s) * 1e3
         waited_ms = ((usage.waited_s or 0.0) - (usage_before.waited_s or 0.0)) * 1e3

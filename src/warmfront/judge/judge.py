@@ -40,7 +40,7 @@ from warmfront.judge.bug_finder import (
     failure_for,
 )
 from warmfront.judge.cancellation import CancellableSandbox, CancellationToken, cancelled_event
-from warmfront.judge.case_data import PREFETCH_COUNT, CaseData, CaseGenerator, CasePrefetcher, scale_for
+from warmfront.judge.case_data import PREFETCH_COUNT, CaseData, CaseGenerator, CasePrefetcher
 from warmfront.judge.case_memory import CaseMemory, CopiedMemory, DeviceMemory, FileMemory
 from warmfront.judge.compile_jobs import CompileJobs
 from warmfront.judge.guest import GuestProcess
@@ -174,7 +174,7 @@ class JudgeRun:
         with ExitStack() as slot_stack, ExitStack() as stack:
             stack.callback(compile_jobs.close)
             # While the compiler works, prepare everything that does not depend on its result.
-            scale = scale_for(simulated=toolchain.simulated)
+            scale = toolchain.scale
             case_generator = CaseGenerator(self._request, scale)
             prefetch = CasePrefetcher(case_generator, ahead=PREFETCH_COUNT[scale])
             stack.callback(prefetch.stop)
@@ -204,7 +204,7 @@ class JudgeRun:
             box = stack.enter_context(sandbox.take(run_template))
             (box.folder / LIBRARY_FILE).write_bytes(compiled.library)
             box.go()
-            guest = GuestProcess(box, case_timeout_s=settings.case_timeout_s)
+            guest = self._open_guest(box)
             memory = self._open_memory(guest, box, stack)
             overhead_ms = self._measure_overhead(guest)
             try:
@@ -232,9 +232,14 @@ class JudgeRun:
         if memory.is_open_in(guest):
             empty_box = stack.enter_context(self._sandbox.take(toolchain.run_template(self._settings)))
             empty_box.go()
-            self._empty_guest = GuestProcess(empty_box, case_timeout_s=self._settings.case_timeout_s)
+            self._empty_guest = self._open_guest(empty_box)
             return memory
         return CopiedMemory(box.folder / DATA_FILE, guest)
+
+    def _open_guest(self, box: Box) -> GuestProcess:
+        return GuestProcess(
+            box, case_timeout_s=self._settings.case_timeout_s, elapsed_s=self._toolchain.elapsed_s
+        )
 
     def _measure_overhead(self, guest: GuestProcess) -> float:
         """Return the time of a window without any work. No submitted code is loaded yet."""

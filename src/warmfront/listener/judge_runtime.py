@@ -17,7 +17,6 @@ from warmfront.hip.toolchain import open_toolchain
 from warmfront.judge import Judge
 from warmfront.judge.bug_finder import QUICK
 from warmfront.judge.cancellation import CancellableSandbox, cancelled_event
-from warmfront.judge.case_data import scale_for
 from warmfront.listener.request_parsing import to_judge_request
 from warmfront.listener.warm_sandbox import WarmSandbox
 from warmfront.sandbox import open_sandbox
@@ -111,7 +110,7 @@ class JudgeRuntime:
         return open_sandboxed_problem(
             attempt.problem_def,
             attempt.problem,
-            scale_for(simulated=self.toolchain.simulated),
+            self.toolchain.scale,
             sandbox=CancellableSandbox(self._sandbox, cancellation),
             settings=self._settings,
         )

@@ -7,6 +7,7 @@ cached. Times measured with this toolchain are simulated: they are those of the 
 from __future__ import annotations
 
 import functools
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ from warmfront.hip.toolchain import (
     shell_job,
 )
 from warmfront.hip.trailer import wrap_source
+from warmfront.problems.spec import Scale
 from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ class CpuToolchain:
     shared_memory = True
     flush_bytes = 0
     warm_up_s = 0.02
+    counts_cpu_time = True
+    scale = Scale.CPU
 
     def __init__(
         self, cache_dir: Path, compiler: HostCompiler | None = None, *, gpu: Gpu = gpus.MI300X
@@ -136,6 +140,10 @@ class CpuToolchain:
     def first_build_notice(self) -> str:
         """The line to print before the first build."""
         return self._compiler.first_build_notice
+
+    def elapsed_s(self) -> float:
+        """Return the time of this machine's clock."""
+        return time.perf_counter()
 
     def build(self) -> None:
         """Build what is not in the cache. The checked build may fail: kernels are then checked without it."""
