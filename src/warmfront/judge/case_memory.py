@@ -14,6 +14,7 @@ import struct
 from typing import TYPE_CHECKING, Protocol
 
 from warmfront.errors import ToolchainFailed
+from warmfront.hip.device_facts import DeviceFacts, parse_device_facts
 from warmfront.hip.toolchain import DATA_FILE
 from warmfront.judge import box_messages
 from warmfront.judge.plan_format import PLAN_ARGUMENT, PLAN_HEADER
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Box
 
 #: These values are defined in harness.cpp as well.
-_ALLOCATE, _FILL, _REVEAL, _SAVE, _COLLECT = 1, 2, 3, 4, 5
+_ALLOCATE, _FILL, _REVEAL, _SAVE, _COLLECT, _DESCRIBE = 1, 2, 3, 4, 5, 7
 _HEADER = struct.Struct("<IIQ")
 _ALLOCATE_HEADER = struct.Struct("<IIQ")
 _REGION = struct.Struct("<QQ")
@@ -129,6 +130,14 @@ class DeviceMemory:
     def collect(self, slots: int) -> None:
         """Copy what was saved to the data file."""
         self._command(_COLLECT, _SLOTS.pack(slots))
+
+    def describe_device(self) -> DeviceFacts:
+        """Return what the device is, by the HIP runtime of the harness; no submitted code has a part in it.
+
+        Raises:
+            ToolchainFailed: the runtime has no device, or does not describe it.
+        """
+        return parse_device_facts(self._command(_DESCRIBE, b""))
 
     def is_open_in(self, guest: GuestProcess) -> bool:
         """Return whether this guest can open memory of the harness."""

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -26,7 +27,7 @@
 
 namespace {
 
-enum Op : uint32_t { kAllocate = 1, kFill = 2, kReveal = 3, kSave = 4, kCollect = 5, kQuit = 6 };
+enum Op : uint32_t { kAllocate = 1, kFill = 2, kReveal = 3, kSave = 4, kCollect = 5, kQuit = 6, kDescribe = 7 };
 enum Kind : uint32_t { kOk = 1, kError = 3 };
 
 struct Header {
@@ -77,6 +78,34 @@ void answer(Kind kind, const void* payload, size_t size) {
 void answer(hipError_t error) {
   const char* name = error == hipSuccess ? "" : hipGetErrorName(error);
   answer(error == hipSuccess ? kOk : kError, name, std::strlen(name));
+}
+
+std::string quote(const char* text) {
+  std::string quoted = "\"";
+  for (; *text != '\0'; ++text)
+    if (*text >= ' ' && *text <= '~' && *text != '"' && *text != '\\') quoted += *text;
+  return quoted + '"';
+}
+
+// Answers with what the device and the runtime are, as one JSON object; see hip/device_facts.py.
+void describe() {
+  int device = 0;
+  int version = 0;
+  hipDeviceProp_t properties{};
+  hipError_t error = hipGetDevice(&device);
+  if (error == hipSuccess) error = hipGetDeviceProperties(&properties, device);
+  if (error == hipSuccess) error = hipRuntimeGetVersion(&version);
+  if (error != hipSuccess) return answer(error);
+  char numbers[256];
+  std::snprintf(numbers, sizeof numbers,
+                ",\"compute_units\":%d,\"memory_bytes\":%zu,\"pci_bus_id\":\"%04x:%02x:%02x.0\","
+                "\"hip_runtime_version\":\"%d.%d.%d\"}",
+                properties.multiProcessorCount, properties.totalGlobalMem, static_cast<unsigned>(properties.pciDomainID),
+                static_cast<unsigned>(properties.pciBusID), static_cast<unsigned>(properties.pciDeviceID),
+                version / 10000000, version / 100000 % 100, version % 100000);
+  const std::string text =
+      "{\"arch\":" + quote(properties.gcnArchName) + ",\"name\":" + quote(properties.name) + numbers;
+  answer(kOk, text.data(), text.size());
 }
 
 class Memory {
@@ -194,6 +223,7 @@ void serve() {
       case kReveal: answer(memory.reveal(slots)); break;
       case kSave: answer(memory.save(slots)); break;
       case kCollect: answer(memory.collect(slots)); break;
+      case kDescribe: describe(); break;
       default: _exit(0);
     }
   }

@@ -17,7 +17,7 @@ from tests.support.attacks import ATTACKS, read
 from warmfront import problems, settings
 from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
 from warmfront.judge import Judge
-from warmfront.judge.case_memory import GUEST_OWNS_MEMORY
+from warmfront.judge.case_memory import GUEST_OWNS_MEMORY, DeviceMemory
 from warmfront.judge_request import JudgeRequest
 from warmfront.problems.spec import Dtype
 from warmfront.sandbox import TRUSTED, open_sandbox
@@ -112,3 +112,15 @@ def test_without_shared_memory_the_result_says_what_is_missing(sandbox: Sandbox,
     verdict = event.fields()
     assert verdict["status"] == "BENCHMARKED", verdict
     assert verdict["test_results"][0]["missing_guarantees"] == [GUEST_OWNS_MEMORY]
+
+
+def test_the_harness_describes_its_device(sandbox: Sandbox, folder: Path) -> None:
+    """The HIP runtime is asked in our own program, before any submitted code is loaded."""
+    configured = settings.load()
+    toolchain = SeparateMemoryToolchain(configured.cache_dir)
+    toolchain.folder = folder
+    with sandbox.take(toolchain.harness_template(configured)) as box:
+        box.go()
+        device = DeviceMemory(box).describe_device()
+    assert (device.arch, device.compute_units, device.memory_bytes) == ("gfx942", 304, 192 << 30)
+    assert device.hip_runtime_version.startswith("6.4.")
