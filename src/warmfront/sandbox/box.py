@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
-from warmfront.errors import SandboxFailed
+from warmfront.errors import NoSandbox, SandboxFailed
 from warmfront.sandbox.base import BoxExit, BoxUsage, ExitReason, Template
 from warmfront.sandbox.box_clock import BoxClock, CallTimer
 from warmfront.sandbox.fifo_channel import FifoChannel, wait_readable
@@ -309,6 +309,7 @@ class BoxFolders:
 
     def __init__(self, kind: str, base: Path | None = None) -> None:
         self.base = base or default_base()
+        _make_base(self.base)
         self._kind = f"{PREFIX}{kind}-"
         self.owner = f"{self._kind}{os.urandom(8).hex()}"
         self._root = self.base / self.owner
@@ -364,6 +365,17 @@ class BoxFolders:
             unnamed.chmod(0o710)
         unnamed.rename(self._root)
         return lock
+
+
+def _make_base(base: Path) -> None:
+    """Create the base directory, unless it exists: on a new VM nobody has."""
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NoSandbox(
+            f"The directory for boxes, {base}, cannot be created: {error.strerror or error}.",
+            hint="Set WARMFRONT_BOX_DIR to a directory that this user can write.",
+        ) from None
 
 
 def default_base() -> Path:
