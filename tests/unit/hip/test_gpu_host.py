@@ -1,0 +1,157 @@
+"""The checks of a machine with a GPU, on made-up trees of the kernel's files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.gpu_tree import GPU_ID, make_gpu_tree, set_mode, write
+from warmfront import gpus
+from warmfront.hip.gpu_health import GpuHealth, HealthCheck
+from warmfront.hip.gpu_host import GpuHost, check_host, gpu_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+DEVICE = "sys/devices/pci0000:00/0000:00:08.0"
+NODE = "sys/class/kfd/kfd/topology/nodes/1"
+
+
+def checks_of(host: GpuHost) -> dict[str, HealthCheck]:
+    """Check a machine that was leased as an MI300X."""
+    return {check.name: check for check in check_host(host, expected=gpus.MI300X)}
+
+
+def test_a_healthy_machine_passes_every_check(tmp_path: Path) -> None:
+    """A tree as the driver makes it for an MI300X passes."""
+    host = make_gpu_tree(tmp_path)
+    health = GpuHealth(checks=check_host(host, expected=gpus.MI300X), stage="host")
+    assert [check for check in health.checks if not check.ok] == []
+    report = json.loads(json.dumps(health.to_json()))
+    assert report["ok"] is True
+    assert {"name": "GPU", "ok": True, "detail": "gfx942, 304 CUs, 206 GB, SPX/NPS1"}.items() <= report[
+        "checks"
+    ][[check["name"] for check in report["checks"]].index("GPU")].items()
+
+
+BROKEN: dict[str, tuple[str, str, Callable[[Path], object]]] = {
+    "no /dev/kfd": ("/dev/kfd", "no such file", lambda root: (root / "dev/kfd").unlink()),
+    "kfd of root alone": ("/dev/kfd", "may not open", lambda root: set_mode(root / "dev/kfd", 0o600)),
+    "no render node": (
+        "/dev/dri/renderD128",
+        "no such file",
+        lambda root: (root / "dev/dri/renderD128").unlink(),
+    ),
+    "no driver": (
+        "amdgpu driver",
+        "not loaded",
+        lambda root: (root / "sys/module/amdgpu").rename(root / "gone"),
+    ),
+    "driver too old": (
+        "amdgpu driver",
+        "too old",
+        lambda root: write(root, "sys/module/amdgpu/version", "6.8.5\n"),
+    ),
+    "driver too new": (
+        "amdgpu driver",
+        "too new",
+        lambda root: write(root, "opt/rocm/.info/version", "6.1.3-122\n"),
+    ),
+    "another architecture": (
+        "GPU",
+        "an MI300X is gfx942",
+        lambda root: write(
+            root, f"{NODE}/properties", "simd_count 416\nsimd_per_cu 4\ngfx_target_version 90010\n"
+        ),
+    ),
+    "a partition": (
+        "GPU",
+        "has 304 CUs",
+        lambda root: write(
+            root,
+            f"{NODE}/properties",
+            "simd_count 152\nsimd_per_cu 4\ngfx_target_version 90402\ndrm_render_minor 128\n",
+        ),
+    ),
+    "partitioned memory": (
+        "GPU",
+        "not SPX/NPS1",
+        lambda root: write(root, f"{DEVICE}/current_memory_partition", "NPS4\n"),
+    ),
+    "no GPU in the topology": (
+        "GPU",
+        "none in the driver's topology",
+        lambda root: write(root, f"{NODE}/properties", "gfx_target_version 0\n"),
+    ),
+    "full VRAM": (
+        "VRAM",
+        "180.0 of 206.1 GB",
+        lambda root: write(root, f"{DEVICE}/mem_info_vram_used", f"{180 * 10**9}\n"),
+    ),
+    "ECC errors": (
+        "ECC",
+        "2 uncorrectable and 7 corrected",
+        lambda root: write(root, f"{DEVICE}/ras/umc_err_count", "ue: 2\nce: 7\n"),
+    ),
+}
+
+
+@pytest.mark.parametrize("variant", BROKEN)
+def test_a_broken_machine_is_not_healthy(variant: str, tmp_path: Path) -> None:
+    """Each fault fails its check, which says what was found and what to do."""
+    name, detail, break_it = BROKEN[variant]
+    host = make_gpu_tree(tmp_path)
+    break_it(tmp_path)
+    failed = checks_of(host)[name]
+    assert not failed.ok
+    assert failed.required
+    assert detail in failed.detail
+    assert failed.remedy
+
+
+def test_a_small_tmpfs_is_reported(tmp_path: Path) -> None:
+    """The data of cases must fit into /dev/shm."""
+    host = replace(make_gpu_tree(tmp_path), min_shared_memory_bytes=1 << 60)
+    assert not checks_of(host)["/dev/shm"].ok  # noqa: S108 - the name of the check
+
+
+@pytest.mark.parametrize(
+    ("name", "break_it"),
+    [
+        ("clocks", lambda root: write(root, f"{DEVICE}/power_dpm_force_performance_level", "low\n")),
+        ("power cap", lambda root: write(root, f"{DEVICE}/hwmon/hwmon4/power1_cap", "300000000\n")),
+        ("GPU processes", lambda root: write(root, f"sys/class/kfd/kfd/proc/77/vram_{GPU_ID}", "4096\n")),
+    ],
+)
+def test_advice_does_not_make_a_machine_unhealthy(
+    name: str, break_it: Callable[[Path], object], tmp_path: Path
+) -> None:
+    """A slow clock is said, but the machine may judge."""
+    host = make_gpu_tree(tmp_path)
+    break_it(tmp_path)
+    checks = check_host(host, expected=gpus.MI300X)
+    assert [check.name for check in checks if not check.ok] == [name]
+    assert GpuHealth(checks=checks, stage="host").ok
+
+
+def test_a_machine_without_any_file_is_described(tmp_path: Path) -> None:
+    """An empty tree, as on a laptop, fails without an exception."""
+    health = GpuHealth(checks=check_host(GpuHost(root=tmp_path)), stage="host")
+    assert not health.ok
+    assert "/dev/kfd: no such file" in health.summary()
+
+
+def test_the_second_gpu_of_a_node_is_checked_by_itself(tmp_path: Path) -> None:
+    """With 8 GPUs, errors of one do not fail the others."""
+    host = make_gpu_tree(tmp_path)
+    nodes = tmp_path / "sys/class/kfd/kfd/topology/nodes"
+    text = (nodes / "1/properties").read_text().replace("drm_render_minor 128", "drm_render_minor 136")
+    write(tmp_path, "sys/class/kfd/kfd/topology/nodes/10/properties", text)
+    write(tmp_path, "sys/class/drm/renderD136/device/ras/umc_err_count", "ue: 1\nce: 0\n")
+    assert [node.render_node for node in gpu_nodes(host)] == ["/dev/dri/renderD128", "/dev/dri/renderD136"]
+    assert checks_of(host)["ECC"].ok
+    assert not checks_of(replace(host, device=1))["ECC"].ok
