@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _FIRST_POLL_S = 0.2
 _MAX_POLL_S = 1.0
 _POLL_BACKOFF = 1.5
+#: Phases that end at any moment with a listener that runs: pauses stay short, because its submission waits.
+_SHORT_PHASES = (Phase.PULLING, Phase.STARTING)
 #: About how long a VM of AMD Developer Cloud boots, installs Docker and pulls the image.
 _TYPICAL_BOOT_S = 300.0
 
@@ -113,10 +115,12 @@ class DstackProvider:
                     _log.warning("cannot follow the boot of VM %s: %s; retrying", vm_id, error.message)
                 is_unavailable = True
             if lease is not None and lease != latest:
-                latest, pauses = lease, poll_pauses()
+                latest, pauses = lease, poll_pauses(backs_off=lease.phase not in _SHORT_PHASES)
                 yield lease
                 if lease.phase is Phase.READY:
                     return
+                if lease.phase is Phase.STARTING:
+                    continue  # open the tunnel at once
             await asyncio.sleep(next(pauses))
 
     async def release(self, vm_id: str) -> Lease:
@@ -343,9 +347,10 @@ def _warn_about_minimum(settings: Settings) -> None:
         )
 
 
-def poll_pauses() -> Iterator[float]:
-    """Yield the pauses between polls: exponential backoff up to a maximum."""
+def poll_pauses(*, backs_off: bool = True) -> Iterator[float]:
+    """Yield the pauses between polls: exponential backoff up to a maximum, or always the shortest one."""
     pause_s = _FIRST_POLL_S
     while True:
         yield pause_s
-        pause_s = min(_POLL_BACKOFF * pause_s, _MAX_POLL_S)
+        if backs_off:
+            pause_s = min(_POLL_BACKOFF * pause_s, _MAX_POLL_S)
