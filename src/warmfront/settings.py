@@ -68,6 +68,8 @@ class Settings:
     box_dir: Path | None = None
     #: WARMFRONT_DOCKER_IMAGE: the image of Docker boxes; empty: the host's own system, read-only.
     docker_image: str | None = None
+    #: WARMFRONT_DOCKER_IMAGE_DIRS: directories that this image has itself, so that they are not mounted.
+    docker_image_dirs: tuple[Path, ...] = ()
     #: WARMFRONT_SANDBOX: `bubblewrap` or `docker`; empty: the first that works.
     sandbox: str | None = None
 
@@ -341,6 +343,11 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "cache_dir": ("WARMFRONT_CACHE_DIR", values.directory, "a directory"),
     "box_dir": ("WARMFRONT_BOX_DIR", values.directory, "a directory"),
     "docker_image": ("WARMFRONT_DOCKER_IMAGE", str, "an image name"),
+    "docker_image_dirs": (
+        "WARMFRONT_DOCKER_IMAGE_DIRS",
+        values.directories,
+        "directories, separated by colons",
+    ),
     "sandbox": ("WARMFRONT_SANDBOX", values.one_of("bubblewrap", "docker"), "bubblewrap or docker"),
     "provider": ("WARMFRONT_PROVIDER", values.one_of("local", "dstack"), "local or dstack"),
     "host": ("WARMFRONT_HOST", str, "an address of this machine"),

@@ -67,6 +67,11 @@ def directory(text: str) -> Path:
     return Path(text).expanduser().absolute()
 
 
+def directories(text: str) -> tuple[Path, ...]:
+    """Parse paths that are separated by colons."""
+    return tuple(directory(path) for path in text.split(":") if path)
+
+
 def one_of(*names: str) -> Callable[[str], str]:
     """Return a parser that accepts one of these words."""
 

@@ -61,7 +61,12 @@ class JudgeRuntime:
             # BLAS threads would compete with the threads that run the kernel.
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         toolchain.build()
-        sandbox = open_sandbox(settings.sandbox, base=settings.box_dir, image=settings.docker_image)
+        sandbox = open_sandbox(
+            settings.sandbox,
+            base=settings.box_dir,
+            image=settings.docker_image,
+            image_dirs=settings.docker_image_dirs,
+        )
         try:
             runtime = cls(toolchain, sandbox, settings)
             runtime.warm_up()

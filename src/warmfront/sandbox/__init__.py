@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from warmfront.errors import NoSandbox
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from warmfront.sandbox.base import Sandbox
@@ -31,7 +32,12 @@ class SandboxAvailability:
 
 
 def open_sandbox(
-    name: str | None = None, *, base: Path | None = None, image: str | None = None, url: str | None = None
+    name: str | None = None,
+    *,
+    base: Path | None = None,
+    image: str | None = None,
+    image_dirs: Sequence[Path] = (),
+    url: str | None = None,
 ) -> Sandbox:
     """Open a sandbox.
 
@@ -40,6 +46,7 @@ def open_sandbox(
             works.
         base: directory for the folders of boxes; by default shared memory, or the temporary directory.
         image: Docker only: the image that boxes see; by default the system of this host, read-only.
+        image_dirs: Docker only: directories that the image has itself; they are not mounted.
         url: Docker only: address of the daemon; by default DOCKER_HOST.
 
     Raises:
@@ -59,14 +66,14 @@ def open_sandbox(
     if name == BUBBLEWRAP:
         return _open_bubblewrap(base)
     if name == DOCKER:
-        return _open_docker(base, image, url)
+        return _open_docker(base, image, image_dirs, url)
     if name is not None:
         raise NoSandbox(f"Unknown sandbox: {name!r}.", hint=f"Use {BUBBLEWRAP} or {DOCKER}.")
     try:
         return _open_bubblewrap(base)
     except NoSandbox as bubblewrap:
         try:
-            return _open_docker(base, image, url)
+            return _open_docker(base, image, image_dirs, url)
         except NoSandbox as docker:
             message = f"No sandbox works on this machine. {bubblewrap.message} {docker.message}"
             raise NoSandbox(message, hint=bubblewrap.hint) from docker
@@ -97,7 +104,9 @@ def _open_bubblewrap(base: Path | None) -> Sandbox:
     return Bubblewrap(base=base)
 
 
-def _open_docker(base: Path | None, image: str | None, url: str | None) -> Sandbox:
+def _open_docker(
+    base: Path | None, image: str | None, image_dirs: Sequence[Path], url: str | None
+) -> Sandbox:
     from warmfront.sandbox.docker import Docker  # noqa: PLC0415 - see the module docstring
 
-    return Docker(base=base, image=image, url=url)
+    return Docker(base=base, image=image, image_dirs=image_dirs, url=url)

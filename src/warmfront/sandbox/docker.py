@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import NoSandbox, SandboxFailed
 from warmfront.sandbox import seccomp
-from warmfront.sandbox.base import BOX, BoxExit, ExitReason, HostSystem, Template, find_host_system
+from warmfront.sandbox.base import BOX, BoxExit, ExitReason, HostSystem, Mount, Template, find_host_system
 from warmfront.sandbox.box import UNPRIVILEGED_ID, BoxFolders, ChannelBox, Freezer
 from warmfront.sandbox.box_pool import PooledSandbox
 from warmfront.sandbox.cgroup import (
@@ -36,7 +36,7 @@ from warmfront.sandbox.fifo_channel import wait_readable
 from warmfront.sandbox.process_box import GRACE_S, exit_of_status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     Describe = Callable[[Template, Path], dict[str, Any]]
@@ -82,8 +82,16 @@ class Docker(PooledSandbox):
 
     name = "docker"
 
-    def __init__(self, *, image: str | None = None, base: Path | None = None, url: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        image: str | None = None,
+        image_dirs: Sequence[Path] = (),
+        base: Path | None = None,
+        url: str | None = None,
+    ) -> None:
         self._api = connect(url)
+        self._image_dirs = tuple(image_dirs) if image else ()
         try:
             self._system = find_host_system() if image is None else None
             self._image = self._ensure_image(image)
@@ -149,13 +157,20 @@ class Docker(PooledSandbox):
 
     def _mounts(self, template: Template, folder: Path) -> list[dict[str, Any]]:
         binds = [(path, path, True) for path in self._system.binds] if self._system else []
-        binds += [(str(mount.host), mount.inside, True) for mount in template.mounts]
+        binds += [
+            (str(mount.host), mount.inside, True) for mount in template.mounts if not self._is_in_image(mount)
+        ]
         binds += [(str(folder), BOX, True)]
         binds += [(str(folder / name), f"{BOX}/{name}", False) for name in template.outputs]
         return [
             {"Type": "bind", "Source": source, "Target": target, "ReadOnly": is_read_only}
             for source, target, is_read_only in binds
         ]
+
+    def _is_in_image(self, mount: Mount) -> bool:
+        """Return whether the image of the boxes has the mounted path: then it need not exist on the host."""
+        is_same = mount.inside == str(mount.host)
+        return is_same and any(mount.host.is_relative_to(directory) for directory in self._image_dirs)
 
     def _ensure_image(self, image: str | None) -> str:
         import docker  # noqa: PLC0415 - optional and slow
