@@ -23,6 +23,7 @@ from warmfront.hip.toolchain import (
     GUEST_SOURCE,
     HARNESS_SOURCE,
     LIBRARY_FILE,
+    PROGRAM_HEADERS,
     SOURCE_FILE,
     GuardZones,
     TranslatedSource,
@@ -151,7 +152,7 @@ class RocmToolchain:
 
     @functools.cached_property
     def _entry(self) -> Path:
-        sources = (GUEST_SOURCE, HARNESS_SOURCE)
+        sources = (GUEST_SOURCE, HARNESS_SOURCE, *PROGRAM_HEADERS)
         return (
             self._cache_dir
             / f"rocm-{cache.digest([cache.file_identity(self._hipcc), self.gpu.arch, *sources])}"

@@ -10,9 +10,6 @@
 #include <cxxabi.h>
 #include <dirent.h>
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -23,6 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "channel.h"
+
 #if __has_include(<hipcpu/hooks.h>)
 #include <hipcpu/hooks.h>
 #define ON_CPU_RUNTIME 1
@@ -32,16 +31,16 @@
 
 namespace {
 
+using channel::answer;
+using channel::answer_error;
+using channel::answer_ok;
+using channel::box;
+using channel::kFault;
+using channel::kOk;
+
 enum Op : uint32_t { kLoad = 1, kPlan = 2, kRun = 3, kQuit = 4, kUpload = 5, kDownload = 6 };
-enum Kind : uint32_t { kOk = 1, kFault = 2, kError = 3 };
 enum ArgumentKind : uint32_t { kTensor = 0, kShape = 1, kValue = 2 };
 enum Flags : uint32_t { kProtect = 1, kOneWorker = 2 };
-
-struct Header {
-  uint32_t op_or_kind;
-  uint32_t size;
-  uint64_t nonce;
-};
 
 // Followed by the arguments, one IPC handle per slot and tensor if `shared`, and the numbers of the shapes.
 struct PlanHeader {
@@ -77,42 +76,9 @@ struct RunAnswer {
 
 using Call = void (*)(void* const*);
 
-std::string box;  // path of the box's folder, with the FIFOs and the files
-int commands_fd;
-int answers_fd;
-uint64_t current_nonce;
-
 // Called until solution.so is loaded: the judge measures its own overhead with it.
 void do_nothing(void* const*) {}
 Call call_solution = do_nothing;
-
-void read_exactly(int fd, void* into, size_t size) {
-  auto* at = static_cast<char*>(into);
-  while (size > 0) {
-    ssize_t got = read(fd, at, size);
-    if (got <= 0) _exit(0);  // the judge closed the channel
-    at += got;
-    size -= static_cast<size_t>(got);
-  }
-}
-
-void write_exactly(int fd, const void* from, size_t size) {
-  const auto* at = static_cast<const char*>(from);
-  while (size > 0) {
-    ssize_t put = write(fd, at, size);
-    if (put <= 0) _exit(0);
-    at += put;
-    size -= static_cast<size_t>(put);
-  }
-}
-
-void answer(Kind kind, const void* payload, size_t size) {
-  Header header{kind, static_cast<uint32_t>(size), current_nonce};
-  write_exactly(answers_fd, &header, sizeof header);
-  write_exactly(answers_fd, payload, size);
-}
-
-void answer_error(const std::string& text) { answer(kError, text.data(), text.size()); }
 
 // Called from a signal handler, so only async-signal-safe calls such as write() are allowed.
 [[maybe_unused]] void on_fault(const char* json, size_t size) { answer(kFault, json, size); }
@@ -167,19 +133,12 @@ class Buffers {
  public:
   bool plan(const std::vector<char>& payload) {
     release();
-    const char* at = payload.data();
-    auto take = [&at](void* into, size_t bytes) {
-      std::memcpy(into, at, bytes);
-      at += bytes;
-    };
-    take(&header_, sizeof header_);
-    arguments_.resize(header_.arguments);
-    take(arguments_.data(), arguments_.size() * sizeof(PlanArgument));
-    handles_.resize(header_.shared != 0 ? size_t{header_.slots} * tensors() : 0);
-    take(handles_.data(), handles_.size() * sizeof(hipIpcMemHandle_t));
-    shapes_.resize(header_.shapes);
-    take(shapes_.data(), shapes_.size() * sizeof(uint64_t));
-    return (header_.shared != 0 || header_.slots == 0 || map_data()) && allocate();
+    channel::PayloadReader reader(payload);
+    header_ = reader.take<PlanHeader>();
+    arguments_ = reader.take<PlanArgument>(header_.arguments);
+    handles_ = reader.take<hipIpcMemHandle_t>(header_.shared != 0 ? size_t{header_.slots} * tensors() : 0);
+    shapes_ = reader.take<uint64_t>(header_.shapes);
+    return (header_.shared != 0 || header_.slots == 0 || data_.map()) && allocate();
   }
 
   uint32_t slots() const { return header_.slots; }
@@ -202,17 +161,6 @@ class Buffers {
     size_t count = 0;
     for (const PlanArgument& argument : arguments_) count += argument.kind == kTensor;
     return count;
-  }
-
-  bool map_data() {
-    int fd = open((box + "/data").c_str(), O_RDWR | O_CLOEXEC);
-    struct stat status {};
-    if (fd < 0 || fstat(fd, &status) != 0) return false;
-    data_bytes_ = static_cast<size_t>(status.st_size);
-    void* at = mmap(nullptr, data_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    data_ = at == MAP_FAILED ? nullptr : static_cast<char*>(at);
-    return data_ != nullptr;
   }
 
   bool allocate() {
@@ -254,7 +202,7 @@ class Buffers {
     for (uint32_t slot = 0; slot < header_.slots; ++slot)
       for (size_t i = 0; i < arguments_.size(); ++i) {
         if (arguments_[i].kind != kTensor) continue;
-        char* host = data_ + slot * header_.slot_stride + arguments_[i].offset;
+        char* host = data_.data() + slot * header_.slot_stride + arguments_[i].offset;
         void* device = regions_[slot * arguments_.size() + i];
         bool up = kind == hipMemcpyHostToDevice;
         if (hipMemcpy(up ? device : host, up ? host : device, arguments_[i].bytes, kind) != hipSuccess) return false;
@@ -270,8 +218,7 @@ class Buffers {
       else
         (void)(header_.shared != 0 ? hipIpcCloseMemHandle(regions_[i]) : hipFree(regions_[i]));
     }
-    if (data_ != nullptr) munmap(data_, data_bytes_);
-    data_ = nullptr;
+    data_.unmap();
     regions_.clear();
     values_.clear();
   }
@@ -282,8 +229,7 @@ class Buffers {
   std::vector<uint64_t> shapes_;
   std::vector<uint64_t> values_;
   std::vector<void*> regions_;
-  char* data_ = nullptr;
-  size_t data_bytes_ = 0;
+  channel::DataFile data_;
 };
 
 // Writes more bytes than any cache holds, so that the next call reads from memory.
@@ -415,30 +361,25 @@ void serve() {
   Buffers buffers;
   Flush flush;
   uint32_t threads = count_threads();
+  std::vector<char> payload;
   for (;;) {
-    Header header{};
-    read_exactly(commands_fd, &header, sizeof header);
-    std::vector<char> payload(header.size);
-    read_exactly(commands_fd, payload.data(), payload.size());
-    current_nonce = header.nonce;
-    if (header.op_or_kind == kLoad) {
+    const uint32_t op = channel::receive(payload);
+    if (op == kLoad) {
       std::string error = load();
-      error.empty() ? answer(kOk, "", 0) : answer_error(error);
-    } else if (header.op_or_kind == kPlan) {
+      error.empty() ? answer_ok() : answer_error(error);
+    } else if (op == kPlan) {
       if (buffers.plan(payload))
         answer(kOk, buffers.addresses().data(), buffers.addresses().size() * sizeof(uint64_t));
       else
         answer_error("the case's buffers do not fit into device memory");
-    } else if (header.op_or_kind == kRun) {
-      RunHeader run_header{};
-      std::memcpy(&run_header, payload.data(), sizeof run_header);
-      run(buffers, flush, run_header, threads);
-    } else if (header.op_or_kind == kUpload) {
-      buffers.upload() ? answer(kOk, "", 0) : answer_error("the inputs could not be copied to the device");
-    } else if (header.op_or_kind == kDownload) {
-      buffers.download() ? answer(kOk, "", 0) : answer_error("the outputs could not be copied from the device");
+    } else if (op == kRun) {
+      run(buffers, flush, channel::PayloadReader(payload).take<RunHeader>(), threads);
+    } else if (op == kUpload) {
+      buffers.upload() ? answer_ok() : answer_error("the inputs could not be copied to the device");
+    } else if (op == kDownload) {
+      buffers.download() ? answer_ok() : answer_error("the outputs could not be copied from the device");
     } else {
-      answer(kOk, "", 0);
+      answer_ok();
       _exit(0);  // skip the destructors of submitted code
     }
   }
@@ -461,10 +402,7 @@ int main([[maybe_unused]] int count, char** arguments) {
 #else
   (void)hipFree(nullptr);  // initialise the HIP runtime before anything is timed
 #endif
-  // The first command may arrive much later: a box is started before its job is known.
-  commands_fd = open((box + "/commands").c_str(), O_RDONLY | O_CLOEXEC);
-  answers_fd = open((box + "/answers").c_str(), O_WRONLY | O_CLOEXEC);
-  if (commands_fd < 0 || answers_fd < 0) return 70;
+  if (!channel::open_fifos()) return 70;
   try {
     serve();
   } catch (const std::exception& error) {

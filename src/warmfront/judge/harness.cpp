@@ -6,9 +6,6 @@
 // public HIP calls are used, so that one source serves ROCm and the CPU runtime.
 #include <hip/hip_runtime.h>
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -17,6 +14,8 @@
 #include <cstring>
 #include <string>
 #include <vector>
+
+#include "channel.h"
 
 #if __has_include(<hipcpu/hooks.h>)
 #include <hipcpu/hooks.h>
@@ -27,14 +26,12 @@
 
 namespace {
 
-enum Op : uint32_t { kAllocate = 1, kFill = 2, kReveal = 3, kSave = 4, kCollect = 5, kQuit = 6, kDescribe = 7 };
-enum Kind : uint32_t { kOk = 1, kError = 3 };
+using channel::answer;
+using channel::box;
+using channel::kError;
+using channel::kOk;
 
-struct Header {
-  uint32_t op_or_kind;
-  uint32_t size;
-  uint64_t nonce;
-};
+enum Op : uint32_t { kAllocate = 1, kFill = 2, kReveal = 3, kSave = 4, kCollect = 5, kQuit = 6, kDescribe = 7 };
 
 // Followed by the regions. The other commands have the number of slots as their payload.
 struct AllocateHeader {
@@ -47,33 +44,6 @@ struct Region {
   uint64_t bytes;
   uint64_t offset;  // in the data file
 };
-
-std::string box;
-int commands_fd;
-int answers_fd;
-uint64_t current_nonce;
-
-void read_exactly(int fd, void* into, size_t size) {
-  auto* at = static_cast<char*>(into);
-  while (size > 0) {
-    ssize_t got = read(fd, at, size);
-    if (got <= 0) _exit(0);  // the judge closed the channel
-    at += got;
-    size -= static_cast<size_t>(got);
-  }
-}
-
-void answer(Kind kind, const void* payload, size_t size) {
-  Header header{kind, static_cast<uint32_t>(size), current_nonce};
-  std::vector<char> message(sizeof header + size);
-  std::memcpy(message.data(), &header, sizeof header);
-  if (size > 0) std::memcpy(message.data() + sizeof header, payload, size);
-  for (size_t done = 0; done < message.size();) {
-    ssize_t put = write(answers_fd, message.data() + done, message.size() - done);
-    if (put <= 0) _exit(0);
-    done += static_cast<size_t>(put);
-  }
-}
 
 void answer(hipError_t error) {
   const char* name = error == hipSuccess ? "" : hipGetErrorName(error);
@@ -112,10 +82,10 @@ class Memory {
  public:
   hipError_t allocate(const std::vector<char>& payload, std::vector<hipIpcMemHandle_t>& handles) {
     release();
-    std::memcpy(&header_, payload.data(), sizeof header_);
-    regions_.resize(header_.regions);
-    std::memcpy(regions_.data(), payload.data() + sizeof header_, regions_.size() * sizeof(Region));
-    if (!map_data()) return hipErrorInvalidValue;
+    channel::PayloadReader reader(payload);
+    header_ = reader.take<AllocateHeader>();
+    regions_ = reader.take<Region>(header_.regions);
+    if (!data_.map()) return hipErrorInvalidValue;
     for (uint32_t i = 0; i < header_.slots * header_.regions; ++i) {
       void* memory = nullptr;
       hipIpcMemHandle_t handle{};
@@ -164,22 +134,11 @@ class Memory {
     if (slots > header_.slots) return hipErrorInvalidValue;
     for (size_t i = 0; i < size_t{slots} * header_.regions; ++i) {
       const Region& region = regions_[i % header_.regions];
-      char* data = data_ + i / header_.regions * header_.slot_stride + region.offset;
+      char* data = data_.data() + i / header_.regions * header_.slot_stride + region.offset;
       const hipError_t error = copy(i, data, region.bytes);
       if (error != hipSuccess) return error;
     }
     return hipDeviceSynchronize();
-  }
-
-  bool map_data() {
-    int fd = open((box + "/data").c_str(), O_RDWR | O_CLOEXEC);
-    struct stat status {};
-    if (fd < 0 || fstat(fd, &status) != 0) return false;
-    data_bytes_ = static_cast<size_t>(status.st_size);
-    void* at = mmap(nullptr, data_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    data_ = at == MAP_FAILED ? nullptr : static_cast<char*>(at);
-    return data_ != nullptr;
   }
 
   void release() {
@@ -187,29 +146,24 @@ class Memory {
     for (void* memory : shared_) (void)hipFree(memory);
     private_.clear();
     shared_.clear();
-    if (data_ != nullptr) munmap(data_, data_bytes_);
-    data_ = nullptr;
+    data_.unmap();
   }
 
   AllocateHeader header_{};
   std::vector<Region> regions_;
   std::vector<void*> private_;
   std::vector<void*> shared_;
-  char* data_ = nullptr;
-  size_t data_bytes_ = 0;
+  channel::DataFile data_;
 };
 
 void serve() {
   Memory memory;
+  std::vector<char> payload;
   for (;;) {
-    Header header{};
-    read_exactly(commands_fd, &header, sizeof header);
-    std::vector<char> payload(header.size);
-    read_exactly(commands_fd, payload.data(), payload.size());
-    current_nonce = header.nonce;
+    const uint32_t op = channel::receive(payload);
     uint32_t slots = 0;
     if (payload.size() == sizeof slots) std::memcpy(&slots, payload.data(), sizeof slots);
-    switch (header.op_or_kind) {
+    switch (op) {
       case kAllocate: {
         std::vector<hipIpcMemHandle_t> handles;
         const hipError_t error = memory.allocate(payload, handles);
@@ -238,8 +192,6 @@ int main(int, char** arguments) {
   hipcpu_ipc_export(folder != nullptr ? folder : box.c_str());
 #endif
   (void)hipFree(nullptr);  // initialise the HIP runtime before anything is timed
-  commands_fd = open((box + "/commands").c_str(), O_RDONLY | O_CLOEXEC);
-  answers_fd = open((box + "/answers").c_str(), O_WRONLY | O_CLOEXEC);
-  if (commands_fd < 0 || answers_fd < 0) return 70;
+  if (!channel::open_fifos()) return 70;
   serve();
 }

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 from warmfront.errors import ToolchainFailed
 from warmfront.hip import cache, cpu
 from warmfront.hip.cpu.runtime_build import MAIN_HEADER, build_runtime, runtime_key
-from warmfront.hip.toolchain import DATA_FILE, GUEST_SOURCE, LIBRARY_FILE, SOURCE_FILE, shell_job
+from warmfront.hip.toolchain import (
+    DATA_FILE,
+    GUEST_SOURCE,
+    LIBRARY_FILE,
+    PROGRAM_HEADERS,
+    SOURCE_FILE,
+    shell_job,
+)
 from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
@@ -79,7 +86,9 @@ class CheckedBuild:
     @functools.cached_property
     def _entry(self) -> Path:
         flags = [*self._flags, "|", *cpu.CHECKED_RUNTIME_FLAGS, "|", *cpu.CHECKED_LINK_FLAGS]
-        key = runtime_key(self._compiler, flags, (*_SOURCES, GUEST_SOURCE, *cpu.CHECKED_HEADERS))
+        key = runtime_key(
+            self._compiler, flags, (*_SOURCES, GUEST_SOURCE, *PROGRAM_HEADERS, *cpu.CHECKED_HEADERS)
+        )
         return self._cache_dir / f"checked-{key}"
 
     def compile_template(self, settings: Settings) -> Template:

@@ -23,6 +23,7 @@ from warmfront.hip.toolchain import (
     GUEST_SOURCE,
     HARNESS_SOURCE,
     LIBRARY_FILE,
+    PROGRAM_HEADERS,
     SOURCE_FILE,
     GuardZones,
     TranslatedSource,
@@ -159,7 +160,8 @@ class CpuToolchain:
     @functools.cached_property
     def _entry(self) -> Path:
         flags = [*self.submission_flags, "|", *cpu.RUNTIME_FLAGS, "|", *self._link_flags]
-        key = runtime_key(self._compiler, flags, (*cpu.RUNTIME_SOURCES, GUEST_SOURCE, HARNESS_SOURCE))
+        sources = (*cpu.RUNTIME_SOURCES, GUEST_SOURCE, HARNESS_SOURCE, *PROGRAM_HEADERS)
+        key = runtime_key(self._compiler, flags, sources)
         return self._cache_dir / f"cpu-{key}"
 
     def _build(self, into: Path) -> None:
