@@ -201,11 +201,15 @@ class Settings:
     def gpu_rate_usd_per_h(self, gpu: str) -> Decimal:
         """Return the price of a VM with this GPU type: the operator's setting, or else the list price.
 
+        A partition costs its part of the card.
+
         Raises:
             BadSetting: There is neither.
         """
         set_rates = {"MI300X": self.rate_usd_per_h, "MI325X": self.mi325x_rate_usd_per_h}
         known = gpus.by_name(gpu)
+        if known is not None and known.card:
+            return self.gpu_rate_usd_per_h(known.card) / known.devices_per_card
         rate = set_rates.get(gpu, known.list_price_usd_per_h if known else None)
         if rate is None:
             raise BadSetting(

@@ -186,3 +186,9 @@ def test_the_default_gpu_must_be_one_of_the_gpu_types() -> None:
         "MI300X",
         "MI325X",
     )
+
+
+def test_a_partition_costs_its_part_of_the_card() -> None:
+    """The rate of a partition follows from the operator's rate of the card."""
+    configured = settings.load({"AMD_MI300X_HOURLY_RATE": "2.00"}, env_file=None)
+    assert configured.gpu_rate_usd_per_h("MI300X-CPX-NPS4") == Decimal("0.25")

@@ -62,7 +62,7 @@ async def list_gpus(service: ServiceDep) -> GpuListResponse:
                 arch=gpu.arch,
                 memory_bytes=gpu.memory_bytes,
                 bandwidth_bytes_per_s=gpu.bandwidth_bytes_per_s,
-                peak_flops={Dtype(dtype): flops for dtype, flops in gpu.peak_flops.items()},
+                peak_flops={dtype: gpu.peak_flops_for(dtype) for dtype in Dtype},
                 compute_units=gpu.compute_units,
                 rate_usd_per_h=float(rates[gpu.name]) if gpu.name in rates else None,
                 enabled=gpu.name in rates,
