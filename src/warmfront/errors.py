@@ -31,6 +31,7 @@
         ├── NoToolchain
         ├── SandboxFailed
         ├── ToolchainFailed
+        ├── GpuFailed               the GPU of a machine does not work: not the submission's fault
         ├── StoreUnavailable        HTTP 503
         ├── ServerUnreachable
         ├── ProviderError
@@ -263,6 +264,12 @@ class ToolchainFailed(InfrastructureError):
     """The toolchain could not build its runtime."""
 
     code = "TOOLCHAIN_FAILED"
+
+
+class GpuFailed(InfrastructureError):
+    """The GPU of this machine does not work."""
+
+    code = "GPU_FAILED"
 
 
 class StoreUnavailable(InfrastructureError):

@@ -41,7 +41,8 @@ MAX_RELEASES_OLDER, MAX_RELEASES_NEWER = 2, 4
 
 #: More than this share of VRAM in use before anything runs: the GPU is not ours alone.
 MAX_USED_VRAM = 0.1
-#: A GPU whose power is limited below this share of its maximum is slower than others of its type.
+
+#: With its power limited below this share of its maximum, a GPU is slower than others of its type.
 MIN_POWER_SHARE = 0.9
 #: Free space for the data of cases, which boxes and judge share.
 MIN_SHARED_MEMORY_BYTES = 8 * GIB

@@ -27,7 +27,7 @@ GUEST_SOURCE = Path(__file__).parent.parent / "judge" / "guest.cpp"
 #: The harness's source, for toolchains whose device memory is not the judge's.
 HARNESS_SOURCE = GUEST_SOURCE.with_name("harness.cpp")
 #: The headers that these two include.
-PROGRAM_HEADERS = (GUEST_SOURCE.with_name("channel.h"),)
+PROGRAM_HEADERS = (GUEST_SOURCE.with_name("channel.h"), GUEST_SOURCE.with_name("device_check.h"))
 
 #: File names in the folder of a box.
 SOURCE_FILE = "solution.cpp"

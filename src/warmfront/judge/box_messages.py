@@ -2,13 +2,15 @@
 
 A box runs hostile code, so every byte here may have been written by it. Numbers are checked for their type
 and range, kinds must be known, and text is cut and stripped of characters that a terminal would interpret.
-What does not fit is an `InvalidMessage`. Free text never becomes an error code, a verdict or structure.
+What does not fit is an `InvalidMessage`. Free text never becomes a verdict or structure. ROCm's runtime
+reports a fault only as text; `parse_rocm_fault` finds it for the message of a verdict that is decided.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 import struct
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +28,7 @@ MAX_SHOWN_OUTPUT = 64 * 1024
 OK, FAULT, ERROR = 1, 2, 3
 _HEADER = struct.Struct("<IIQ")
 _RUN_ANSWER = struct.Struct("<QIi64s")
+_DEVICE_CHECK = struct.Struct("<QQ")
 _UNKNOWN_LAUNCHES = 2**64 - 1
 HEADER_BYTES = _HEADER.size
 
@@ -44,6 +47,18 @@ FAULT_HINTS = {
 }
 
 
+#: How much of the end of a program's output is searched for a report of ROCm's runtime.
+MAX_ROCM_REPORT_BYTES = 64 * 1024
+_ROCM_MEMORY_FAULT = re.compile(
+    rb"Memory access fault by GPU node-\d{1,4}(?: \(Agent handle: 0x[0-9a-f]{1,16}\))? on address "
+    rb"0x([0-9a-f]{1,16})\. Reason: ([ -~]{1,120}?)\.?\s*$",
+    re.MULTILINE,
+)
+_ROCM_ASSERTION = re.compile(
+    rb"^[ -~]{0,200}:(\d{1,7}): [ -~]{0,300}: Device-side assertion `([ -~]{1,300})' failed\.", re.MULTILINE
+)
+
+
 class InvalidMessage(Exception):
     """A box sent something that our programs never send."""
 
@@ -56,6 +71,14 @@ class RunAnswer:
     launches: int | None  #: None if the toolchain cannot count them
     left_threads: int  #: threads that still ran after the last call returned
     error: str  #: the name of the last HIP error, or empty
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceMemoryUse:
+    """How much memory of a device is free, by its runtime."""
+
+    free_bytes: int
+    total_bytes: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +142,14 @@ def parse_run_answer(data: bytes, calls: int) -> RunAnswer:
     )
 
 
+def parse_device_check(data: bytes) -> DeviceMemoryUse:
+    """Parse the answer to CHECK_DEVICE, which harness and guest get before submitted code is loaded."""
+    if len(data) != _DEVICE_CHECK.size:
+        raise InvalidMessage("an answer of the wrong size")
+    free_bytes, total_bytes = _DEVICE_CHECK.unpack(data)
+    return DeviceMemoryUse(free_bytes=free_bytes, total_bytes=total_bytes)
+
+
 def parse_addresses(data: bytes, count: int) -> tuple[int, ...]:
     """Parse the addresses of a case's arguments; they are used only to describe faults."""
     if len(data) != 8 * count:
@@ -147,6 +178,23 @@ def parse_fault(data: bytes) -> FaultReport:
         detail=printable(fault["detail"]) if isinstance(fault.get("detail"), str) else "",
         address=parse_integer(fault.get("address"), 0, 1 << 64) or 0,
     )
+
+
+def parse_rocm_fault(output: bytes) -> FaultReport | None:
+    """Return the fault that ROCm's runtime printed before it ended the program; None if it printed none.
+
+    The address of a memory fault is that of its page.
+    """
+    end = output[-MAX_ROCM_REPORT_BYTES:]
+    nothing = {"kernel": None, "line": None, "block": None, "thread": None}
+    if match := _ROCM_ASSERTION.search(end):
+        detail = f"`{printable(match[2].decode())}` is false in line {int(match[1])}"
+        return FaultReport(kind="assertion", detail=detail, address=0, **nothing)
+    if match := _ROCM_MEMORY_FAULT.search(end):
+        address = int(match[1], 16)
+        detail = f"address 0x{address:x}, {printable(match[2].decode()).lower()}"
+        return FaultReport(kind="memory-fault", detail=detail, address=address, **nothing)
+    return None
 
 
 def parse_integer(value: object, low: int, high: int) -> int | None:

@@ -103,7 +103,11 @@ class BufferLayout:
 
     def describe_address(self, address: int, addresses: Sequence[int]) -> str | None:
         """Describe an address as an element of a tensor; None if no tensor is near."""
-        near = [(address - addresses[region.argument], region) for region in self.regions]
+        near = [
+            (address - addresses[slot * self.argument_count + region.argument], region)
+            for slot in range(self.slots)
+            for region in self.regions
+        ]
         near = [
             (offset, region)
             for offset, region in near

@@ -13,7 +13,7 @@ import secrets
 import struct
 from typing import TYPE_CHECKING, Protocol
 
-from warmfront.errors import ToolchainFailed
+from warmfront.errors import GpuFailed, ToolchainFailed
 from warmfront.hip.device_facts import DeviceFacts, parse_device_facts
 from warmfront.hip.toolchain import DATA_FILE
 from warmfront.judge import box_messages
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Box
 
 #: These values are defined in harness.cpp as well.
-_ALLOCATE, _FILL, _REVEAL, _SAVE, _COLLECT, _DESCRIBE = 1, 2, 3, 4, 5, 7
+_ALLOCATE, _FILL, _REVEAL, _SAVE, _COLLECT, _DESCRIBE, _CHECK_DEVICE = 1, 2, 3, 4, 5, 7, 8
 _HEADER = struct.Struct("<IIQ")
 _ALLOCATE_HEADER = struct.Struct("<IIQ")
 _REGION = struct.Struct("<QQ")
@@ -139,6 +139,13 @@ class DeviceMemory:
         """
         return parse_device_facts(self._command(_DESCRIBE, b""))
 
+    def check_device(self) -> box_messages.DeviceMemoryUse:
+        """Use the device for a moment; raise `GpuFailed` if it does not work."""
+        try:
+            return box_messages.parse_device_check(self._command(_CHECK_DEVICE, b""))
+        except ToolchainFailed as error:
+            raise GpuFailed(f"The GPU does not work: {error.message}") from error
+
     def is_open_in(self, guest: GuestProcess) -> bool:
         """Return whether this guest can open memory of the harness."""
         size = _PROBE_BYTES
@@ -162,7 +169,10 @@ class DeviceMemory:
         return body
 
     def _receive(self, size: int) -> bytes:
-        data = self._box.receive(size, cpu_timeout_s=HARNESS_TIMEOUT_S) if size else b""
+        try:
+            data = self._box.receive(size, cpu_timeout_s=HARNESS_TIMEOUT_S) if size else b""
+        except TimeoutError:
+            raise GpuFailed(f"The GPU does not answer: the harness waited {HARNESS_TIMEOUT_S:g} s.") from None
         if len(data) < size:
             raise ToolchainFailed("The harness ended unexpectedly.", hint="See the log of the listener.")
         return data

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "channel.h"
+#include "device_check.h"
 
 #if __has_include(<hipcpu/hooks.h>)
 #include <hipcpu/hooks.h>
@@ -38,7 +39,7 @@ using channel::box;
 using channel::kFault;
 using channel::kOk;
 
-enum Op : uint32_t { kLoad = 1, kPlan = 2, kRun = 3, kQuit = 4, kUpload = 5, kDownload = 6 };
+enum Op : uint32_t { kLoad = 1, kPlan = 2, kRun = 3, kQuit = 4, kUpload = 5, kDownload = 6, kCheckDevice = 7 };
 enum ArgumentKind : uint32_t { kTensor = 0, kShape = 1, kValue = 2 };
 enum Flags : uint32_t { kProtect = 1, kOneWorker = 2 };
 
@@ -378,6 +379,10 @@ void serve() {
       buffers.upload() ? answer_ok() : answer_error("the inputs could not be copied to the device");
     } else if (op == kDownload) {
       buffers.download() ? answer_ok() : answer_error("the outputs could not be copied from the device");
+    } else if (op == kCheckDevice) {  // only before kLoad
+      DeviceCheck result;
+      const std::string error = check_device(result);
+      error.empty() ? answer(kOk, &result, sizeof result) : answer_error(error);
     } else {
       answer_ok();
       _exit(0);  // skip the destructors of submitted code

@@ -16,9 +16,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from warmfront.errors import GpuFailed
 from warmfront.events import Window
 from warmfront.judge import box_messages
-from warmfront.judge.box_messages import ERROR, FAULT, HEADER_BYTES, InvalidMessage, RunAnswer, printable
+from warmfront.judge.box_messages import (
+    ERROR,
+    FAULT,
+    HEADER_BYTES,
+    FaultReport,
+    InvalidMessage,
+    RunAnswer,
+    printable,
+)
 from warmfront.judge.kernel_failure import KernelFailure
 from warmfront.sandbox.base import ExitReason
 from warmfront.verdicts import Verdict
@@ -31,7 +40,7 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Box, BoxExit
 
 #: These values are defined in guest.cpp as well.
-_LOAD, _PLAN, _RUN, _QUIT, _UPLOAD, _DOWNLOAD = 1, 2, 3, 4, 5, 6
+_LOAD, _PLAN, _RUN, _QUIT, _UPLOAD, _DOWNLOAD, _CHECK_DEVICE = 1, 2, 3, 4, 5, 6, 7
 _PROTECT, _ONE_WORKER = 1, 2
 _HEADER = struct.Struct("<IIQ")
 _RUN_HEADER = struct.Struct("<IIQQ")
@@ -64,6 +73,21 @@ class GuestProcess:
         self._layout: BufferLayout | None = None
         self._addresses: tuple[int, ...] = ()
         self._markers: list[tuple[int, str | None]] = []  # marker → case; None if its output is not shown
+
+    def check_device(self) -> None:
+        """Use the device of the box for a moment. Call it before `load`: the answer is then our own.
+
+        Raises:
+            GpuFailed: the device does not work, or the guest did not survive until now.
+        """
+        try:
+            kind, payload = self._command(_CHECK_DEVICE, b"")
+        except KernelFailure as failure:
+            raise GpuFailed(
+                f"The guest failed before the submission was loaded: {failure.event.message}"
+            ) from failure
+        if kind == ERROR:
+            raise GpuFailed(f"The GPU does not work: {printable(payload.decode(errors='replace'))}.")
 
     def load(self) -> None:
         """Load solution.so. The static constructors of submitted code run now."""
@@ -275,6 +299,9 @@ class GuestProcess:
 
     def _raise_early_exit(self, end: BoxExit) -> NoReturn:
         """Raise the failure for a guest that ended during a command."""
+        if end.signal is not None and (fault := box_messages.parse_rocm_fault(end.output)):
+            tensor = self.describe_address(fault.address)
+            raise self._fault_failure(fault, f"{fault.detail}, near {tensor}" if tensor else None)
         verdict, code, message, hint = explain_end(end)
         raise KernelFailure(verdict, code, f"{self._location()}{message}", hint=hint, **self._case_details())
 
@@ -284,10 +311,13 @@ class GuestProcess:
             fault = box_messages.parse_fault(body)
         except InvalidMessage as error:
             self._raise_tampered(str(error))
-        raise KernelFailure(
+        raise self._fault_failure(fault, self.describe_address(fault.address))
+
+    def _fault_failure(self, fault: FaultReport, place: str | None) -> KernelFailure:
+        return KernelFailure(
             Verdict.RUNTIME_ERROR,
             fault.code,
-            f"{self._location()}{fault.describe(self.describe_address(fault.address))}",
+            f"{self._location()}{fault.describe(place)}",
             hint=box_messages.FAULT_HINTS[fault.kind],
             fault=fault.fields(),
             **self._case_details(),

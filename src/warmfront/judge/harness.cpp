@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "channel.h"
+#include "device_check.h"
 
 #if __has_include(<hipcpu/hooks.h>)
 #include <hipcpu/hooks.h>
@@ -31,7 +32,16 @@ using channel::box;
 using channel::kError;
 using channel::kOk;
 
-enum Op : uint32_t { kAllocate = 1, kFill = 2, kReveal = 3, kSave = 4, kCollect = 5, kQuit = 6, kDescribe = 7 };
+enum Op : uint32_t {
+  kAllocate = 1,
+  kFill = 2,
+  kReveal = 3,
+  kSave = 4,
+  kCollect = 5,
+  kQuit = 6,
+  kDescribe = 7,
+  kCheckDevice = 8
+};
 
 // Followed by the regions. The other commands have the number of slots as their payload.
 struct AllocateHeader {
@@ -178,6 +188,12 @@ void serve() {
       case kSave: answer(memory.save(slots)); break;
       case kCollect: answer(memory.collect(slots)); break;
       case kDescribe: describe(); break;
+      case kCheckDevice: {
+        DeviceCheck result;
+        const std::string error = check_device(result);
+        error.empty() ? answer(kOk, &result, sizeof result) : answer(kError, error.data(), error.size());
+        break;
+      }
       default: _exit(0);
     }
   }

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from warmfront.errors import WarmfrontError
+from warmfront.errors import GpuFailed, WarmfrontError
 from warmfront.events import (
     Accepted,
     Benchmarked,
@@ -43,6 +43,7 @@ from warmfront.judge.cancellation import CancellableSandbox, CancellationToken, 
 from warmfront.judge.case_data import PREFETCH_COUNT, CaseData, CaseGenerator, CasePrefetcher
 from warmfront.judge.case_memory import CaseMemory, CopiedMemory, DeviceMemory, FileMemory
 from warmfront.judge.compile_jobs import CompileJobs
+from warmfront.judge.gpu_recheck import check_after_failure
 from warmfront.judge.guest import GuestProcess
 from warmfront.judge.kernel_failure import KernelFailure
 from warmfront.judge.receipt_facts import receipt_facts
@@ -201,10 +202,7 @@ class JudgeRun:
             slot_stack.enter_context(run_slot)
             self._total = len(case_generator.cases)
             yield Checking(total_tests=self._total, compile_s=compiled.seconds)
-            box = stack.enter_context(sandbox.take(run_template))
-            (box.folder / LIBRARY_FILE).write_bytes(compiled.library)
-            box.go()
-            guest = self._open_guest(box)
+            box, guest = self._start_guest(compiled, stack)
             memory = self._open_memory(guest, box, stack)
             overhead_ms = self._measure_overhead(guest)
             try:
@@ -213,13 +211,37 @@ class JudgeRun:
                 self._finish_bug_finder()
                 yield from self._conclude(case_generator, guest, memory, compiled, overhead_ms)
             except KernelFailure as failure:
-                raise failure.with_details(**self._output_details(guest, failure)) from None
+                explained = failure.with_details(**self._output_details(guest, failure))
+                stack.close()  # a hanging kernel must be gone before the GPU is checked
+                check_after_failure(failure, toolchain, sandbox, settings)
+                raise explained from None
 
     def _start_compile_jobs(self) -> CompileJobs:
         self._cancellation.raise_if_cancelled()
         translated = compilation.translate(self._request, self._toolchain)
         thorough = self._bug_finder_limits is THOROUGH
         return CompileJobs(translated, self._toolchain, self._sandbox, self._settings, thorough=thorough)
+
+    def _start_guest(
+        self, compiled: compilation.CompiledLibrary, stack: ExitStack
+    ) -> tuple[Box, GuestProcess]:
+        """Start the guest in the run box. On a GPU, make sure that it works before anything can be blamed."""
+        try:
+            return self._take_run_box(compiled, stack)
+        except GpuFailed as error:  # a reset of the GPU ends every box that waits: a new one may work
+            log.warning("a guest failed before it was used (%s); trying another one", error.message)
+            return self._take_run_box(compiled, stack)
+
+    def _take_run_box(
+        self, compiled: compilation.CompiledLibrary, stack: ExitStack
+    ) -> tuple[Box, GuestProcess]:
+        box = stack.enter_context(self._sandbox.take(self._toolchain.run_template(self._settings)))
+        (box.folder / LIBRARY_FILE).write_bytes(compiled.library)
+        box.go()
+        guest = self._open_guest(box)
+        if not self._toolchain.shared_memory:
+            guest.check_device()
+        return box, guest
 
     def _open_memory(self, guest: GuestProcess, box: Box, stack: ExitStack) -> CaseMemory:
         """Return the memory of the cases: the data file on the CPU runtime, else that of a harness."""

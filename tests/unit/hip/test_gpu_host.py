@@ -130,7 +130,7 @@ def test_a_small_tmpfs_is_reported(tmp_path: Path) -> None:
 def test_advice_does_not_make_a_machine_unhealthy(
     name: str, break_it: Callable[[Path], object], tmp_path: Path
 ) -> None:
-    """A slow clock is said, but the machine may judge."""
+    """A slow clock is reported, but the machine may judge."""
     host = make_gpu_tree(tmp_path)
     break_it(tmp_path)
     checks = check_host(host, expected=gpus.MI300X)

@@ -123,3 +123,35 @@ def test_printed_text_is_cut_and_has_no_escapes() -> None:
     """What a program printed cannot move the cursor of a reader's terminal."""
     assert box_messages.printable_output(b"a\x1b[2Jb\tc\n\xed\xa0\x80") == "a[2Jb\tc\n\ufffd\ufffd\ufffd"
     assert len(box_messages.printable_output(b"z" * 10**6)) < 70_000
+
+
+ROCM_FAULT = (
+    b"Memory access fault by GPU node-1 (Agent handle: 0x556e9b7e3360) on address 0x7f52c3f5f000. "
+    b"Reason: Page not present or supervisor privilege.\n"
+)
+
+
+def test_a_memory_fault_that_rocm_reports_is_found() -> None:
+    """ROCm's runtime prints the page, and aborts the program."""
+    report = box_messages.parse_rocm_fault(b"printed before\n" + ROCM_FAULT)
+    assert report is not None
+    assert (report.code, report.address) == ("MEMORY_FAULT", 0x7F52C3F5F000)
+    assert report.describe() == (
+        "memory fault: address 0x7f52c3f5f000, page not present or supervisor privilege."
+    )
+
+
+def test_an_assertion_that_rocm_reports_is_found() -> None:
+    """An assert() in a kernel prints its expression and line, and aborts the program."""
+    line = b"/box/solution.cpp:12: void add(float *): Device-side assertion `i < n' failed.\n"
+    report = box_messages.parse_rocm_fault(line)
+    assert report is not None
+    assert report.code == "ASSERTION"
+    assert report.detail == "`i < n` is false in line 12"
+
+
+@given(st.binary(max_size=300))
+def test_other_output_is_no_fault_of_rocm(noise: bytes) -> None:
+    """Whatever a program prints, parsing ends, and only the whole sentence is a fault."""
+    assert box_messages.parse_rocm_fault(noise) is None
+    box_messages.parse_rocm_fault(ROCM_FAULT[:80] + noise + ROCM_FAULT[80:])

@@ -1,0 +1,55 @@
+"""Check a GPU after a failure, to decide whether the submission or the machine is at fault.
+
+A kernel that crashes or runs forever is its author's failure, unless the GPU no longer works: it hangs, was
+reset, fell off the bus, or its memory is full although all our boxes have ended. What the program in the
+box printed or answered has no part in the decision, because submitted code could print the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warmfront.errors import GpuFailed
+from warmfront.judge.case_memory import DeviceMemory
+from warmfront.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from warmfront.hip.toolchain import Toolchain
+    from warmfront.judge.kernel_failure import KernelFailure
+    from warmfront.sandbox.base import Sandbox
+    from warmfront.settings import Settings
+
+#: Verdicts that a GPU which does not work could cause.
+DOUBTFUL = frozenset({Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT_EXCEEDED, Verdict.MEMORY_LIMIT_EXCEEDED})
+#: With less than this share of its memory free after all boxes have ended, a GPU is not ours alone.
+MIN_FREE_SHARE = 0.5
+
+
+def check_after_failure(
+    failure: KernelFailure, toolchain: Toolchain, sandbox: Sandbox, settings: Settings
+) -> None:
+    """Check the GPU in a new box, after the boxes of a failed run were destroyed.
+
+    Raises:
+        GpuFailed: the GPU does not work, so the failure says nothing about the submission.
+    """
+    if toolchain.shared_memory or failure.event.verdict not in DOUBTFUL:
+        return
+    try:
+        check_device(toolchain, sandbox, settings)
+    except GpuFailed as error:
+        raise GpuFailed(f"{error.message} Before that: {failure.event.message}") from failure
+
+
+def check_device(toolchain: Toolchain, sandbox: Sandbox, settings: Settings) -> None:
+    """Use the GPU for a moment in a new box of our own.
+
+    Raises:
+        GpuFailed: a call of the HIP runtime fails or hangs, or most of the memory is in use.
+    """
+    with sandbox.take(toolchain.harness_template(settings)) as box:
+        box.go()
+        memory = DeviceMemory(box).check_device()
+    if memory.free_bytes < MIN_FREE_SHARE * memory.total_bytes:
+        free, total = (size / 1e9 for size in (memory.free_bytes, memory.total_bytes))
+        raise GpuFailed(f"Only {free:.1f} of {total:.1f} GB of the GPU's memory are free.")
