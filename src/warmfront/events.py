@@ -287,6 +287,9 @@ class Machine:
     gpu_arch: str = ""
     gpu_memory_bytes: int | None = None
     compute_units: int | None = None
+    gpu_partition: str = ""  #: such as `SPX/NPS1`; empty if the driver does not say
+    gpu_driver: str = ""  #: the version of the amdgpu module
+    hip_runtime: str = ""  #: the version of the HIP runtime in the box
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -483,6 +483,9 @@ export interface Machine {
   gpu_arch?: string;
   gpu_memory_bytes?: number | null;
   compute_units?: number | null;
+  gpu_partition?: string;
+  gpu_driver?: string;
+  hip_runtime?: string;
 }
 
 export type Meter = "PROVISIONING" | "WORK" | "IDLE";

@@ -93,6 +93,22 @@ class DeviceFacts:
         return replace(self, **missing)
 
 
+def confirm_device(by_runtime: DeviceFacts, by_driver: DeviceFacts | None) -> DeviceFacts:
+    """Return what both say about the device, after a check that it is the same one.
+
+    Raises:
+        ToolchainFailed: the box got another device than the one that was chosen for it.
+    """
+    if by_driver is None:
+        return by_runtime
+    for name in ("arch", "compute_units", "pci_bus_id"):
+        # HIP does not report the function of a PCI address, the digit after the dot.
+        got, wanted = (str(getattr(facts, name)).partition(".")[0] for facts in (by_runtime, by_driver))
+        if got not in {wanted, "", "0"} and wanted not in {"", "0"}:
+            raise ToolchainFailed(f"The box has another GPU than the driver: {name} {got}, not {wanted}.")
+    return by_runtime.completed_by(by_driver)
+
+
 def parse_device_facts(answer: bytes) -> DeviceFacts:
     """Parse the harness's answer to DESCRIBE: one JSON object.
 

@@ -35,14 +35,17 @@ from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
     from warmfront.gpus import Gpu
+    from warmfront.hip.device_facts import DeviceFacts
     from warmfront.hip.diagnose import CompileFailure
     from warmfront.judge_request import JudgeRequest
     from warmfront.settings import Settings
 
 MIB = 1024**2
 
-#: The device files that a process needs to use an AMD GPU.
-GPU_DEVICES = ("/dev/kfd", "/dev/dri")
+#: The device files of the driver: one for all GPUs, and a render node per GPU or partition. `card*` is for
+#: displays, and is never passed to a box.
+KFD = Path("/dev/kfd")
+RENDER_NODES = Path("/dev/dri")
 
 
 class RocmToolchain:
@@ -59,9 +62,10 @@ class RocmToolchain:
     first_build_notice = "Building the guest (only once) …"
     checked_build = None  # the bug finder instruments CPU code only
 
-    def __init__(self, cache_dir: Path, gpu: Gpu = gpus.MI300X) -> None:
+    def __init__(self, cache_dir: Path, gpu: Gpu = gpus.MI300X, device: DeviceFacts | None = None) -> None:
         self._cache_dir = cache_dir
         self.gpu = gpu
+        self.device = device
         self._hipcc = find_hipcc() or ""
         if not self._hipcc:
             raise NoToolchain(
@@ -108,9 +112,9 @@ class RocmToolchain:
                 Mount(host=self._built, inside=str(self._built)),
             ),
             limits=settings.run_limits(),
-            env={"LD_LIBRARY_PATH": f"{self._prefix}/lib"},
+            env={"LD_LIBRARY_PATH": f"{self._prefix}/lib", **pinning_environ(self.device)},
             outputs=(DATA_FILE,),
-            devices=tuple(device for device in GPU_DEVICES if Path(device).exists()),
+            devices=device_files(self.device),
         )
 
     def harness_template(self, settings: Settings) -> Template:
@@ -166,6 +170,27 @@ class RocmToolchain:
             run_compiler([self._hipcc, *flags, "-x", "hip", source, "-o", program, "-ldl", "-lpthread"])
 
 
+def device_files(
+    device: DeviceFacts | None, *, kfd: Path = KFD, render_nodes: Path = RENDER_NODES
+) -> tuple[str, ...]:
+    """Return the device files for a box: those of one device, or of all if it is not known which.
+
+    In a container that has only one render node, the driver hides all other GPUs.
+    """
+    found = sorted(render_nodes.glob("renderD*"))
+    if device is not None and device.render_minor is not None:
+        own = render_nodes / f"renderD{device.render_minor}"
+        found = [own] if own in found else []
+    return tuple(str(path) for path in (kfd, *found) if path.exists())
+
+
+def pinning_environ(device: DeviceFacts | None) -> dict[str, str]:
+    """Return the variables that make the runtime use this device, where it can see others as well."""
+    if device is None or device.unique_id is None:
+        return {}
+    return {"ROCR_VISIBLE_DEVICES": f"GPU-{device.unique_id:016x}"}
+
+
 def find_hipcc() -> str | None:
     """Return the path of hipcc; None if it is not on PATH."""
     return shutil.which("hipcc")
@@ -173,4 +198,4 @@ def find_hipcc() -> str | None:
 
 def has_gpu() -> bool:
     """Return whether this machine has an AMD GPU that its processes can use."""
-    return Path("/dev/kfd").exists()
+    return KFD.exists()

@@ -16,6 +16,7 @@ from warmfront.errors import NoToolchain
 if TYPE_CHECKING:
     from warmfront.gpus import Gpu
     from warmfront.hip.cpu.checked_build import CheckedBuild
+    from warmfront.hip.device_facts import DeviceFacts
     from warmfront.hip.diagnose import CompileFailure
     from warmfront.judge_request import JudgeRequest
     from warmfront.problems.spec import Scale
@@ -70,6 +71,7 @@ class Toolchain(Protocol):
     name: str  #: `cpu` or `rocm`
     simulated: bool  #: whether results come from the CPU runtime instead of a GPU
     gpu: Gpu  #: the GPU that it compiles for; if simulated, the GPU whose results it simulates
+    device: DeviceFacts | None  #: the device that it uses, as the driver describes it; None if simulated
     guards: GuardZones
     shared_memory: bool  #: whether the guest works on the judge's memory; else on that of a harness
     flush_bytes: int  #: how much to write between timed calls, so that no call finds its data in a cache
@@ -152,15 +154,21 @@ def shell_job(command: str) -> tuple[str, ...]:
     return ("/bin/sh", "-c", f"read -r go </box/commands && {command}")
 
 
-def open_toolchain(name: str | None, settings: Settings) -> Toolchain:
+def open_toolchain(name: str | None, settings: Settings, *, device: DeviceFacts | None = None) -> Toolchain:
     """Return the toolchain `name`; for None, `rocm` if the machine has hipcc and a GPU, and `cpu` otherwise.
+
+    Args:
+        name: `cpu`, `rocm` or None.
+        settings: where the build cache is, and which GPU the CPU runtime simulates.
+        device: the device that boxes get, for a machine with several; by default the first.
 
     Raises:
         NoToolchain: there is no toolchain of that name, or its compiler is not installed.
     """
     # Imported here so that only the toolchain in use is loaded.
     from warmfront.hip.cpu.cpu_toolchain import CpuToolchain  # noqa: PLC0415
-    from warmfront.hip.installed_gpu import installed_gpu  # noqa: PLC0415
+    from warmfront.hip.device_facts import installed_devices  # noqa: PLC0415
+    from warmfront.hip.installed_gpu import gpu_of  # noqa: PLC0415
     from warmfront.hip.rocm import RocmToolchain, find_hipcc, has_gpu  # noqa: PLC0415
 
     if name is None:
@@ -168,5 +176,7 @@ def open_toolchain(name: str | None, settings: Settings) -> Toolchain:
     if name == "cpu":
         return CpuToolchain(settings.cache_dir, gpu=gpus.get(settings.judge_gpu))
     if name == "rocm":
-        return RocmToolchain(settings.cache_dir, installed_gpu() or gpus.get(settings.judge_gpu))
+        device = device or next(iter(installed_devices()), None)
+        gpu = gpu_of(device) if device else None
+        return RocmToolchain(settings.cache_dir, gpu or gpus.get(settings.judge_gpu), device)
     raise NoToolchain(f"Unknown toolchain {name!r}: it must be 'cpu' or 'rocm'.")

@@ -27,6 +27,7 @@ from warmfront.events import (
     TestResult,
     Timing,
 )
+from warmfront.hip.device_facts import confirm_device
 from warmfront.hip.toolchain import DATA_FILE, LIBRARY_FILE
 from warmfront.judge import compilation
 from warmfront.judge.bug_finder import (
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from warmfront.events import Receipt
+    from warmfront.hip.device_facts import DeviceFacts
     from warmfront.hip.toolchain import Toolchain
     from warmfront.judge.box_messages import RunAnswer
     from warmfront.judge_request import JudgeRequest
@@ -149,6 +151,7 @@ class JudgeRun:
         self._results: list[CaseResult] = []
         self._total = 0
         self._empty_guest: GuestProcess | None = None  # measures the copies of a harness
+        self._device: DeviceFacts | None = None  # as the HIP runtime of the harness describes it
         self._launches: int | None = None  # None: the toolchain cannot count them
         self._started = time.perf_counter()
 
@@ -251,6 +254,7 @@ class JudgeRun:
         harness_box = stack.enter_context(self._sandbox.take(toolchain.harness_template(self._settings)))
         harness_box.go()
         memory = DeviceMemory(harness_box)
+        self._device = confirm_device(memory.describe_device(), toolchain.device)
         if memory.is_open_in(guest):
             empty_box = stack.enter_context(self._sandbox.take(toolchain.run_template(self._settings)))
             empty_box.go()
@@ -465,6 +469,7 @@ class JudgeRun:
             compiled,
             case_generator,
             total_s=time.perf_counter() - self._started,
+            device=self._device,
         )
 
     @property

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from warmfront import __version__
 from warmfront.events import Machine, Receipt, ReceiptCase
+from warmfront.hip.device_facts import DeviceFacts
 from warmfront.problems.revision import revision_of
 
 if TYPE_CHECKING:
@@ -35,8 +36,9 @@ def receipt_facts(
     case_generator: CaseGenerator,
     *,
     total_s: float,
+    device: DeviceFacts | None = None,
 ) -> Receipt:
-    """Return what was judged, with what and where."""
+    """Return what was judged, with what and where; `device` is what the HIP runtime says of its device."""
     gpu, seed = toolchain.gpu, case_generator.seed
     return Receipt(
         warmfront=__version__,
@@ -55,13 +57,16 @@ def receipt_facts(
         seed=seed.text,
         seed_nonce=seed.nonce,
         sandbox_detail=sandbox.detail,
-        machine=describe_machine(toolchain),
+        machine=describe_machine(toolchain, device),
         cases=_cases(case_generator),
     )
 
 
-def describe_machine(toolchain: Toolchain) -> Machine:
-    """Describe this machine, and its GPU unless the toolchain simulates one."""
+def describe_machine(toolchain: Toolchain, device: DeviceFacts | None = None) -> Machine:
+    """Describe this machine, and its GPU unless the toolchain simulates one.
+
+    Whatever the device says is taken from it; the catalogue has the rest.
+    """
     machine = Machine(
         cpu=cpu_model(),
         cores=len(os.sched_getaffinity(0)),
@@ -71,12 +76,16 @@ def describe_machine(toolchain: Toolchain) -> Machine:
     if toolchain.simulated:
         return machine
     gpu = toolchain.gpu
+    device = device or toolchain.device or DeviceFacts(arch=gpu.arch)
     return replace(
         machine,
         gpu=gpu.name,
-        gpu_arch=gpu.arch,
-        gpu_memory_bytes=gpu.memory_bytes,
-        compute_units=gpu.compute_units,
+        gpu_arch=device.arch,
+        gpu_memory_bytes=device.memory_bytes or gpu.memory_bytes,
+        compute_units=device.compute_units or gpu.compute_units,
+        gpu_partition=device.partition,
+        gpu_driver=device.driver_version,
+        hip_runtime=device.hip_runtime_version,
     )
 
 

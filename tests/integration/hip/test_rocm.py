@@ -11,8 +11,9 @@ import pytest
 from warmfront import gpus, sandbox, settings
 from warmfront.errors import NoToolchain
 from warmfront.hip import cpu
+from warmfront.hip.device_facts import DeviceFacts
 from warmfront.hip.headers import copy_headers
-from warmfront.hip.rocm import RocmToolchain
+from warmfront.hip.rocm import RocmToolchain, device_files, pinning_environ
 from warmfront.judge import Judge
 from warmfront.judge_request import JudgeRequest
 from warmfront.problems.spec import Case, Dtype, Scale
@@ -110,6 +111,10 @@ def test_accepts_a_kernel_compiled_by_hipcc(judge_with_rocm: Judge, prefix: Path
     assert events[-1]["status"] == "ACCEPTED", events[-1]
     assert events[-1]["simulated"] is False
     assert events[0]["compiler"] == "HIP version: 6.4.2 (fake)"
+    machine = events[-1]["receipt"]["machine"]
+    assert (machine["gpu"], machine["gpu_arch"], machine["compute_units"]) == ("MI300X", "gfx942", 304)
+    assert machine["gpu_memory_bytes"] == 192 << 30, "by the device, not by the catalogue"
+    assert machine["hip_runtime"].startswith("6.4.")
     calls = (prefix / "calls").read_text()
     assert "--offload-arch=gfx942" in calls
     assert "guest.cpp" in calls
@@ -129,6 +134,19 @@ def test_the_compile_box_runs_hipcc_for_the_architecture(judge_with_rocm: Judge)
     template = RocmToolchain(configured.cache_dir, gpu=gpus.MI210).compile_template(configured)
     assert "hipcc --offload-arch=gfx90a" in template.argv[-1]
     assert "-shared" in template.argv[-1]
+
+
+def test_a_box_gets_the_render_node_of_its_device_only(tmp_path: Path) -> None:
+    """The nodes of neighbours and of displays stay outside; without facts, all render nodes are passed."""
+    for name in ("kfd", "renderD128", "renderD129", "card0"):
+        (tmp_path / name).touch()
+    paths = {"kfd": tmp_path / "kfd", "render_nodes": tmp_path}
+    own = DeviceFacts(arch="gfx942", render_minor=129, unique_id=0xDEADBEEF)
+    assert device_files(own, **paths) == (f"{tmp_path}/kfd", f"{tmp_path}/renderD129")
+    every = (f"{tmp_path}/kfd", f"{tmp_path}/renderD128", f"{tmp_path}/renderD129")
+    assert device_files(None, **paths) == every
+    assert pinning_environ(own) == {"ROCR_VISIBLE_DEVICES": "GPU-00000000deadbeef"}
+    assert pinning_environ(None) == {}
 
 
 def test_without_hipcc_the_hint_names_the_cpu_toolchain(

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.gpu_sysfs import GIB, add_cpu, add_gpu
 from warmfront.errors import ToolchainFailed
-from warmfront.hip.device_facts import DeviceFacts, installed_devices, parse_device_facts
+from warmfront.hip.device_facts import DeviceFacts, confirm_device, installed_devices, parse_device_facts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,3 +128,17 @@ def test_implausible_fields_are_left_empty() -> None:
     assert device.name.isprintable()
     assert (device.compute_units, device.memory_bytes, device.partition) == (0, 0, "")
     assert (device.pci_bus_id, device.render_minor) == ("", None)
+
+
+def test_a_box_with_another_gpu_than_its_own_is_noticed() -> None:
+    """A kernel must not be timed on a neighbour's device, or on one of another kind."""
+    by_driver = DeviceFacts(arch="gfx942", compute_units=304, pci_bus_id="0000:05:00.1", partition="SPX/NPS1")
+    same = DeviceFacts(
+        arch="gfx942", compute_units=304, pci_bus_id="0000:05:00.0", hip_runtime_version="7.0.1"
+    )
+    assert confirm_device(same, by_driver).partition == "SPX/NPS1"
+    assert confirm_device(same, None) is same
+    with pytest.raises(ToolchainFailed, match="pci_bus_id 0000:26:00, not 0000:05:00"):
+        confirm_device(DeviceFacts(arch="gfx942", pci_bus_id="0000:26:00.0"), by_driver)
+    with pytest.raises(ToolchainFailed, match="compute_units 38, not 304"):
+        confirm_device(DeviceFacts(arch="gfx942", compute_units=38), by_driver)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from warmfront.gpus import Gpu
+    from warmfront.hip.device_facts import DeviceFacts
     from warmfront.hip.diagnose import CompileFailure
     from warmfront.judge_request import JudgeRequest
     from warmfront.settings import Settings
@@ -47,6 +48,7 @@ class CpuToolchain:
 
     name = "cpu"
     simulated = True
+    device: DeviceFacts | None = None
     # A buffer ends at a guard page, so that an access past its end faults at once, with the name of the
     # buffer.
     guards = GuardZones(front_bytes=64, back_bytes=0, align=16)
