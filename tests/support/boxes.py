@@ -53,7 +53,7 @@ class SandboxHarness:
         """Return a template that runs the probe."""
         return self.template((f"{self.inside}/probe", *words), may_fork=may_fork, outputs=outputs, **limits)
 
-    def shell(self, script: str, **limits: float) -> Template:
+    def shell(self, script: str, **limits: Any) -> Template:
         """Return a template that runs a shell script."""
         return self.template(("/bin/sh", "-c", script, self.inside), may_fork=True, **limits)
 

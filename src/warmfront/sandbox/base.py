@@ -52,6 +52,7 @@ class SandboxLimits:
     tmp_bytes: int  #: size of its /tmp
     cpu_s: float  #: CPU time from `go` on, of all its processes; blocked time counts too, see `box_clock.py`
     wall_s: float  #: seconds from `go` to its end: a backstop, several times `cpu_s`
+    cpu_set: tuple[int, ...] = ()  #: the CPUs on which its processes may run; empty: all
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,9 +36,13 @@ SHARED_SLICE = "warmfrontboxes.slice"
 #: The share of the limit that memory which cannot be reclaimed has reached when a group is out of memory.
 FULL = 0.97
 
+#: The controller that keeps a box on its CPUs, even if its program asks for others. Only boxes with a set of
+#: CPUs have a group of it.
+CPUSET = "cpuset"
+
 #: Controllers without which a group is not used, and those that other means replace.
 REQUIRED = ("memory", "pids", "cpu")
-OPTIONAL = ("freezer", "cpuacct")
+OPTIONAL = ("freezer", "cpuacct", CPUSET)
 
 #: How often to try to remove a group whose last processes are still ending; the tries are 1 ms apart.
 REMOVAL_TRIES = 2000
@@ -321,9 +325,12 @@ class CgroupHierarchyV1:
 
     def make(self, name: str, limits: SandboxLimits) -> ControlGroup:
         """Create an empty group with these limits."""
-        group = self.existing(name)
+        directories = self._directories(name)
+        if not limits.cpu_set:
+            directories.pop(CPUSET, None)
+        group = ControlGroupV1(directories)
         with group.removed_on_failure():
-            self._make(self._directories(name), limits)
+            self._make(directories, limits)
         return group
 
     def _make(self, directories: dict[str, Path], limits: SandboxLimits) -> None:
@@ -335,6 +342,11 @@ class CgroupHierarchyV1:
         _write(pids / "pids.max", limits.pids)
         _write(cpu / "cpu.cfs_period_us", CPU_PERIOD_US)
         _write(cpu / "cpu.cfs_quota_us", round(limits.cpus * CPU_PERIOD_US))
+        if CPUSET in directories:
+            # A group without memory nodes, as it is at first, accepts no process.
+            parent = directories[CPUSET].parent
+            _write(directories[CPUSET] / "cpuset.mems", (parent / "cpuset.mems").read_text().strip())
+            _write(directories[CPUSET] / "cpuset.cpus", ",".join(map(str, limits.cpu_set)))
 
     def names(self, prefix: str) -> list[str]:
         """Return the names of existing groups that begin with `prefix`."""
@@ -388,6 +400,8 @@ class CgroupHierarchyV2:
         _write(directory / "pids.max", limits.pids)
         if "cpu" in self._delegated():
             _write(directory / "cpu.max", f"{round(limits.cpus * CPU_PERIOD_US)} {CPU_PERIOD_US}")
+        if limits.cpu_set and CPUSET in self._delegated():
+            _write(directory / "cpuset.cpus", ",".join(map(str, limits.cpu_set)))
 
     def names(self, prefix: str) -> list[str]:
         """Return the names of existing groups that begin with `prefix`."""
@@ -407,7 +421,7 @@ class CgroupHierarchyV2:
         return self.parent / SHARED_GROUP
 
     def _delegated(self) -> set[str]:
-        return _words(self.parent / "cgroup.subtree_control") & set(REQUIRED)
+        return _words(self.parent / "cgroup.subtree_control") & {*REQUIRED, CPUSET}
 
     def _prepare_shared(self) -> None:
         controllers = " ".join(f"+{controller}" for controller in sorted(self._delegated()))

@@ -144,6 +144,7 @@ class Docker(PooledSandbox):
             mem_limit=limits.memory_bytes,
             memswap_limit=limits.memory_bytes,
             nano_cpus=int(min(limits.cpus, self._cpus) * 1e9),
+            cpuset_cpus=",".join(map(str, limits.cpu_set)) or None,
             pids_limit=limits.pids,
             ulimits=_ulimits(template),
             shm_size=SHARED_MEMORY_BYTES,

@@ -68,21 +68,28 @@ class Spawner:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="warmfront-spawn")
 
     def spawn(
-        self, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], pass_fds: Sequence[int]
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        pass_fds: Sequence[int],
+        cpu_set: Sequence[int] = (),
     ) -> subprocess.Popen[bytes]:
         """Start `argv` in a new session, with stdout and stderr in one pipe and an empty stdin."""
 
         def popen() -> subprocess.Popen[bytes]:
-            return subprocess.Popen(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                pass_fds=pass_fds,
-                cwd=cwd,
-                env=env,
-                start_new_session=True,
-            )
+            with _on_cpus(cpu_set):
+                return subprocess.Popen(
+                    argv,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    pass_fds=pass_fds,
+                    cwd=cwd,
+                    env=env,
+                    start_new_session=True,
+                )
 
         return self._thread.submit(popen).result()
 
@@ -104,7 +111,9 @@ class ProcessBox(ChannelBox):
     def _spawn(
         self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, pass_fds: Sequence[int] = ()
     ) -> None:
-        self._process = self._spawner.spawn(argv, cwd=self.folder, env=env or {}, pass_fds=pass_fds)
+        self._process = self._spawner.spawn(
+            argv, cwd=self.folder, env=env or {}, pass_fds=pass_fds, cpu_set=self.template.limits.cpu_set
+        )
         self._process_fd = os.pidfd_open(self._process.pid)
         self._read_output(self._output_chunks())
 
@@ -151,6 +160,19 @@ class ProcessBox(ChannelBox):
     @abstractmethod
     def _account(self, returncode: int, output: bytes) -> BoxExit:
         """Return how the program ended."""
+
+
+@contextlib.contextmanager
+def _on_cpus(cpu_set: Sequence[int]) -> Iterator[None]:
+    """Restrict this thread, and so the processes that it starts, to these CPUs, if there are any."""
+    before = os.sched_getaffinity(0)
+    if cpu_set:
+        with contextlib.suppress(OSError):  # none of them is a CPU that this process may use
+            os.sched_setaffinity(0, cpu_set)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def _cap_at_hard_limit(wanted: int, which: int) -> int:

@@ -289,6 +289,20 @@ class TestLimits:
                     box.receive(1, cpu_timeout_s=0.1)
             assert box.wait(cpu_timeout_s=0.1).reason is ExitReason.TIMED_OUT
 
+    def test_a_box_stays_on_its_cpus(self, harness: SandboxHarness) -> None:
+        """Every process runs on the box's set of CPUs; with a cgroup it cannot leave them."""
+        cpus = sorted(os.sched_getaffinity(0))
+        every, own = ",".join(map(str, cpus)), cpus[-1]
+        script = f"""
+        grep Cpus_allowed_list /proc/self/status
+        taskset -pc {every} $$ >/dev/null 2>&1
+        grep Cpus_allowed_list /proc/self/status
+        """
+        at_start, later = (line.split()[1] for line in harness.lines(harness.shell(script, cpu_set=(own,))))
+        assert at_start == str(own)
+        if harness.kind != "bubblewrap-rlimits":
+            assert later == str(own)
+
     def test_output(self, harness: SandboxHarness) -> None:
         """A program that exceeds the output limit is killed, and its output is truncated at the limit."""
         done = harness.run(harness.probe("flood", output_bytes=100_000))

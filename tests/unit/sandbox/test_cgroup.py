@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -51,6 +52,28 @@ class TestLimits:
         v2.make("box", LIMITS)
         assert not (v2.parent / SHARED_GROUP / "box" / "cpu.max").exists()
         assert (v2.parent / SHARED_GROUP / "box" / "pids.max").exists()
+
+    def test_a_box_with_a_set_of_cpus(self, v2: CgroupHierarchyV2, tmp_path: Path) -> None:
+        """Both versions keep it on its CPUs; a box without a set has no group of that controller."""
+        limits = replace(LIMITS, cpu_set=(2, 3, 7))
+        (v2.parent / "cgroup.subtree_control").write_text("cpu cpuset memory pids\n")
+        v2.make("box", limits)
+        assert (v2.parent / SHARED_GROUP / "box" / "cpuset.cpus").read_text() == "2,3,7"
+        parents = {name: tmp_path / "v1" / name for name in ("memory", "pids", "cpu", "cpuset")}
+        for parent in parents.values():
+            parent.mkdir(parents=True)
+        (parents["cpuset"] / "cpuset.mems").write_text("0-1\n")
+        group = CgroupHierarchyV1(parents).make("box", limits)
+        assert (parents["cpuset"] / "box/cpuset.cpus").read_text() == "2,3,7"
+        assert (parents["cpuset"] / "box/cpuset.mems").read_text() == "0-1"
+        assert parents["cpuset"] / "box/tasks" in group.join_files
+        free = CgroupHierarchyV1(parents).make("free", LIMITS)
+        assert parents["cpuset"] / "free/tasks" not in free.join_files
+
+    def test_v2_without_the_cpuset_controller(self, v2: CgroupHierarchyV2) -> None:
+        """The other limits are set; the launcher still starts the box on its CPUs."""
+        v2.make("box", replace(LIMITS, cpu_set=(1,)))
+        assert not (v2.parent / SHARED_GROUP / "box" / "cpuset.cpus").exists()
 
     def test_v1_writes_every_limit(self, tmp_path: Path) -> None:
         """A version 1 group is limited in each of its three hierarchies."""
