@@ -59,7 +59,7 @@ class SandboxHarness:
 
     def template(self, argv: tuple[str, ...], **options: Any) -> Template:
         """Return a template with these options; other keywords override the default limits."""
-        known = {"may_fork", "outputs", "env"}
+        known = {"may_fork", "outputs", "env", "devices"}
         limits = replace(self.limits, **{name: value for name, value in options.items() if name not in known})
         rest = {name: value for name, value in options.items() if name in known}
         mounts = (Mount(host=self.programs, inside=self.inside),)

@@ -8,6 +8,7 @@ box can be started long before its job is known. This module is independent of t
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 #: The path of the box's folder inside the box.
 BOX = "/box"
@@ -237,6 +238,19 @@ def read_output(box: Box, name: str, *, limit_bytes: int) -> bytes:
             if len(data) <= limit_bytes:
                 return data
     raise OutputTooLarge(name)
+
+
+def device_groups(devices: Iterable[str]) -> tuple[int, ...]:
+    """Return the numeric groups of device files, which the user of a box must have to open them.
+
+    Numeric, because the container or image of a box does not know the host's names. The group of root is
+    left out: it would also give access to other files.
+    """
+    groups = set()
+    for device in devices:
+        with contextlib.suppress(OSError):  # reported when the box is started
+            groups.add(Path(device).stat().st_gid)
+    return tuple(sorted(groups - {0}))
 
 
 def machine_memory_bytes() -> int:

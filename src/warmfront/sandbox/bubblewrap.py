@@ -115,9 +115,9 @@ class BubblewrapBox(ProcessBox):
 
     def _command(self, status_fd: int, seccomp_fd: int) -> list[str]:
         template = self.template
-        argv = (
-            list(template.argv) if self._group else bwrap_command.prlimit_argv(template.argv, template.limits)
-        )
+        argv = list(template.argv)
+        if not self._group:
+            argv = bwrap_command.prlimit_argv(argv, template.limits, has_devices=bool(template.devices))
         fds = {"status_fd": status_fd, "seccomp_fd": seccomp_fd}
         command = bwrap_command.bwrap_argv(argv, template, self.folder, self._mode, **fds)
         return launcher(command, template.limits, self._group.join_files if self._group else ())

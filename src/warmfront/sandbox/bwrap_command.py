@@ -6,6 +6,7 @@ Only the probe, which finds out which mode works on this machine, runs anything.
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import re
 import shutil
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from warmfront.sandbox.base import BOX, SandboxLimits, Template, find_host_system
+from warmfront.sandbox.base import BOX, SandboxLimits, Template, device_groups, find_host_system
 from warmfront.sandbox.box import UNPRIVILEGED_ID
 
 if TYPE_CHECKING:
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 
 #: Size of /dev/shm, for programs that use named shared memory, such as ROCm's runtime.
 SHARED_MEMORY_BYTES = 16 << 20
+
+#: What the runtime of a GPU reads: the driver's topology, and the devices that device numbers belong to.
+DEVICE_TOPOLOGY = ("/sys/devices", "/sys/class/kfd", "/sys/class/drm", "/sys/dev/char")
+
+#: The option that is replaced for boxes with devices.
+CLEAR_GROUPS = "--clear-groups"
 
 PROBE_TIMEOUT_S = 10
 
@@ -65,16 +72,17 @@ def probe() -> BwrapProbe:
     return BwrapProbe(modes=working, detail="; ".join(failure for failure in failures.values() if failure))
 
 
-def prlimit_argv(argv: Iterable[str], limits: SandboxLimits) -> list[str]:
+def prlimit_argv(argv: Iterable[str], limits: SandboxLimits, *, has_devices: bool = False) -> list[str]:
     """Return `argv` with the rlimits that replace a cgroup.
 
     They are set inside the box, where newer kernels count only the processes of its user namespace. An older
-    kernel counts all processes of the user, so the limit on processes is left out there.
+    kernel counts all processes of the user, so the limit on processes is left out there. The runtime of a GPU
+    reserves addresses for all device memory of the machine, so there is no limit of the address space then.
     """
-    options = [f"--as={limits.memory_bytes}"]
+    options = [] if has_devices else [f"--as={limits.memory_bytes}"]
     if _kernel() >= COUNTS_PROCESSES_BY_NAMESPACE:
         options.append(f"--nproc={limits.pids}")
-    return [_tool("prlimit"), *options, "--", *argv]
+    return [_tool("prlimit"), *options, "--", *argv] if options else list(argv)
 
 
 def bwrap_argv(
@@ -91,8 +99,7 @@ def bwrap_argv(
     options += [*_isolation(mode), *_system(), *_scratch(template.limits)]
     for mount in template.mounts:
         options += [*_parents(mount.inside), "--ro-bind", str(mount.host), mount.inside]
-    for device in template.devices:
-        options += ["--dev-bind", device, device]
+    options += _devices(template.devices)
     options += ["--ro-bind", str(folder), BOX]
     for name in template.outputs:
         options += ["--bind", str(folder / name), f"{BOX}/{name}"]
@@ -100,7 +107,27 @@ def bwrap_argv(
     options += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", BOX, "--clearenv"]
     for name, value in template.env.items():
         options += ["--setenv", name, value]
-    return [*mode.before, _tool("bwrap"), *options, "--", *mode.inside, *argv]
+    groups = device_groups(template.devices)
+    before, inside = (_with_groups(command, groups) for command in (mode.before, mode.inside))
+    return [*before, _tool("bwrap"), *options, "--", *inside, *argv]
+
+
+def _devices(devices: tuple[str, ...]) -> list[str]:
+    """Return the options for device files, and for what the runtime of a GPU reads about them."""
+    options = []
+    for device in devices:
+        options += [*_parents(device), "--dev-bind", device, device]
+    for path in DEVICE_TOPOLOGY if devices else ():
+        options += [*_parents(path), "--ro-bind-try", path, path]
+    return options
+
+
+def _with_groups(command: tuple[str, ...], groups: tuple[int, ...]) -> tuple[str, ...]:
+    """Return a command of `setpriv` that keeps the groups of device files."""
+    if not groups:
+        return command
+    kept = ("--groups", ",".join(map(str, groups)))
+    return tuple(itertools.chain.from_iterable(kept if part == CLEAR_GROUPS else (part,) for part in command))
 
 
 def _isolation(mode: BwrapMode) -> list[str]:
@@ -153,7 +180,7 @@ def _privileged() -> BwrapMode:
 
 def _drop_privileges() -> tuple[str, ...]:
     ids = ("--reuid", str(UNPRIVILEGED_ID), "--regid", str(UNPRIVILEGED_ID))
-    return (_tool("setpriv"), *ids, "--clear-groups", "--inh-caps=-all")
+    return (_tool("setpriv"), *ids, CLEAR_GROUPS, "--inh-caps=-all")
 
 
 def _try(mode: BwrapMode) -> subprocess.Popen[bytes] | OSError:

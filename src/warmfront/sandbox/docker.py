@@ -21,7 +21,16 @@ from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import NoSandbox, SandboxFailed
 from warmfront.sandbox import seccomp
-from warmfront.sandbox.base import BOX, BoxExit, ExitReason, HostSystem, Mount, Template, find_host_system
+from warmfront.sandbox.base import (
+    BOX,
+    BoxExit,
+    ExitReason,
+    HostSystem,
+    Mount,
+    Template,
+    device_groups,
+    find_host_system,
+)
 from warmfront.sandbox.box import UNPRIVILEGED_ID, BoxFolders, ChannelBox, Freezer
 from warmfront.sandbox.box_pool import PooledSandbox
 from warmfront.sandbox.cgroup import (
@@ -44,7 +53,9 @@ if TYPE_CHECKING:
 SDK_HINT = "pip install 'warmfront[docker]'"
 DAEMON_HINT = "start the Docker daemon, or set DOCKER_HOST to where it listens"
 
-API_VERSION = "1.41"
+#: The version of the API that the boxes need, of Docker 20.10. A daemon that no longer supports it is asked
+#: for its oldest version instead, which is the nearest one.
+API_VERSION = (1, 41)
 #: Each running box uses two: one to wait for its end and one for its output.
 MAX_CONNECTIONS = 128
 DEFAULT_URL = "unix:///var/run/docker.sock"
@@ -135,7 +146,8 @@ class Docker(PooledSandbox):
         config: dict[str, Any] = self._api.create_host_config(
             mounts=self._mounts(template, folder),
             tmpfs={"/tmp": f"rw,exec,nosuid,nodev,mode=1777,size={limits.tmp_bytes}"},  # noqa: S108 - inside the box
-            devices=[f"{device}:{device}:rwm" for device in template.devices],
+            devices=[f"{device}:{device}:rw" for device in template.devices],
+            group_add=list(device_groups(template.devices)),
             network_mode="none",
             ipc_mode="private",
             read_only=True,
@@ -336,14 +348,43 @@ def connect(url: str | None = None) -> Any:  # noqa: ANN401 - the SDK has no typ
     _require_daemon(url or os.environ.get("DOCKER_HOST", DEFAULT_URL))
     import docker  # noqa: PLC0415 - optional and slow
 
+    settings = {"base_url": url} if url else docker.utils.kwargs_from_env()
+    settings |= {"max_pool_size": MAX_CONNECTIONS}
+    client = docker.APIClient(**settings, version=_dotted(API_VERSION))
     try:
-        # With a fixed version the SDK need not ask for it; every daemon since 2020 supports this one.
-        settings = {"base_url": url} if url else docker.utils.kwargs_from_env()
-        client = docker.APIClient(**settings, version=API_VERSION, max_pool_size=MAX_CONNECTIONS)
-        client.ping()
+        version = _negotiate(client.version(api_version=False))
     except _sdk_errors() as error:
+        client.close()
         raise NoSandbox(f"The Docker daemon is not reachable: {error}", hint=DAEMON_HINT) from error
-    return client
+    except NoSandbox:
+        client.close()
+        raise
+    if version == API_VERSION:
+        return client
+    client.close()
+    return docker.APIClient(**settings, version=_dotted(version))
+
+
+def _negotiate(daemon: dict[str, Any]) -> tuple[int, ...]:
+    """Return the version of the API to use with a daemon, from its answer to GET /version."""
+    name = f"The Docker daemon {daemon.get('Version', '')}".rstrip()
+    try:
+        newest, oldest = (
+            tuple(map(int, str(daemon.get(key, default)).split(".")))
+            for key, default in (("ApiVersion", ""), ("MinAPIVersion", _dotted(API_VERSION)))
+        )
+    except ValueError:
+        raise NoSandbox(f"{name} does not report the versions of its API.", hint=DAEMON_HINT) from None
+    if newest < API_VERSION:
+        raise NoSandbox(
+            f"{name} is too old: its API is {_dotted(newest)}, and boxes need {_dotted(API_VERSION)}.",
+            hint="install Docker 20.10 or later",
+        )
+    return max(API_VERSION, oldest)
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))
 
 
 def _require_daemon(url: str) -> None:
