@@ -43,6 +43,7 @@ class TrivialProvider:
     """A provider whose VMs are ready immediately and cost nothing."""
 
     name = "trivial"
+    toolchain: str | None = None
     simulated = True
     vms_outlive_service = True
 

@@ -37,6 +37,7 @@
         ├── ProviderError
         ├── NoVM
         ├── VMUnreachable
+        ├── VMUnhealthy             a VM is not what was leased, or its GPU does not work
         ├── UnknownAttempt
         ├── SimulationFailed        HTTP 503
         ├── DstackUnreachable
@@ -300,6 +301,12 @@ class VMUnreachable(InfrastructureError):
     """The VM's listener does not respond."""
 
     code = "VM_UNREACHABLE"
+
+
+class VMUnhealthy(InfrastructureError):
+    """The VM is not what was leased, or its GPU does not work."""
+
+    code = "VM_UNHEALTHY"
 
 
 class SimulationFailed(InfrastructureError):

@@ -73,6 +73,9 @@ class Settings:
     #: WARMFRONT_SANDBOX: `bubblewrap` or `docker`; empty: the first that works.
     sandbox: str | None = None
 
+    #: WARMFRONT_CHECK_GPU: check the GPU of the machine even if the toolchain does not use one.
+    check_gpu: bool = False
+
     #: WARMFRONT_PROVIDER: `local` or `dstack`.
     provider: str = "local"
     #: WARMFRONT_HOST: the address that the service listens on.
@@ -178,6 +181,8 @@ class Settings:
     vm_max_s: int = 86400
     #: WARMFRONT_WORKER_IMAGE: the image that the listener of a VM runs in.
     worker_image: str = "rocm/dev-ubuntu-24.04:6.4.2"
+    #: WARMFRONT_WORKER_TOOLCHAIN: the toolchain of leased VMs; others than `rocm` are for VMs without a GPU.
+    worker_toolchain: str = "rocm"
     #: WARMFRONT_REQUIRE_DIGESTS: refuse to serve unless the images that run on VMs are named by digest.
     require_digests: bool = False
 
@@ -353,6 +358,7 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
         "directories, separated by colons",
     ),
     "sandbox": ("WARMFRONT_SANDBOX", values.one_of("bubblewrap", "docker"), "bubblewrap or docker"),
+    "check_gpu": ("WARMFRONT_CHECK_GPU", values.boolean, "true or false"),
     "provider": ("WARMFRONT_PROVIDER", values.one_of("local", "dstack"), "local or dstack"),
     "host": ("WARMFRONT_HOST", str, "an address of this machine"),
     "port": ("WARMFRONT_PORT", values.port, "a port from 0 to 65535"),
@@ -465,6 +471,11 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
         values.image,
         "an image with a digest, name:tag@sha256:..., or with a tag that is not latest",
     ),
+    "worker_toolchain": (
+        "WARMFRONT_WORKER_TOOLCHAIN",
+        values.one_of("rocm", "cpu", "stub"),
+        "rocm, cpu or stub",
+    ),
     "require_digests": ("WARMFRONT_REQUIRE_DIGESTS", values.boolean, "true or false"),
 }
 
@@ -482,4 +493,5 @@ _JUDGE_FIELDS = (
     ),
     *("compile_memory_bytes", "case_timeout_s", "run_timeout_s", "bench_budget_s", "xray", "bug_finder"),
     *("bug_finder_memory_bytes", "cache_dir", "box_dir", "docker_image", "sandbox", "task_timeout_s"),
+    "check_gpu",
 )

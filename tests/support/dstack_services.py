@@ -127,6 +127,7 @@ def dstack_service(stack: Stack, data_dir: Path, **environment: str) -> Iterator
             "WARMFRONT_LOST_AFTER": "5",
             "WARMFRONT_BENCH_BUDGET": "0.5",
             "WARMFRONT_BUG_FINDER": "false",
+            "WARMFRONT_WORKER_TOOLCHAIN": "cpu",
             **environment,
         },
     )

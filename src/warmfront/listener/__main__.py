@@ -24,6 +24,9 @@ def main() -> int:
     parser.add_argument("--dead-man", type=float, dest="watchdog_s")
     parser.add_argument("--announce", type=Path)
     parser.add_argument("--toolchain")
+    parser.add_argument(
+        "--stay-to-report", action="store_true", help="if it cannot judge, stay and report why"
+    )
     parser.add_argument("--once", type=Path, help="judge the attempt in this file, then exit")
     arguments = parser.parse_args()
     try:
@@ -38,6 +41,7 @@ def main() -> int:
             announce=arguments.announce,
             toolchain=arguments.toolchain,
             uds=arguments.uds,
+            stay_to_report=arguments.stay_to_report,
         )
         serve(options, configured)
     except WarmfrontError as error:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from warmfront.listener.attempt_registry import AttemptExecution, AttemptRegistry
+    from warmfront.listener.vm_status import VMStatus
 
 Handler = Callable[["Request"], Awaitable[Response]]
 
@@ -45,9 +46,7 @@ class ListenerService:
 
     attempts: AttemptRegistry
     contact: ControlPlaneContact
-    toolchain: str
-    gpu: str
-    simulated: bool
+    status: Callable[[], VMStatus]  #: what the VM is, and its health now
 
     def app(self, token: str) -> ASGIApp:
         """Return the ASGI application, which answers only requests with the token."""
@@ -100,11 +99,9 @@ class ListenerService:
         now, last_heartbeat = time.monotonic(), self.contact.last_heartbeat
         health = ListenerHealth(
             version=__version__,
-            toolchain=self.toolchain,
-            gpu=self.gpu,
-            simulated=self.simulated,
             running=self.attempts.running(),
             uptime_s=now - self.contact.started,
+            **vars(self.status()),
         )
         return JSONResponse(
             {**asdict(health), "heartbeat_age_s": None if last_heartbeat is None else now - last_heartbeat}

@@ -114,9 +114,7 @@ class HttpListenerClient:
         async with self._request(vm, method, path) as response:
             body = await response.aread()
             try:
-                content = json.loads(body)
-                fields = {name: content[name] for name in ListenerHealth.__dataclass_fields__}
-                return ListenerHealth(**{**fields, "running": tuple(fields["running"])})
+                return _parse_health(json.loads(body))
             except (ValueError, KeyError, TypeError):
                 raise VMUnreachable(f"{vm.id}: the health response cannot be parsed.") from None
 
@@ -140,6 +138,13 @@ class HttpListenerClient:
                 yield response
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, FileNotFoundError) as error:
             raise VMUnreachable(f"{vm.id} is unreachable: {type(error).__name__} {error}".strip()) from error
+
+
+def _parse_health(content: dict[str, Any]) -> ListenerHealth:
+    """Parse a health response; a listener of an earlier release lacks the fields that have a default."""
+    fields = {name: content[name] for name in ListenerHealth.__dataclass_fields__ if name in content}
+    lists = {name: tuple(fields.get(name, ())) for name in ("running", "devices")}
+    return ListenerHealth(**{**fields, **lists})
 
 
 def _http_client(transport: httpx.AsyncHTTPTransport | None) -> httpx.AsyncClient:

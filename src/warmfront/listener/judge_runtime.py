@@ -6,20 +6,30 @@ The control plane makes the X-ray before it sends an attempt, so nothing of it i
 from __future__ import annotations
 
 import importlib
+import logging
 import os
+import shutil
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-from warmfront import problems
-from warmfront.errors import IsolationRequired, WarmfrontError
+from warmfront import gpus, problems
+from warmfront.errors import IsolationRequired, NoSandbox, VMUnhealthy, WarmfrontError
 from warmfront.events import Event, Failed
+from warmfront.hip.device_facts import installed_devices
+from warmfront.hip.gpu_host import MIN_SHARED_MEMORY_BYTES, GpuHost
 from warmfront.hip.toolchain import open_toolchain
 from warmfront.judge import Judge
 from warmfront.judge.bug_finder import QUICK
 from warmfront.judge.cancellation import CancellableSandbox, cancelled_event
+from warmfront.listener.gpu_checks import check_gpu
 from warmfront.listener.request_parsing import to_judge_request
+from warmfront.listener.vm_status import VMStatus
 from warmfront.listener.warm_sandbox import WarmSandbox
+from warmfront.problems.spec import Scale
 from warmfront.sandbox import open_sandbox
+from warmfront.sandbox.box import default_base
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +41,19 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
 
+log = logging.getLogger(__name__)
+
+#: Free space that boxes need for the data of the largest cases, at each scale.
+MIN_BOX_BYTES = {Scale.CPU: 64 << 20, Scale.GPU: MIN_SHARED_MEMORY_BYTES}
+#: After these verdicts the VM is checked: a machine that does not work looks like a kernel that fails.
+CHECKED_AFTER = frozenset(
+    {
+        Verdict.RUNTIME_ERROR,
+        Verdict.TIME_LIMIT_EXCEEDED,
+        Verdict.MEMORY_LIMIT_EXCEEDED,
+        Verdict.ERROR,
+    }
+)
 #: Modules that the judge imports on first use, because they need NumPy.
 LAZY_MODULES = ("warmfront.judge.output_check", "warmfront.judge.buffer_layout", "warmfront.judge.case_timer")
 
@@ -43,10 +66,14 @@ class JudgeRuntime:
         self._sandbox = WarmSandbox(sandbox)
         self._judge = Judge(toolchain, self._sandbox, settings)
         self._settings = settings
+        self._checks_gpu = settings.check_gpu or not toolchain.simulated
+        self.status = VMStatus(
+            toolchain=toolchain.name, gpu=toolchain.gpu.name, simulated=toolchain.simulated
+        )
 
     @classmethod
     def open(cls, toolchain_name: str | None, settings: Settings) -> Self:
-        """Build and load everything that does not depend on an attempt.
+        """Build and load everything that does not depend on an attempt, and check the GPU.
 
         Raises:
             IsolationRequired: AMD_CONTAINER_ISOLATION is false.
@@ -68,8 +95,11 @@ class JudgeRuntime:
             image_dirs=settings.docker_image_dirs,
         )
         try:
+            _require_space(settings, toolchain)
             runtime = cls(toolchain, sandbox, settings)
-            runtime.warm_up()
+            runtime.check_health()
+            if not runtime.status.failure:
+                runtime.warm_up()
         except BaseException:
             sandbox.close()
             raise
@@ -94,7 +124,43 @@ class JudgeRuntime:
         run_slot: AbstractContextManager[None],
         cancellation: CancellationToken,
     ) -> Iterator[Event]:
-        """Judge the attempt and yield its events; the last one is the verdict."""
+        """Judge the attempt and yield its events; the last one is the verdict.
+
+        If the VM turns out not to be healthy, the verdict says so, and nothing about the kernel.
+        """
+        try:
+            for event in self._judge_attempt(attempt, run_slot, cancellation):
+                yield self._attribute(event) if isinstance(event, Failed) else event
+        finally:
+            self._sandbox.refill()
+
+    def check_health(self) -> None:
+        """Check the GPU, and update the status. Without a GPU there is nothing to check."""
+        if not self._checks_gpu:
+            return
+        health = check_gpu(
+            self.toolchain,
+            self._sandbox,
+            self._settings,
+            expected=gpus.get(self._settings.judge_gpu),
+            host=GpuHost(min_shared_memory_bytes=MIN_BOX_BYTES[self.toolchain.scale]),
+        )
+        self.status = replace(
+            self.status,
+            failure="" if health.ok else health.summary(),
+            devices=tuple(device.to_json() for device in installed_devices()),
+            gpu_health=health.to_json(),
+        )
+
+    def _judge_attempt(
+        self,
+        attempt: ExecuteRequest,
+        run_slot: AbstractContextManager[None],
+        cancellation: CancellationToken,
+    ) -> Iterator[Event]:
+        if self.status.failure:
+            yield Failed.of(VMUnhealthy(self.status.failure))
+            return
         try:
             with self._open_problem(attempt, cancellation) as problem:
                 yield from self._judge.judge(
@@ -102,8 +168,26 @@ class JudgeRuntime:
                 )
         except WarmfrontError as error:
             yield cancelled_event() if cancellation.is_cancelled else Failed.of(error)
-        finally:
-            self._sandbox.refill()
+
+    def _attribute(self, verdict: Failed) -> Failed:
+        """Check the VM after a verdict that a broken VM can cause; if it is broken, that is the verdict."""
+        if verdict.verdict not in CHECKED_AFTER or self.status.failure:
+            return verdict
+        self.check_health()
+        if not self.status.failure and verdict.verdict is Verdict.ERROR:
+            self._check_sandbox()
+        if not self.status.failure:
+            return verdict
+        log.error("this VM can no longer judge: %s", self.status.failure)
+        return Failed.of(VMUnhealthy(self.status.failure))
+
+    def _check_sandbox(self) -> None:
+        """Start a box as for an attempt, and update the status if that fails."""
+        try:
+            with self._sandbox.take(self.toolchain.compile_template(self._settings)) as box:
+                box.go()
+        except WarmfrontError as error:
+            self.status = replace(self.status, failure=error.message)
 
     def _open_problem(
         self, attempt: ExecuteRequest, cancellation: CancellationToken
@@ -123,3 +207,15 @@ class JudgeRuntime:
     def close(self) -> None:
         """Destroy every prepared box."""
         self._sandbox.close()
+
+
+def _require_space(settings: Settings, toolchain: Toolchain) -> None:
+    """Raise `NoSandbox` if the data of cases would not fit into the directory for boxes."""
+    base = settings.box_dir or default_base()
+    free_bytes, needed_bytes = shutil.disk_usage(base).free, MIN_BOX_BYTES[toolchain.scale]
+    if free_bytes < needed_bytes:
+        raise NoSandbox(
+            f"The directory for boxes, {base}, has {free_bytes >> 20:,} MiB free; "
+            f"the data of cases needs {needed_bytes >> 20:,} MiB.",
+            hint="Mount a larger tmpfs there, or set WARMFRONT_BOX_DIR to another directory.",
+        )

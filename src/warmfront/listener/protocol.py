@@ -59,6 +59,9 @@ class ListenerHealth:
     simulated: bool
     running: tuple[str, ...]  #: ids of the attempts without a verdict
     uptime_s: float
+    failure: str = ""  #: why it cannot judge; empty if it can
+    devices: tuple[dict[str, Any], ...] = ()  #: its GPUs, each as `DeviceFacts.to_json`; none on the CPU
+    gpu_health: dict[str, Any] | None = None  #: the latest `GpuHealth.to_json`; None without a GPU
 
 
 class ListenerClient(Protocol):

@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from warmfront.errors import InfrastructureError, UsageError
+from warmfront.errors import InfrastructureError, UsageError, VMUnhealthy, WarmfrontError
 from warmfront.http_connections import ConnectionLimits, GuardedServer, affordable_connections
 from warmfront.listener.app import ControlPlaneContact, ListenerService, has_token
 from warmfront.listener.attempt_registry import AttemptRegistry
 from warmfront.listener.judge_runtime import JudgeRuntime
 from warmfront.listener.protocol import TOKEN_VARIABLE
 from warmfront.listener.unix_socket import SCHEME, open_unix_socket
+from warmfront.listener.vm_status import UnavailableJudge
 from warmfront.listener.watchdog import Watchdog
 from warmfront.logs import log_to_streams
 
@@ -57,6 +58,8 @@ class ListenerOptions:
     announce: Path | None  #: file for the address, written once the listener accepts connections
     toolchain: str | None
     uds: Path | None = None  #: a UNIX socket to listen on, instead of host and port
+    #: Whether a listener that cannot judge stays, to report why, instead of ending with an error.
+    stay_to_report: bool = False
 
 
 def serve(options: ListenerOptions, settings: Settings) -> None:
@@ -72,10 +75,25 @@ def serve(options: ListenerOptions, settings: Settings) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with (
         _open_socket(options) as listening,
-        contextlib.closing(JudgeRuntime.open(options.toolchain, settings)) as runtime,
+        contextlib.closing(_open_judge(options, settings)) as runtime,
     ):
         asyncio.run(_serve(listening, runtime, token, options))
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # only cleanup is left
+
+
+def _open_judge(options: ListenerOptions, settings: Settings) -> JudgeRuntime | UnavailableJudge:
+    """Return the judge of this VM; or, with `stay_to_report`, an `UnavailableJudge` if it cannot be opened."""
+    try:
+        runtime = JudgeRuntime.open(options.toolchain, settings)
+        if not runtime.status.failure or options.stay_to_report:
+            return runtime
+        runtime.close()
+        raise VMUnhealthy(runtime.status.failure)
+    except WarmfrontError as error:
+        if not options.stay_to_report:
+            raise
+        log.error("this VM cannot judge: %s; staying to report it", error.message)  # noqa: TRY400 - expected
+        return UnavailableJudge(error, toolchain=options.toolchain or "", gpu=settings.judge_gpu)
 
 
 def take_token(environ: MutableMapping[str, str]) -> str:
@@ -90,17 +108,13 @@ def take_token(environ: MutableMapping[str, str]) -> str:
 
 
 async def _serve(
-    listening: socket.socket, runtime: JudgeRuntime, token: str, options: ListenerOptions
+    listening: socket.socket,
+    runtime: JudgeRuntime | UnavailableJudge,
+    token: str,
+    options: ListenerOptions,
 ) -> None:
     attempts, contact = AttemptRegistry(runtime), ControlPlaneContact()
-    toolchain = runtime.toolchain
-    service = ListenerService(
-        attempts=attempts,
-        contact=contact,
-        toolchain=toolchain.name,
-        gpu=toolchain.gpu.name,
-        simulated=toolchain.simulated,
-    )
+    service = ListenerService(attempts=attempts, contact=contact, status=lambda: runtime.status)
     config = uvicorn.Config(
         service.app(token),
         http="h11",

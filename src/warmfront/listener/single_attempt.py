@@ -11,12 +11,13 @@ import signal
 import threading
 from typing import TYPE_CHECKING, Any
 
-from warmfront.errors import UsageError
+from warmfront.errors import UsageError, WarmfrontError
 from warmfront.judge.cancellation import CancellationToken
 from warmfront.listener.attempt_events import send_until_verdict
 from warmfront.listener.judge_runtime import JudgeRuntime
 from warmfront.listener.request_parsing import parse_execute_request
 from warmfront.listener.signed_events import KEY_VARIABLE, sign_event
+from warmfront.listener.vm_status import UnavailableJudge
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,6 +43,14 @@ def judge_single_attempt(path: Path, toolchain: str | None, settings: Settings) 
     def send(seq: int, fields: dict[str, Any], is_last: bool) -> None:  # noqa: FBT001 - as `SendEvent`
         print(sign_event(key, attempt.id, seq=seq, fields=fields, is_last=is_last), flush=True)
 
-    with contextlib.closing(JudgeRuntime.open(toolchain, settings)) as runtime:
-        events = runtime.events(attempt, run_slot=contextlib.nullcontext(), cancellation=cancellation)
+    with contextlib.closing(_open_judge(toolchain, settings)) as judge:
+        events = judge.events(attempt, run_slot=contextlib.nullcontext(), cancellation=cancellation)
         send_until_verdict(events, send, attempt=attempt, cancellation=cancellation)
+
+
+def _open_judge(toolchain: str | None, settings: Settings) -> JudgeRuntime | UnavailableJudge:
+    """Return the judge of this VM, or one that gives the attempt back with the reason."""
+    try:
+        return JudgeRuntime.open(toolchain, settings)
+    except WarmfrontError as error:
+        return UnavailableJudge(error, toolchain=toolchain or "", gpu=settings.judge_gpu)

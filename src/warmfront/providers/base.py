@@ -56,6 +56,8 @@ class Provider(Protocol):
     """
 
     name: str
+    #: The toolchain that the listeners of its VMs must report; None if the provider does not choose it.
+    toolchain: str | None
     simulated: bool  #: whether its VMs have no GPU; results and costs are then marked as simulated
     #: Whether VMs keep running when the service stops; otherwise an orderly stop of the service ends them.
     vms_outlive_service: bool

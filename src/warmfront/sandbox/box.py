@@ -368,7 +368,7 @@ class BoxFolders:
 
 
 def _make_base(base: Path) -> None:
-    """Create the base directory, unless it exists: on a new VM nobody has."""
+    """Create the base directory, unless it exists: a new VM lacks it."""
     try:
         base.mkdir(parents=True, exist_ok=True)
     except OSError as error:

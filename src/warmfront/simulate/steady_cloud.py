@@ -29,6 +29,7 @@ class SteadyProvider:
     """A `Provider` whose VMs take `boot_s` to boot, are billed from the request on and end immediately."""
 
     name = "simulated"
+    toolchain: str | None = None
     simulated = True
     vms_outlive_service = True
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 import asyncio
 import random
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from warmfront.errors import UnknownAttempt, VMUnreachable
+from warmfront.errors import UnknownAttempt, VMUnhealthy, VMUnreachable
 from warmfront.listener.protocol import AttemptEvent, ExecuteRequest, ListenerHealth
 from warmfront.verdicts import SUCCESS, Endpoint, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from warmfront.clock import Clock
     from warmfront.testing.fake_provider import FakeProvider, FakeVM
@@ -137,6 +137,10 @@ class FakeListeners:
         self._listeners: dict[str, _ListenerState] = {}
         self.runs: list[FakeRun] = []  #: every attempt that was started, in order
         self.overlaps: list[str] = []  #: descriptions of attempts that must not overlap but did
+        #: Returns what a VM's listener reports differently, such as `{"failure": "no /dev/kfd"}`.
+        self.reports: Callable[[FakeVM], dict[str, Any]] = lambda _: {}
+        #: Returns why the VM can no longer judge after an attempt; empty if it can.
+        self.breaks: Callable[[FakeRun], str] = lambda _: ""
         provider.on_ready = self._on_ready
         provider.on_end = self._on_end
 
@@ -189,7 +193,7 @@ class FakeListeners:
             VMUnreachable: the VM has ended or the network is down.
         """
         listener = await self._connect(vm)
-        return ListenerHealth(
+        health = ListenerHealth(
             version="simulated",
             toolchain="simulated",
             gpu=listener.vm.gpu,
@@ -197,6 +201,7 @@ class FakeListeners:
             running=tuple(run.attempt.id for run in listener.running()),
             uptime_s=self._clock.now() - listener.ready_at,
         )
+        return replace(health, **self.reports(listener.vm))
 
     async def heartbeat(self, vm: VMInstance) -> ListenerHealth:
         """Reset the watchdog of the VM.
@@ -275,7 +280,9 @@ class FakeListeners:
                     listener, run, {"status": "TEST_RESULT", "result": result, "total_tests": _CASES}
                 )
             await asyncio.sleep(part_s)
-            self._finish(listener, run, _verdict_event(run), "finished")
+            reason = self.breaks(run)
+            fields = _broken_event(reason) if reason else _verdict_event(run)
+            self._finish(listener, run, fields, "finished")
 
     async def _stop(self, listener: _ListenerState, run: FakeRun) -> None:
         await asyncio.sleep(self._random.random())
@@ -353,6 +360,10 @@ def _verdict_event(run: FakeRun) -> dict[str, Any]:
         "avg_gflops": 100.0,
         "simulated": False,
     }
+
+
+def _broken_event(reason: str) -> dict[str, Any]:
+    return {**_failure_event(Verdict.ERROR), "code": VMUnhealthy.code, "message": reason}
 
 
 def _failure_event(verdict: Verdict) -> dict[str, Any]:

@@ -104,6 +104,7 @@ class FakeProvider:
     """
 
     name = "simulated"
+    toolchain: str | None = None
     simulated = False
     vms_outlive_service = True
 

@@ -33,6 +33,17 @@ sys.argv = ["warmfront", "listener", *sys.argv[1:]]
 main()
 """
 
+#: The command of a VM, where only the listener's part of the package is installed.
+ON_A_VM = (sys.executable, "-m", "warmfront.listener")
+NO_HIPCC = "/usr/bin:/bin"
+#: A listener on a machine with this much free space.
+LITTLE_SPACE = """
+import shutil, sys
+from warmfront.listener.__main__ import main
+shutil.disk_usage = lambda _: shutil._ntuple_diskusage(1 << 30, 1 << 29, {free})
+sys.exit(main())
+"""
+
 
 class TestEnd:
     """What is left when a listener ends while an attempt runs."""
@@ -101,6 +112,40 @@ class TestStart:
             done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=60)
         assert done.returncode == 3
         assert "Cannot listen on 127.0.0.1" in done.stderr
+
+    def test_a_vm_that_cannot_judge_says_why(self, tmp_path: Path) -> None:
+        """Without the toolchain that was named there is no fallback: it reports that, and judges nothing."""
+        options = ("--toolchain", "rocm", "--stay-to-report")
+        with listening(tmp_path, *options, command=ON_A_VM, PATH=NO_HIPCC) as listener:
+            health = listener.http.get("/health").json()
+            assert (health["toolchain"], health["simulated"]) == ("rocm", False)
+            assert "hipcc" in health["failure"]
+            (verdict,) = listener.execute("attempt")
+            assert (verdict["status"], verdict["code"]) == ("ERROR", "VM_UNHEALTHY")
+
+    def test_a_gpu_that_is_not_there(self, tmp_path: Path) -> None:
+        """The checks of the GPU are reported, and name what is missing."""
+        options = ("--stay-to-report",)
+        with listening(tmp_path, *options, command=ON_A_VM, WARMFRONT_CHECK_GPU="true") as listener:
+            health = listener.http.get("/health").json()
+            assert "/dev/kfd" in health["failure"]
+            assert not health["gpu_health"]["ok"]
+            (verdict,) = listener.execute("attempt")
+            assert verdict["code"] == "VM_UNHEALTHY"
+        env = {**os.environ, TOKEN_VARIABLE: TOKEN, "WARMFRONT_CHECK_GPU": "true"}
+        argv = [*ON_A_VM, "--port", "0", "--toolchain", "cpu"]
+        done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 3
+        assert "VM_UNHEALTHY: " in done.stderr
+
+    def test_too_little_space_for_boxes(self, tmp_path: Path) -> None:
+        """The error names the directory, what is free and what is needed."""
+        program = LITTLE_SPACE.format(free=1 << 20)
+        env = {**os.environ, TOKEN_VARIABLE: TOKEN, "WARMFRONT_BOX_DIR": str(tmp_path / "boxes")}
+        argv = [sys.executable, "-c", program, "--port", "0", "--toolchain", "cpu"]
+        done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 3
+        assert f"The directory for boxes, {tmp_path}/boxes, has 1 MiB free; the data" in done.stderr
 
     def test_the_token_is_removed_from_the_environment(self) -> None:
         """The token is removed from the environment when it is read."""

@@ -68,6 +68,7 @@ class FaultyProvider:
         self._provider = provider
         self._injector = injector
         self.name = provider.name
+        self.toolchain = provider.toolchain
         self.simulated = provider.simulated
         self.vms_outlive_service = provider.vms_outlive_service
 

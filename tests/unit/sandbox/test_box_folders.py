@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def test_the_base_directory_is_created(tmp_path: Path) -> None:
-    """On a new VM nobody has created it."""
+    """A new VM lacks it."""
     base = tmp_path / "warmfront" / "boxes"
     folders = BoxFolders("docker", base)
     assert folders.make().is_dir()

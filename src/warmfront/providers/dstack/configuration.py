@@ -114,7 +114,10 @@ def worker_task(
         environ: Variables in addition to the judge's settings.
         files: `local:remote` pairs that dstack uploads.
     """
-    options = ("--port", str(LISTENER_PORT), "--dead-man", f"{settings.watchdog_s:g}")
+    options = (
+        *("--port", str(LISTENER_PORT), "--dead-man", f"{settings.watchdog_s:g}"),
+        *("--toolchain", settings.worker_toolchain, "--stay-to-report"),
+    )
     return {
         **_task(settings, name=run_name(vm_id), gpu=gpu, files=files),
         "commands": [_prepare(), f"exec {shlex.join((*listener, *options))}"],
@@ -176,7 +179,7 @@ def example_configuration(kind: str, settings: Settings) -> dict[str, Any]:
     Raises:
         UsageError: There is no such kind.
     """
-    gpu = fleet_gpus(settings)[0]
+    gpu, toolchain = fleet_gpus(settings)[0], settings.worker_toolchain
     kinds: dict[str, Callable[[], dict[str, Any]]] = {
         "fleet": lambda: fleet_configuration(settings),
         "worker": lambda: _as_file(worker_task(settings, vm_id="vm_example", gpu=gpu, token="")),
@@ -185,7 +188,9 @@ def example_configuration(kind: str, settings: Settings) -> dict[str, Any]:
                 settings,
                 name="wf-att-example",
                 gpu=gpu,
-                commands=["exec python3 -m warmfront.listener --once attempt.json"],
+                commands=[
+                    f"exec python3 -m warmfront.listener --once attempt.json --toolchain {toolchain}",
+                ],
                 environ={KEY_VARIABLE: ""},
                 files=["attempt.json:attempt.json"],
             )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 import tempfile
 import time
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ from warmfront.verdicts import Verdict
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
+    from warmfront.clock import Clock
     from warmfront.listener.protocol import ExecuteRequest
     from warmfront.providers.dstack.client import DstackClient
     from warmfront.providers.dstack.resources import DstackInstance, DstackRun
@@ -49,6 +51,10 @@ class DirectProvider(DstackProvider):
 
     The fleet's `idle_duration` must be longer than our idle timeout.
     """
+
+    def __init__(self, settings: Settings, client: DstackClient, *, clock: Clock | None = None) -> None:
+        super().__init__(settings, client, clock=clock)
+        self.toolchain = None  # each attempt names its own; there is no listener to report it
 
     def task(self, vm_id: str, gpu: str, token: str) -> dict[str, Any]:
         """Return a run that boots a VM and exits."""
@@ -145,11 +151,15 @@ class DirectListeners:
         with tempfile.TemporaryDirectory(prefix="warmfront-attempt-") as folder:
             file = Path(folder) / _ATTEMPT_FILE
             file.write_text(json.dumps(asdict(attempt)))
+            command = (
+                *(*listener_bundle.LISTENER, "--once", _ATTEMPT_FILE),
+                *("--toolchain", self.settings.worker_toolchain),
+            )
             task = attempt_task(
                 self.settings,
                 name=run_name(attempt.id),
                 gpu=vm.gpu,
-                commands=[f"exec {' '.join(listener_bundle.LISTENER)} --once {_ATTEMPT_FILE}"],
+                commands=[f"exec {shlex.join(command)}"],
                 environ={KEY_VARIABLE: self.key_of(attempt.id)},
                 files=[f"{bundle}:{listener_bundle.FOLDER}", f"{file}:{_ATTEMPT_FILE}"],
             )

@@ -76,6 +76,7 @@ class DstackProvider:
         _warn_about_minimum(settings)
         self.settings = settings
         self.client = client
+        self.toolchain: str | None = settings.worker_toolchain
         self._now = (clock or SystemClock()).now
         self._tenancies = TenancyIndex(client, _VM_PREFIX)
         self._tunnels = ListenerTunnels(client)

@@ -50,6 +50,7 @@ class LocalProvider:
     """Provides VMs on this machine."""
 
     name = "local"
+    toolchain: str | None = None
     vms_outlive_service = False
 
     def __init__(

@@ -1,0 +1,54 @@
+"""What a VM is and whether it can judge, as its listener reports it to the control plane.
+
+A VM that cannot judge says why instead of ending: the reason would otherwise be lost with its output.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from warmfront.errors import VMUnhealthy
+from warmfront.events import Event, Failed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+    from warmfront.errors import WarmfrontError
+    from warmfront.judge.cancellation import CancellationToken
+    from warmfront.listener.protocol import ExecuteRequest
+
+
+@dataclass(frozen=True, kw_only=True)
+class VMStatus:
+    """The toolchain and the GPUs of a VM, and its health."""
+
+    toolchain: str
+    gpu: str  #: the name of a GPU type in the catalogue
+    simulated: bool
+    failure: str = ""  #: why it cannot judge; empty if it can
+    devices: tuple[dict[str, Any], ...] = ()  #: its GPUs, each as `DeviceFacts.to_json`; none on the CPU
+    gpu_health: dict[str, Any] | None = None  #: the latest `GpuHealth.to_json`; None without a GPU
+
+
+class UnavailableJudge:
+    """Replaces a judge that could not be opened: every attempt is given back with the reason."""
+
+    def __init__(self, error: WarmfrontError, *, toolchain: str, gpu: str) -> None:
+        failure = f"{error.message.rstrip('.')}. {error.hint or ''}".strip()
+        self.status = VMStatus(toolchain=toolchain, gpu=gpu, simulated=False, failure=failure)
+
+    def events(
+        self,
+        attempt: ExecuteRequest,
+        *,
+        run_slot: AbstractContextManager[None],
+        cancellation: CancellationToken,
+    ) -> Iterator[Event]:
+        """Yield the reason as the verdict, which the control plane does not accept as one."""
+        del attempt, run_slot, cancellation
+        yield Failed.of(VMUnhealthy(self.status.failure))
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to close."""
