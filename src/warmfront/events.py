@@ -77,6 +77,15 @@ class Provisioning(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class VMFailed(Event):
+    """A VM that was provisioned for the submission, or that ran it, cannot be used; it waits for another."""
+
+    status = "VM_FAILED"
+    vm_id: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class VMUsage:
     """What a VM has done before an attempt begins."""
 

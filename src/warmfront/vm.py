@@ -18,12 +18,15 @@ The orchestrator decides, the store keeps, providers lease: nothing in here wait
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warmfront.state_machine import Transition
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class VMState(StrEnum):
@@ -84,6 +87,8 @@ class VMInstance:
     tasks_done: int = 0
     failed: bool = False  #: it ends, or ended, because something failed
     reason: str = ""  #: why it is kept, is shutting down or ended
+    #: `devices` and `gpu_health`, as its listener reported them last; empty until then.
+    report: dict[str, Any] = field(default_factory=dict, hash=False)
 
     @classmethod
     def request(
@@ -176,6 +181,12 @@ class VMInstance:
     def locate(self, *, started_at: float | None, address: str | None) -> VMInstance:
         """Record what the provider says about its start and its address."""
         return self._with(started_at=started_at, address=address)
+
+    def record_report(
+        self, devices: Sequence[dict[str, Any]], gpu_health: dict[str, Any] | None
+    ) -> VMInstance:
+        """Record what its listener reports about its GPUs and their health."""
+        return self._with(report={"devices": list(devices), "gpu_health": gpu_health})
 
     def keep_until(self, deadline_at: float, reason: str, *, escrow_usd: Decimal) -> VMInstance:
         """Set its release deadline, with the reason and the reservation that covers the wait."""

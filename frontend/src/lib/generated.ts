@@ -579,6 +579,8 @@ export interface OperationsResponse {
   everyone: boolean;
   /** Live VMs, oldest first. */
   vms: VmResponse[];
+  /** VMs that failed in the requested hours, newest first; at most 10. */
+  failed_vms: VmResponse[];
   queue: QueueResponse;
   /** VMs of the requested hours, oldest first; at most 50. */
   lanes: VmTimelineResponse[];
@@ -890,7 +892,7 @@ export interface SubmissionDetailResponse {
 }
 
 /** One event of a submission; `status` says which. */
-export type SubmissionEvent = InQueueEvent | ProvisioningEvent | VMReadyEvent | XrayEvent | CompilingEvent | CheckingEvent | TestResultEvent | CheckedEvent | BenchmarkingEvent | BenchmarkResultEvent | BenchmarkedEvent | AcceptedEvent | FailedEvent;
+export type SubmissionEvent = InQueueEvent | ProvisioningEvent | VMFailedEvent | VMReadyEvent | XrayEvent | CompilingEvent | CheckingEvent | TestResultEvent | CheckedEvent | BenchmarkingEvent | BenchmarkResultEvent | BenchmarkedEvent | AcceptedEvent | FailedEvent;
 
 /** One message of a submission's event stream, as server-sent events frame it. */
 export interface SubmissionEventMessage {
@@ -1041,6 +1043,18 @@ export interface UserCost {
   cost_usd: number;
 }
 
+/** A VM that was provisioned for the submission, or that ran it, cannot be used; it waits for another. */
+export interface VMFailedEvent {
+  /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
+  id: number;
+  time: string;
+  /** The version of the wire schema. */
+  schema: number;
+  status: "VM_FAILED";
+  vm_id: string;
+  reason: string;
+}
+
 /** An attempt begins on a VM. */
 export interface VMReadyEvent {
   /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
@@ -1107,8 +1121,44 @@ export interface VmDetailResponse {
   reason: string;
   /** The submissions that run on it. */
   tasks: VmTask[];
+  /** Its GPUs, as they describe themselves; empty until it has answered. */
+  devices: VmDevice[];
+  /** Checked before it was ready and after every crash; null without a GPU. */
+  gpu_health: VmHealth | null;
   /** Closed intervals; an open one is added when it ends. */
   intervals: BilledInterval[];
+}
+
+/** A GPU of a VM, or a partition of one, as it describes itself. */
+export interface VmDevice {
+  arch: string;
+  name: string;
+  /** 0 if unknown. */
+  compute_units: number;
+  /** 0 if unknown. */
+  memory_bytes: number;
+  partition: string;
+  driver_version: string;
+  hip_runtime_version: string;
+}
+
+/** The latest health report of a VM's GPU. */
+export interface VmHealth {
+  ok: boolean;
+  summary: string;
+  checks: VmHealthCheck[];
+}
+
+/** The result of one check of a VM's GPU. */
+export interface VmHealthCheck {
+  name: string;
+  ok: boolean;
+  /** What was found. */
+  detail: string;
+  /** What to do if the check failed. */
+  remedy: string;
+  /** A VM that fails it is released; otherwise it is advice. */
+  required: boolean;
 }
 
 /** The most recent VMs, newest first. */
@@ -1142,6 +1192,10 @@ export interface VmResponse {
   reason: string;
   /** The submissions that run on it. */
   tasks: VmTask[];
+  /** Its GPUs, as they describe themselves; empty until it has answered. */
+  devices: VmDevice[];
+  /** Checked before it was ready and after every crash; null without a GPU. */
+  gpu_health: VmHealth | null;
 }
 
 /** A submission that runs on a VM. Users see only `since` for submissions that are not theirs. */

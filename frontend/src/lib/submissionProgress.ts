@@ -135,6 +135,8 @@ function changesFor(progress: SubmissionProgress, event: SubmissionEvent, atMs: 
       return { xray: event };
     case "PROVISIONING":
       return { stage: "provisioning", position: null, provisioning: nextProvisioning(progress.provisioning, event, atMs) };
+    case "VM_FAILED":
+      return { ...resetAttempt(progress), stage: "queue", position: null, provisioning: null, vm: null };
     case "VM_READY":
       return { ...resetAttempt(progress), stage: "compile", position: null, vm: vmOf(event) };
     case "COMPILING":

@@ -63,6 +63,7 @@ class TerminalView:
             "IN_QUEUE": self._show_queue,
             "XRAY": self._show_xray,
             "PROVISIONING": self._show_provisioning,
+            "VM_FAILED": self._show_failed_vm,
             "VM_READY": self._show_vm,
             "COMPILING": self._show_compiler,
             "CHECKING": self._begin_checks,
@@ -113,6 +114,12 @@ class TerminalView:
             self._print(f"no warm VM; provisioning {event.get('vm_id', 'one')}{about}", style="dim")
         since = time.perf_counter()
         self._begin_step(lambda: format_provisioning(event, time.perf_counter() - since))
+
+    def _show_failed_vm(self, event: Mapping[str, Any]) -> None:
+        self._is_provisioning = False
+        self.close()
+        self._print(f"VM {event['vm_id']} cannot be used: {event['reason']}", style="dim")
+        self._begin_step(lambda: "waiting for another VM")
 
     def _show_vm(self, event: Mapping[str, Any]) -> None:
         self._has_vm, self._is_provisioning = True, False

@@ -82,7 +82,7 @@ def serve(options: ListenerOptions, settings: Settings) -> None:
 
 
 def _open_judge(options: ListenerOptions, settings: Settings) -> JudgeRuntime | UnavailableJudge:
-    """Return the judge of this VM; or, with `stay_to_report`, an `UnavailableJudge` if it cannot be opened."""
+    """Return the judge; or, with `stay_to_report`, an `UnavailableJudge` if it cannot be opened."""
     try:
         runtime = JudgeRuntime.open(options.toolchain, settings)
         if not runtime.status.failure or options.stay_to_report:

@@ -14,7 +14,7 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from warmfront.errors import BudgetExceeded, UnknownAttempt, UsageError, VMUnreachable
+from warmfront.errors import BudgetExceeded, UnknownAttempt, UsageError, VMUnhealthy, VMUnreachable
 from warmfront.events import VMReady, VMReadyMetrics, VMStart, VMUsage
 from warmfront.listener.protocol import ExecuteRequest
 from warmfront.money.billing import meter_until
@@ -53,6 +53,10 @@ class SignReceipt(Protocol):
 
 class AttemptLost(Exception):
     """The attempt has stopped without a verdict."""
+
+
+class VMBroken(AttemptLost):
+    """The attempt has stopped because its VM cannot judge; the message is the reason."""
 
 
 class AttemptRunner:
@@ -127,6 +131,10 @@ class AttemptRunner:
                 await self._complete(pooled, attempt, verdict.fields, seq=verdict.seq)
         except TimeoutError:
             await self._abort(pooled, attempt, f"it took longer than {timeout_s:.0f} s")
+        except VMBroken as broken:
+            log.warning("VM %s cannot judge: %s; releasing it", pooled.vm.id, broken)
+            self._pool.release(pooled, str(broken), failed=True)
+            await self._lose(pooled, attempt, str(broken))
         except AttemptLost as lost:
             log.warning("attempt %s is lost: %s; the submission is queued again", attempt.id, lost)
             await self._lose(pooled, attempt, str(lost))
@@ -275,6 +283,8 @@ class AttemptRunner:
         status = str(event.fields.get("status"))
         if status == Verdict.CANCELLED and not active.cancel_requested:
             raise AttemptLost("it was stopped on its VM, not by its owner")
+        if status == Verdict.ERROR and event.fields.get("code") == VMUnhealthy.code:
+            raise VMBroken(str(event.fields.get("message")))
         return is_terminal(status, Endpoint(active.submission.endpoint))
 
     async def _complete(
@@ -338,9 +348,13 @@ class AttemptRunner:
             if active is None:
                 return  # the end of the VM was first, and has ended the attempt
             vm, entries = self._after_work(pooled, active, now)
+            entries = [
+                replace(entry, submission_id=None, owner=None) for entry in entries
+            ]  # it is not charged
             await self._store.lose_attempt(attempt, now, reason, vm=vm, entries=entries)
             pooled.vm = vm
             del pooled.running[attempt.id]
+        await self._pool.report_failure(active.id, vm, reason)
         self._pool.offer(pooled)
         self._submissions.requeue(active)
 

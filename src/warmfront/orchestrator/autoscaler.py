@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from warmfront.clock import Clock
     from warmfront.orchestrator.budget import Budget
     from warmfront.orchestrator.submission_lifecycle import SubmissionLifecycle
-    from warmfront.orchestrator.vm_pool import VMPool
+    from warmfront.orchestrator.vm_pool import BootFailure, VMPool
     from warmfront.providers.base import Provider
     from warmfront.settings import Settings
 
@@ -31,6 +31,10 @@ log = logging.getLogger(__name__)
 BOOT_TRIES = 3
 #: Linear backoff after a failure to provision: this, times the consecutive failures.
 _BOOT_BACKOFF_S = 2.0
+#: After BOOT_TRIES VMs in a row that were not what was leased, none is provisioned for this long, doubled
+#: with each further one: every one of them was billed. Submissions fail at once in this time.
+_SUSPENSION_S = 60.0
+_LONGEST_SUSPENSION_S = 3600.0
 #: At most one VM per GPU type is prewarmed in this time.
 _PREWARM_INTERVAL_S = 3600.0
 
@@ -40,6 +44,9 @@ class _Backoff:
     """What was recently tried for one GPU type."""
 
     failures: int = 0  #: consecutive failures to provision
+    unfit: int = 0  #: consecutive VMs that were not what was leased
+    suspended_until: float = 0.0  #: no VM is provisioned before
+    reason: str = ""  #: why the last VM was not what was leased
     provision_after: float = 0.0
     prewarm_after: float = 0.0
 
@@ -70,7 +77,7 @@ class Autoscaler:
     def scale(self, now: float) -> None:
         """Provision VMs for queued submissions, and in advance where the policy predicts arrivals."""
         for failure in self._pool.take_boot_failures():
-            self._record_failure(failure.gpu, failure.reason, now)
+            self._record_failure(failure, now)
         for gpu in self._submissions.queued_gpus():
             self._scale_up(gpu, now)
         for gpu in self._prewarm_candidates():
@@ -94,7 +101,8 @@ class Autoscaler:
 
     def record_success(self, gpu: str) -> None:
         """Reset the backoff: a VM of this GPU type took a submission."""
-        self._backoff(gpu).failures = 0
+        backoff = self._backoff(gpu)
+        backoff.failures = backoff.unfit = 0
 
     def _backoff(self, gpu: str) -> _Backoff:
         backoff = self._backoffs.get(gpu)
@@ -102,20 +110,40 @@ class Autoscaler:
             backoff = self._backoffs[gpu] = _Backoff()
         return backoff
 
-    def _record_failure(self, gpu: str, reason: str, now: float) -> None:
+    def _record_failure(self, failure: BootFailure, now: float) -> None:
         """Back off; after BOOT_TRIES consecutive failures, fail every queued submission for this GPU type."""
-        backoff = self._backoff(gpu)
+        gpu, backoff = failure.gpu, self._backoff(failure.gpu)
         backoff.failures += 1
         backoff.provision_after = now + _BOOT_BACKOFF_S * backoff.failures
-        others = any(other.vm.ready_at and not other.releasing for other in self._pool.with_gpu(gpu))
-        if backoff.failures >= BOOT_TRIES and not others:
+        if failure.unfit:
+            self._record_unfit(backoff, failure.reason, now)
+        if backoff.failures >= BOOT_TRIES and not self._has_ready(gpu):
+            tries = max(backoff.failures, backoff.unfit)
+            self._submissions.reject_all(gpu, Verdict.ERROR, no_vm(tries, failure.reason))
             backoff.failures = 0
-            self._submissions.reject_all(gpu, Verdict.ERROR, no_vm(BOOT_TRIES, reason))
+
+    def _record_unfit(self, backoff: _Backoff, reason: str, now: float) -> None:
+        """Count a VM that was not what was leased; suspend provisioning if that happens again and again."""
+        backoff.unfit += 1
+        backoff.reason = reason
+        if backoff.unfit >= BOOT_TRIES:
+            suspension_s = _SUSPENSION_S * 2 ** (backoff.unfit - BOOT_TRIES)
+            backoff.suspended_until = now + min(suspension_s, _LONGEST_SUSPENSION_S)
+            backoff.provision_after = backoff.suspended_until
+            backoff.failures = max(backoff.failures, BOOT_TRIES)  # the next one that fails is the last
+
+    def _has_ready(self, gpu: str) -> bool:
+        return any(other.vm.ready_at and not other.releasing for other in self._pool.with_gpu(gpu))
 
     # Queued submissions.
 
     def _scale_up(self, gpu: str, now: float) -> None:
         """Provision VMs while waiting for the existing ones takes longer than provisioning another."""
+        backoff = self._backoff(gpu)
+        if now < backoff.suspended_until:
+            if not self._pool.serves(gpu):
+                self._submissions.reject_all(gpu, Verdict.ERROR, no_vm(backoff.unfit, backoff.reason))
+            return
         while self._needs_another(gpu, now):
             if len(self._pool) >= self._settings.max_vms:
                 self._release_spare(gpu, f"making room for a VM with {gpu}")
@@ -179,7 +207,7 @@ class Autoscaler:
 
     def _next_without_vm(self, gpu: str) -> str | None:
         """Return the first queued submission that no VM is being provisioned for."""
-        served = {pooled.vm.provisioned_for for pooled in self._pool.with_gpu(gpu)}
+        served = {pooled.vm.provisioned_for for pooled in self._pool.with_gpu(gpu) if not pooled.releasing}
         return next((item for item in self._submissions.queue(gpu).heads() if item not in served), None)
 
     # Prewarming.
@@ -201,7 +229,7 @@ class Autoscaler:
     def _prewarm_at(self, gpu: str, now: float) -> float | None:
         """Return when to prewarm a VM; None if the last ones failed or no arrival is predicted."""
         backoff = self._backoff(gpu)
-        if backoff.failures:
+        if backoff.failures or backoff.unfit:
             return None
         at = self._pool.policy(gpu).prewarm_at(now)
         return None if at is None else max(at, backoff.prewarm_after)

@@ -47,5 +47,6 @@ def no_vm(tries: int, reason: str) -> NoVM:
     """Return the error after `tries` consecutive VMs failed to provision."""
     return NoVM(
         f"{tries} VMs in a row failed to provision. Last error: {reason}",
-        hint="Submit again later; the operator finds details in the list of VMs and in the service's log.",
+        hint="Nothing was charged. Submit again later; the operator finds details in the list of VMs and in "
+        "the service's log.",
     )

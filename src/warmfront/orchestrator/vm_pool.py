@@ -11,11 +11,12 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from warmfront.errors import BudgetExceeded, ProviderError, VMUnreachable, WarmfrontError
-from warmfront.events import PoolUsage, Provisioning, VMStart
+from warmfront.errors import BudgetExceeded, ProviderError, VMUnhealthy, VMUnreachable, WarmfrontError
+from warmfront.events import PoolUsage, Provisioning, VMFailed, VMStart
 from warmfront.money.billing import meter_until
 from warmfront.orchestrator.adaptive import make_policy
 from warmfront.orchestrator.keep_warm import clock_time
+from warmfront.orchestrator.lease_check import difference_from_lease
 from warmfront.orchestrator.quotes import DurationEstimates
 from warmfront.orchestrator.vm_indexes import DeadlineIndex, FreeVMIndex
 from warmfront.providers.base import Lease, Phase
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from warmfront.clock import Clock
-    from warmfront.listener.protocol import ListenerClient
+    from warmfront.listener.protocol import ListenerClient, ListenerHealth
     from warmfront.orchestrator.budget import Budget
     from warmfront.orchestrator.keep_warm import KeepWarmPolicy
     from warmfront.orchestrator.submission_lifecycle import ActiveSubmission, SubmissionLifecycle
@@ -76,6 +77,7 @@ class BootFailure:
 
     gpu: str
     reason: str
+    unfit: bool  #: it booted, and so was billed, but is not what was leased
 
 
 class VMPool:
@@ -264,12 +266,13 @@ class VMPool:
                         await self._record_phase(pooled, lease)
                 await self._wait_for_listener(pooled)
         except TimeoutError:
-            return self._fail_boot(pooled, f"its listener did not answer within {timeout_s:.0f} s")
+            return await self._fail_boot(pooled, f"its listener did not answer within {timeout_s:.0f} s")
         except WarmfrontError as error:
-            return self._fail_boot(pooled, error.message, hint=error.hint)
+            unfit = isinstance(error, VMUnhealthy)
+            return await self._fail_boot(pooled, error.message, hint=error.hint, unfit=unfit)
         except Exception as error:  # the edge of a task: the VM must be released
             log.exception("provisioning VM %s failed unexpectedly; releasing it", vm.id)
-            return self._fail_boot(pooled, repr(error))
+            return await self._fail_boot(pooled, repr(error))
         if pooled.releasing:
             return None
         now = self._clock.now()
@@ -282,13 +285,22 @@ class VMPool:
         self.offer(pooled)
         return None
 
-    def _fail_boot(self, pooled: PooledVM, reason: str, *, hint: str | None = None) -> None:
+    async def _fail_boot(
+        self, pooled: PooledVM, reason: str, *, hint: str | None = None, unfit: bool = False
+    ) -> None:
         log.warning(
             "VM %s failed to provision: %s; releasing it. %s", pooled.vm.id, reason.rstrip("."), hint or ""
         )
-        self._boot_failures.append(BootFailure(gpu=pooled.vm.gpu, reason=reason))
+        if pooled.vm.provisioned_for is not None:  # before its verdict, which the release may lead to
+            await self.report_failure(pooled.vm.provisioned_for, pooled.vm, reason)
+        self._boot_failures.append(BootFailure(gpu=pooled.vm.gpu, reason=reason, unfit=unfit))
         self.release(pooled, reason, failed=True)
         self._tasks.wake()
+
+    async def report_failure(self, submission_id: str, vm: VMInstance, reason: str) -> None:
+        """Add to the events of a queued submission why a VM cannot be used for it."""
+        event = VMFailed(vm_id=vm.id, reason=reason)
+        await self._store.append_event_if_queued(submission_id, event.fields(), self._clock.now())
 
     async def _record_phase(self, pooled: PooledVM, lease: Lease) -> None:
         """Store where a new VM is, and tell the submission that waits for it."""
@@ -310,7 +322,7 @@ class VMPool:
         await self._store.append_event_if_queued(vm.provisioned_for, event.fields(), self._clock.now())
 
     async def _wait_for_listener(self, pooled: PooledVM) -> None:
-        """Wait until the listener answers, and check that it reports the requested GPU type."""
+        """Wait until the listener answers, and check that its VM is what was leased."""
         while True:
             try:
                 health = await self._listeners.heartbeat(pooled.vm)
@@ -321,9 +333,21 @@ class VMPool:
                 await self.update_address(pooled, lease)
                 await asyncio.sleep(_POLL_LISTENER_S)
             else:
-                if health.gpu != pooled.vm.gpu:
-                    raise ProviderError(f"The VM has GPU type {health.gpu}; requested: {pooled.vm.gpu}.")
+                await self.record_report(pooled, health)
+                difference = difference_from_lease(
+                    health, gpu=pooled.vm.gpu, toolchain=self._provider.toolchain
+                )
+                if difference is not None:
+                    raise VMUnhealthy(difference)
                 return
+
+    async def record_report(self, pooled: PooledVM, health: ListenerHealth) -> None:
+        """Store what the listener reports about its GPUs, if that has changed."""
+        vm = pooled.vm.record_report(health.devices, health.gpu_health)
+        if (health.devices or health.gpu_health) and vm.report != pooled.vm.report:
+            async with pooled.writing:
+                pooled.vm = pooled.vm.record_report(health.devices, health.gpu_health)
+                await self._store.save_vm_report(pooled.vm)
 
     # Heartbeats.
 
@@ -332,8 +356,12 @@ class VMPool:
         answered_at = self._clock.now()
         while not pooled.releasing:
             try:
-                await self._listeners.heartbeat(pooled.vm)
+                health = await self._listeners.heartbeat(pooled.vm)
                 answered_at = self._clock.now()
+                await self.record_report(pooled, health)
+                if health.failure and not pooled.running:
+                    self.release(pooled, f"it can no longer judge: {health.failure}", failed=True)
+                    return
             except VMUnreachable:
                 silent_s = self._clock.now() - answered_at
                 if silent_s >= self._settings.lost_after_s or await self.has_ended(pooled):
@@ -413,6 +441,8 @@ class VMPool:
         del self._vms[vm.id]
         pooled.ended.set()
         for active in lost:
+            if vm.failed:
+                await self.report_failure(active.id, vm, vm.reason)
             self._submissions.requeue(active, interrupted=interrupted)
         self._tasks.wake()
 
@@ -433,13 +463,13 @@ class VMPool:
         ended_at = lease.ended_at if lease.ended_at is not None else self._clock.now()
         if lease.started_at is not None:
             vm = vm.locate(started_at=lease.started_at, address=vm.address)
-        served = next(iter(pooled.running.values()), None)
+        # The attempts on it are lost, which is not their owners' fault: the pool is charged.
         vm, entries = meter_until(
             vm,
             self._budget.billing(vm.gpu),
             ended_at,
-            worked=served is not None,
-            submission_id=served.id if served else None,
-            owner=served.owner if served else None,
+            worked=bool(pooled.running),
+            submission_id=None,
+            owner=None,
         )
         return vm.end(ended_at), entries

@@ -15,6 +15,7 @@ from warmfront.store import event_queries, ledger_queries, schema, vm_queries
 from warmfront.store.event_queries import insert_event
 from warmfront.store.records import AttemptOutcome, AttemptRecord, RunningAttempt
 from warmfront.submission import BEGIN_ATTEMPT, LOSE_ATTEMPT, REPORT, UNFINISHED
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -193,7 +194,7 @@ def complete_attempt(
     """Store the verdict of an attempt with its cost, the VM's new state and its ledger entries."""
     vm_queries.save(conn, vm)
     ledger_queries.add(conn, entries)
-    cost_usd = ledger_queries.of_submission(conn, attempt.submission_id)
+    cost_usd = _charge(conn, attempt.submission_id, fields, now)
     fields = _with_cost(fields, cost_usd)
     return event_queries.complete(
         conn,
@@ -207,8 +208,8 @@ def complete_attempt(
 
 
 def complete(conn: Connection, submission_id: str, fields: dict[str, Any], now: float) -> StoredEvent | None:
-    """Store a verdict of the control plane, with the cost of lost attempts if there were any."""
-    cost_usd = ledger_queries.of_submission(conn, submission_id)
+    """Store a verdict of the control plane, with the cost of the boot and attempts that it is charged for."""
+    cost_usd = _charge(conn, submission_id, fields, now)
     return event_queries.complete(conn, submission_id, _with_cost(fields, cost_usd), now, cost_usd=cost_usd)
 
 
@@ -241,6 +242,13 @@ def end_vm(
     for attempt_id in attempt_ids:
         lose(conn, attempt_id, vm.ended_at or vm.created_at, vm.reason, outcome=outcome)
     return ledger_queries.total_of_vm(conn, vm.id)
+
+
+def _charge(conn: Connection, submission_id: str, fields: dict[str, Any], now: float) -> Decimal:
+    """Return what a submission is charged; the verdict ERROR is our failure, so the pool is charged then."""
+    if fields["status"] == Verdict.ERROR:
+        ledger_queries.waive(conn, submission_id, now)
+    return ledger_queries.of_submission(conn, submission_id)
 
 
 def _with_cost(fields: dict[str, Any], cost_usd: Decimal) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Entries are added and never changed. The database sums them, in whole billionths
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -49,6 +50,24 @@ def _row(entry: LedgerEntry) -> dict[str, Any]:
     if entry.ended_at < entry.started_at:
         raise ValueError(f"a ledger entry of VM {entry.vm_id} ends before it begins")
     return {**vars(entry), "day": int(entry.started_at // _DAY_S)}
+
+
+def waive(conn: Connection, submission_id: str, now: float) -> None:
+    """Charge the VM pool instead of a submission, by entries without duration that move the amounts."""
+    sums = conn.execute(_CHARGED, {"of": submission_id}).all()
+    for vm_id, meter, owner, amount_usd in sums:
+        moved = LedgerEntry(
+            vm_id=vm_id, meter=Meter(meter), started_at=now, ended_at=now, amount_usd=amount_usd
+        )
+        refund = replace(moved, amount_usd=-amount_usd, submission_id=submission_id, owner=owner)
+        add(conn, [refund, moved] if amount_usd else [])
+
+
+_CHARGED = (
+    select(_T.vm_id, _T.meter, _T.owner, func.sum(_T.amount_usd))
+    .where(_T.submission_id == bindparam("of"))
+    .group_by(_T.vm_id, _T.meter, _T.owner)
+)
 
 
 def total_usd(conn: Connection, *, simulated: bool | None = None) -> Decimal:

@@ -256,6 +256,11 @@ class Store:
         await self.database.write(vm_queries.save, vm)
         self._notify()
 
+    async def save_vm_report(self, vm: VMInstance) -> None:
+        """Store what the listener of a VM reports about its GPUs and their health."""
+        await self.database.write(vm_queries.save_report, vm)
+        self._notify()
+
     async def end_vm(
         self,
         vm: VMInstance,

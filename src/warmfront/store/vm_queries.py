@@ -26,10 +26,22 @@ def save(conn: Connection, vm: VMInstance) -> None:
         conn.execute(_INSERT, row)
 
 
-#: Every column that can change: setting the others too would update their indexes each time.
-_CHANGING = [name for name in _NAMES if name not in {"id", "provider", "gpu", "created_at"}]
+#: Every column that changes with a transition: setting the others too would update their indexes each time.
+_CHANGING = [name for name in _NAMES if name not in {"id", "provider", "gpu", "created_at", "report"}]
 _UPDATE = update(schema.vms).where(_T.id == bindparam("this"))
 _INSERT = insert(schema.vms)
+
+
+def save_report(conn: Connection, vm: VMInstance) -> None:
+    """Store what the listener of a VM reports. `save` leaves it as it is: it is large and changes rarely."""
+    conn.execute(_SAVE_REPORT, {"this": vm.id, "to_report": vm.report})
+
+
+_SAVE_REPORT = (
+    update(schema.vms)
+    .where(_T.id == bindparam("this"))
+    .values(report=bindparam("to_report", type_=schema.Json))
+)
 
 
 def get(conn: Connection, vm_id: str) -> VMInstance | None:

@@ -112,6 +112,9 @@ class OperationsResponse(ResponseModel):
     simulated: bool = Field(description="Costs are simulated; no money was spent.")
     everyone: bool = Field(description="Whether the caller sees other users' submissions and costs.")
     vms: list[VmResponse] = Field(description="Live VMs, oldest first.")
+    failed_vms: list[VmResponse] = Field(
+        default_factory=list, description="VMs that failed in the requested hours, newest first; at most 10."
+    )
     queue: QueueResponse
     lanes: list[VmTimelineResponse] = Field(
         description="VMs of the requested hours, oldest first; at most 50."

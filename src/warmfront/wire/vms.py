@@ -20,6 +20,38 @@ class VmTask(ResponseModel):
     endpoint: Endpoint | None = None
 
 
+class VmDevice(ResponseModel):
+    """A GPU of a VM, or a partition of one, as it describes itself."""
+
+    arch: str = Field(examples=["gfx942"])
+    name: str = Field(default="", examples=["AMD Instinct MI300X"])
+    compute_units: int = Field(default=0, description="0 if unknown.")
+    memory_bytes: int = Field(default=0, description="0 if unknown.")
+    partition: str = Field(default="", examples=["SPX/NPS1"])
+    driver_version: str = ""
+    hip_runtime_version: str = ""
+
+
+class VmHealthCheck(ResponseModel):
+    """The result of one check of a VM's GPU."""
+
+    name: str = Field(examples=["/dev/kfd"])
+    ok: bool
+    detail: str = Field(description="What was found.")
+    remedy: str = Field(default="", description="What to do if the check failed.")
+    required: bool = Field(
+        default=True, description="A VM that fails it is released; otherwise it is advice."
+    )
+
+
+class VmHealth(ResponseModel):
+    """The latest health report of a VM's GPU."""
+
+    ok: bool
+    summary: str
+    checks: list[VmHealthCheck]
+
+
 class VmResponse(ResponseModel):
     """One VM."""
 
@@ -38,6 +70,13 @@ class VmResponse(ResponseModel):
     reserved_usd: Dollars = Field(description="Its share of the escrow.")
     reason: str = Field(description="Why it is kept, or why it ended.")
     tasks: list[VmTask] = Field(description="The submissions that run on it.")
+    devices: list[VmDevice] = Field(
+        default_factory=list,
+        description="Its GPUs, as they describe themselves; empty until it has answered.",
+    )
+    gpu_health: VmHealth | None = Field(
+        default=None, description="Checked before it was ready and after every crash; null without a GPU."
+    )
 
 
 class VmListResponse(ResponseModel):

@@ -49,6 +49,7 @@ SAMPLES: list[Event] = [
     events.Provisioning(
         vm_state=VMStart.COLD_START, vm_id="vm_1", phase="booting", elapsed_s=1.0, eta_s=None
     ),
+    events.VMFailed(vm_id="vm_1", reason="ECC: 3 uncorrectable memory errors"),
     events.VMReady(
         vm_id="vm_1",
         vm_state=VMStart.WARM_REUSE,

@@ -4,8 +4,8 @@ import { Badge } from "../../components/Badge";
 import { shortId } from "../../components/charts/VmTimeline";
 import { Progress } from "../../components/Progress";
 import { dollars, plural, span } from "../../lib/format";
-import type { VmTimelineResponse, OperationsResponse, VmTask, VmResponse } from "../../lib/generated";
-import { costNow, hourlyRate, idleTimeLeft, releasedInS } from "./calculations";
+import type { VmTimelineResponse, OperationsResponse, VmHealthCheck, VmTask, VmResponse } from "../../lib/generated";
+import { costNow, deviceText, hourlyRate, idleTimeLeft, releasedInS } from "./calculations";
 
 export function Vms({ data, now }: { data: OperationsResponse; now: number }): React.JSX.Element {
   const { vms, money, lanes } = data;
@@ -31,7 +31,32 @@ export function Vms({ data, now }: { data: OperationsResponse; now: number }): R
           ))}
         </ul>
       )}
+      <FailedVms vms={data.failed_vms} />
     </section>
+  );
+}
+
+function FailedVms({ vms }: { vms: readonly VmResponse[] }): React.JSX.Element | null {
+  if (vms.length === 0) return null;
+  return (
+    <details>
+      <summary>{plural(vms.length, "VM")} failed</summary>
+      <ul className="vms">
+        {vms.map((vm) => (
+          <li className="vm" key={vm.id}>
+            <div className="row">
+              <Badge status={vm.state} />
+              <code className="grow" title={vm.id}>
+                {shortId(vm.id)}
+              </code>
+              <strong>{dollars(vm.cost_usd)}</strong>
+            </div>
+            <p className="no-gap">{sentence(vm.reason)}</p>
+            <GpuHealth vm={vm} />
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
@@ -61,8 +86,55 @@ function VmItem({ vm, lane, cost, now }: Props): React.JSX.Element {
       ))}
       <Countdown vm={vm} lane={lane} now={now} />
       {vm.reason !== "" && <p className="small dim no-gap">{sentence(vm.reason)}</p>}
+      <GpuHealth vm={vm} />
     </li>
   );
+}
+
+/** What the GPUs of a VM say about themselves, and what the checks before it was ready found. */
+function GpuHealth({ vm }: { vm: VmResponse }): React.JSX.Element | null {
+  const { devices, gpu_health: health } = vm;
+  if (devices.length === 0 && health === null) return null;
+  const failed = health?.checks.filter((check) => !check.ok) ?? [];
+  const title = health === null ? "GPU" : health.ok ? "GPU healthy" : "GPU not healthy";
+  return (
+    <details className="small">
+      <summary>
+        {title}
+        {failed.length > 0 && `, ${plural(failed.length, "check")} of ${health?.checks.length ?? 0} failed`}
+      </summary>
+      {devices.map((device, index) => (
+        <p key={index} className="dim no-gap">
+          {deviceText(device)}
+        </p>
+      ))}
+      {health !== null && health.checks.length > 0 && (
+        <div className="scroll" tabIndex={0} role="region" aria-label={`Checks of ${shortId(vm.id)}`}>
+          <table>
+            <tbody>
+              {[...failed, ...health.checks.filter((check) => check.ok)].map((check) => (
+                <tr key={check.name}>
+                  <td>
+                    <span className={`badge ${checkTone(check)}`}>{check.ok ? "Passed" : check.required ? "Failed" : "Advice"}</span>
+                  </td>
+                  <th scope="row">{check.name}</th>
+                  <td>
+                    {check.detail}
+                    {!check.ok && check.remedy !== "" && <span className="dim"> {check.remedy}</span>}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </details>
+  );
+}
+
+function checkTone({ ok, required }: VmHealthCheck): string {
+  if (ok) return "good";
+  return required ? "bad" : "warn";
 }
 
 function RunningSubmission({ task, now }: { task: VmTask; now: number }): React.JSX.Element {

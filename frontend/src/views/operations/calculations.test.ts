@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { VmTimelineResponse, VmResponse } from "../../lib/generated";
-import { burnRate, costNow, dailyCosts, daysText, hourlyRate, idleTimeLeft, releasedInS, runOutOf, secondsByMeter, warmShare } from "./calculations";
+import { burnRate, costNow, dailyCosts, daysText, deviceText, hourlyRate, idleTimeLeft, releasedInS, runOutOf, secondsByMeter, warmShare } from "./calculations";
 
 const NOW = Date.parse("2026-01-31T12:00:00.000Z");
 
@@ -20,6 +20,8 @@ const VM: VmResponse = {
   reserved_usd: 3,
   reason: "",
   tasks: [],
+  devices: [],
+  gpu_health: null,
 };
 
 const LANE: VmTimelineResponse = {
@@ -38,6 +40,13 @@ test("the cost of a VM increases between two responses", () => {
   expect(costNow(VM, 1.99, NOW - 3_600_000, NOW)).toBeCloseTo(3.98);
   expect(costNow({ ...VM, started_at: null, cost_usd: 0 }, 1.99, NOW - 3_600_000, NOW)).toBe(0);
   expect(costNow(VM, 1.99, NOW + 5000, NOW)).toBe(1.99);
+});
+
+test("a GPU is described by what is known about it", () => {
+  const device = { arch: "gfx942", name: "", compute_units: 0, memory_bytes: 0, partition: "", driver_version: "", hip_runtime_version: "" };
+  expect(deviceText(device)).toBe("gfx942");
+  const known = { ...device, name: "AMD Instinct MI300X", compute_units: 304, memory_bytes: 191e9, partition: "SPX/NPS1", driver_version: "6.12" };
+  expect(deviceText(known)).toBe("AMD Instinct MI300X (gfx942), 304 CUs, 191 GB, SPX/NPS1, driver 6.12");
 });
 
 test("the hourly rate of a VM is its share of the total", () => {

@@ -1,6 +1,6 @@
 /** Values that the view derives from the service's data. Pure; times are in ms by the service's clock. */
 import type { RunOut } from "../../components/charts/BurnDown";
-import type { CreditsResponse, DailyMeterCosts, ForecastResponse, VmTimelineResponse, Meter, VmResponse } from "../../lib/generated";
+import type { CreditsResponse, DailyMeterCosts, ForecastResponse, VmTimelineResponse, Meter, VmDevice, VmResponse } from "../../lib/generated";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -12,6 +12,19 @@ export const METER_NAMES: Record<Meter, string> = { PROVISIONING: "Provisioning"
 export function costNow(vm: VmResponse, ratePerHour: number, fetchedAt: number, now: number): number {
   if (vm.started_at === null) return vm.cost_usd;
   return vm.cost_usd + (ratePerHour * Math.max(0, now - fetchedAt)) / HOUR_MS;
+}
+
+/** A GPU of a VM in one line, without what is unknown. */
+export function deviceText(device: VmDevice): string {
+  const { arch, name, compute_units: units, memory_bytes: memory, partition, driver_version: driver } = device;
+  const facts = [
+    name === "" ? arch : `${name} (${arch})`,
+    units > 0 ? `${units} CUs` : "",
+    memory > 0 ? `${Math.round(memory / 1e9)} GB` : "",
+    partition,
+    driver === "" ? "" : `driver ${driver}`,
+  ];
+  return facts.filter((fact) => fact !== "").join(", ");
 }
 
 /** The cost per hour of one VM; the service reports the total of all billed VMs. */

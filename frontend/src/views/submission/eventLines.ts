@@ -44,6 +44,8 @@ function describe(event: SubmissionEvent): Omit<EventLine, "atS"> {
       return xray(event);
     case "PROVISIONING":
       return plain("Provisioning a VM", `cold start: ${event.phase}`);
+    case "VM_FAILED":
+      return { title: "VM cannot be used", detail: event.reason, tone: "warn" };
     case "VM_READY": {
       const gpu = event.simulated ? `${event.gpu}, simulated on the CPU` : event.gpu;
       const attempt = event.attempt > 1 ? `, attempt ${event.attempt}` : "";

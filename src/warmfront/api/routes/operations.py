@@ -23,6 +23,7 @@ from warmfront.api.timeline import TimelineSegment, vm_timeline
 from warmfront.store.records import StoredEvent
 from warmfront.usage_limits import DAY_S
 from warmfront.verdicts import Endpoint
+from warmfront.vm import VMState
 from warmfront.wire.base import isoformat, round_dollars
 from warmfront.wire.costs import Latencies
 from warmfront.wire.operations import (
@@ -46,12 +47,14 @@ if TYPE_CHECKING:
     from warmfront.money.escrow import BudgetStatus
     from warmfront.store.records import LedgerEntry, OperationsReport
     from warmfront.submission import Submission
+    from warmfront.wire.vms import VmResponse
 
 router = APIRouter(prefix="/operations", tags=["operations"])
 
 _HOUR_S = 3600
 _LISTED_DAYS = 31
 _LISTED_QUEUE_ENTRIES = 50
+_FAILED_VMS = 10
 
 #: Changes within this time are sent as one event.
 _MIN_INTERVAL_S = 0.5
@@ -79,6 +82,7 @@ async def get_operations(
             for vm in report.vms
             if not vm.state.has_ended
         ],
+        failed_vms=_failed_vms(service, caller, report),
         queue=_queue(service, caller),
         lanes=_timelines(report, caller, since, now),
         money=_credits(service, budget, report, now),
@@ -98,6 +102,15 @@ async def get_operations(
             {name: asdict(latency) for name, latency in report.latencies.items()}
         ),
     )
+
+
+def _failed_vms(service: ServiceContext, caller: Caller, report: OperationsReport) -> list[VmResponse]:
+    failed = [vm for vm in reversed(report.vms) if vm.state is VMState.FAILED][:_FAILED_VMS]
+    billed_usd = {vm.id: Decimal(0) for vm in failed}
+    for entry in report.entries:
+        if entry.vm_id in billed_usd:
+            billed_usd[entry.vm_id] += entry.amount_usd
+    return [vm_response(service, caller, vm, billed_usd[vm.id], []) for vm in failed]
 
 
 @router.get(

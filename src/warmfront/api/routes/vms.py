@@ -5,17 +5,27 @@ Only its owner and operators see which submission runs on a VM. The address of a
 
 from __future__ import annotations
 
+import contextlib
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Path
+from pydantic import ValidationError
 
 from warmfront.api.deps import CallerDep, ServiceDep
 from warmfront.api.openapi import error_responses_for
 from warmfront.errors import VMNotFound
 from warmfront.money.billing import accrued_usd
 from warmfront.verdicts import Endpoint
-from warmfront.wire.vms import BilledInterval, VmDetailResponse, VmListResponse, VmResponse, VmTask
+from warmfront.wire.vms import (
+    BilledInterval,
+    VmDetailResponse,
+    VmDevice,
+    VmHealth,
+    VmListResponse,
+    VmResponse,
+    VmTask,
+)
 
 if TYPE_CHECKING:
     from warmfront.api.auth import Caller
@@ -24,6 +34,8 @@ if TYPE_CHECKING:
     from warmfront.vm import VMInstance
 
 router = APIRouter(tags=["operations"])
+
+_Model = TypeVar("_Model", VmDevice, VmHealth)
 
 
 @router.get("/vms", responses=error_responses_for())
@@ -90,7 +102,18 @@ def vm_response(
         reserved_usd=Decimal(0) if vm.state.has_ended else vm.escrow_usd,
         reason=vm.reason,
         tasks=[_vm_task(attempt, caller) for attempt in running if attempt.vm_id == vm.id],
+        devices=_parsed(VmDevice, vm.report.get("devices") or []),
+        gpu_health=next(iter(_parsed(VmHealth, [vm.report.get("gpu_health")])), None),
     )
+
+
+def _parsed(model: type[_Model], items: list[Any]) -> list[_Model]:
+    """Return the items that have the form of the model: they were written by the listener of a VM."""
+    parsed = []
+    for item in items:
+        with contextlib.suppress(ValidationError):
+            parsed.append(model.model_validate(item))
+    return parsed
 
 
 def _vm_task(running: RunningAttempt, caller: Caller) -> VmTask:

@@ -1,0 +1,61 @@
+"""Compare what a listener reports about its VM with what was leased.
+
+A VM that is not what was leased would give wrong results, and bill for them: it never becomes ready.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from warmfront import gpus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warmfront.gpus import Gpu
+    from warmfront.listener.protocol import ListenerHealth
+
+#: The toolchains that use no GPU: their listeners report no devices.
+_WITHOUT_DEVICES = frozenset({"cpu", "stub"})
+#: A driver keeps a part of the memory for itself.
+_MIN_MEMORY_SHARE = 0.9
+
+
+def difference_from_lease(health: ListenerHealth, *, gpu: str, toolchain: str | None) -> str | None:
+    """Return how a VM differs from what was leased, as sentences; None if it does not.
+
+    Args:
+        health: what its listener reports.
+        gpu: the GPU type that was leased.
+        toolchain: the toolchain that its listener was started with; None if the provider does not say.
+    """
+    differences = list(_differences(health, gpu, toolchain))
+    return " ".join(differences) if differences else None
+
+
+def _differences(health: ListenerHealth, gpu: str, toolchain: str | None) -> Iterator[str]:
+    if health.failure:
+        yield f"The VM cannot judge: {health.failure.rstrip('.')}."
+        return
+    if toolchain is not None and health.toolchain != toolchain:
+        yield f"The VM has the toolchain {health.toolchain!r}; requested: {toolchain!r}."
+    if health.gpu != gpu:
+        yield f"The VM has GPU type {health.gpu}; requested: {gpu}."
+    if toolchain is not None and toolchain not in _WITHOUT_DEVICES and not health.devices:
+        yield f"The VM reports no GPU; requested: 1 {gpu}."
+    leased = gpus.by_name(gpu)
+    if leased is not None and health.devices:
+        yield from _device_differences(health.devices, leased)
+
+
+def _device_differences(devices: tuple[dict[str, Any], ...], leased: Gpu) -> Iterator[str]:
+    """Yield how the devices differ from one GPU of this type; partitions of a GPU count together."""
+    others = sorted({str(device.get("arch")) for device in devices} - {leased.arch})
+    if others:
+        yield f"The VM's GPU is {', '.join(others)}; an {leased.name} is {leased.arch}."
+    memory_bytes = sum(int(device.get("memory_bytes") or 0) for device in devices)
+    if 0 < memory_bytes < _MIN_MEMORY_SHARE * leased.memory_bytes:
+        yield (
+            f"The VM's GPU has {memory_bytes / 1e9:.0f} GB of memory; "
+            f"an {leased.name} has {leased.memory_bytes / 1e9:.0f} GB."
+        )
