@@ -28,7 +28,10 @@ GUEST_SOURCE = Path(__file__).parent.parent / "judge" / "guest.cpp"
 #: The harness's source, for toolchains whose device memory is not the judge's.
 HARNESS_SOURCE = GUEST_SOURCE.with_name("harness.cpp")
 #: The headers that these two include.
-PROGRAM_HEADERS = (GUEST_SOURCE.with_name("channel.h"), GUEST_SOURCE.with_name("device_check.h"))
+PROGRAM_HEADERS = tuple(
+    GUEST_SOURCE.with_name(name)
+    for name in ("channel.h", "device_check.h", "device_references.h", "slot_kernels.h")
+)
 
 #: File names in the folder of a box.
 SOURCE_FILE = "solution.cpp"

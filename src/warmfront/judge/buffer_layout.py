@@ -19,6 +19,7 @@ import numpy as np
 from warmfront.hip.cpu.ipc_handle import encode_handle, first_byte
 from warmfront.judge.kernel_failure import KernelFailure
 from warmfront.judge.plan_format import PLAN_ARGUMENT, PLAN_HEADER
+from warmfront.problems.chunks import parts_of, run_parallel
 from warmfront.problems.spec import Kind
 from warmfront.verdicts import Verdict
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 _PAGE = 4096
+
+#: A larger tensor is written in parts of this size.
+LARGE_BYTES = 1 << 23
 
 #: The bit that makes a NaN quiet, by element size in bytes.
 _QUIET = {4: np.uint32(0x00400000), 2: np.uint16(0x0200)}
@@ -61,6 +65,11 @@ class BufferRegion:
     data_bytes: int
     bytes: int  #: size of the whole region
 
+    @property
+    def item_bytes(self) -> int:
+        """The size of one element."""
+        return np.dtype(self.dtype).itemsize
+
     def elements(self, raw: Array) -> Array:
         """Return a view of the tensor in the bytes of the region."""
         return raw[self.front : self.front + self.data_bytes].view(self.dtype).reshape(self.shape)
@@ -78,9 +87,13 @@ class BufferLayout:
         inputs: Tensors,
         *,
         slots: int = 1,
+        file_slots: int | None = None,
         shared: bool = False,
     ) -> None:
         self.slots = slots
+        self.file_slots = (
+            slots if file_slots is None else file_slots
+        )  #: slots that the data file has room for
         self.shared = shared  #: whether the data file itself is the guest's memory
         self.slot_stride = 0
         self.regions: list[BufferRegion] = []
@@ -128,7 +141,7 @@ class BufferLayout:
     @property
     def data_bytes(self) -> int:
         """Size of the data file."""
-        return self.slot_stride * self.slots
+        return self.slot_stride * self.file_slots
 
     def plan(self, handles: bytes | None) -> bytes:
         """Return the payload of the PLAN command.
@@ -147,6 +160,10 @@ class BufferLayout:
         shapes = struct.pack(f"<{len(self._shapes)}Q", *self._shapes)
         return header + b"".join(self._arguments) + (handles or b"") + shapes
 
+    def pattern(self, region: BufferRegion) -> int:
+        """Return the 32 bits that fill the guard zones, and an output before the call."""
+        return self._pattern(region)
+
     def file_handles(self, data_file: str) -> bytes:
         """Return an IPC handle of the CPU runtime for each tensor of each slot, in the file of this name."""
         return b"".join(
@@ -162,14 +179,39 @@ class BufferLayout:
             region.elements(image)[...] = tensor
         return image
 
-    def write(self, path: Path, sets: Sequence[Tensors]) -> None:
-        """Fill every slot of the data file with its inputs and with poisoned outputs."""
+    def write(self, path: Path, sets: Sequence[Tensors], *, poisons_outputs: bool = True) -> None:
+        """Fill the slots of the data file with their inputs and with poisoned outputs.
+
+        Args:
+            path: the data file; it gets the size of all slots.
+            sets: the inputs of the first slots.
+            poisons_outputs: False if the harness does that in the memory of the device.
+        """
         with path.open("r+b", buffering=0) as file:
             file.truncate(max(self.data_bytes, 1))
             for slot, inputs in enumerate(sets):
                 for region in self.regions:
-                    image = self.image(region, None if region.output else inputs[region.name])
-                    _write_all(file.fileno(), image, slot * self.slot_stride + region.offset)
+                    offset = slot * self.slot_stride + region.offset
+                    if not region.output:
+                        self._write_tensor(file.fileno(), region, inputs[region.name], offset)
+                    elif poisons_outputs:
+                        _write_all(file.fileno(), self.image(region), offset)
+
+    def _write_tensor(self, fd: int, region: BufferRegion, tensor: Array, offset: int) -> None:
+        """Write a tensor between its guard zones; a large one in parts, without a copy."""
+        if region.bytes < LARGE_BYTES:
+            _write_all(fd, self.image(region, tensor), offset)
+            return
+        clean = np.uint32(self._pattern(region)).tobytes()
+        end = region.front + region.data_bytes
+        _write_all(fd, _repeat(clean, 0, region.front), offset)
+        _write_all(fd, _repeat(clean, end, region.bytes - end), offset + end)
+        elements = np.ascontiguousarray(tensor, region.dtype).reshape(-1).view(np.uint8)
+        start = offset + region.front
+        run_parallel(
+            lambda part: _write_all(fd, elements[part], start + part.start),
+            parts_of(elements.size, chunk=LARGE_BYTES),
+        )
 
     def read(self, path: Path, region: BufferRegion, slot: int = 0) -> Array:
         """Read the bytes of a region. Not mapped into memory: submitted code may truncate the file."""

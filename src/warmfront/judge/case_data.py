@@ -8,12 +8,14 @@ for it.
 
 from __future__ import annotations
 
+import functools
 import hashlib
-import queue
 import random
 import threading
+from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from warmfront.judge.committed_seed import CommittedSeed
 from warmfront.problems.ranges import draw_anywhere, draw_near
@@ -22,12 +24,29 @@ from warmfront.problems.spec import Case, Scale
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    import numpy as np
+
     from warmfront.judge_request import JudgeRequest
     from warmfront.problems.ranges import Values
-    from warmfront.problems.spec import Tensors, Tolerance
+    from warmfront.problems.spec import Problem, Tensors, Tolerance
 
 #: How many sizes are drawn anywhere, to find one that needs no more work than the published cases.
 _DRAWS = 100
+
+#: Pairs of base sets that have different styles.
+_PAIRS = 2
+#: Two base sets differ in at least this share of their elements, so that half of it is new in every call.
+LEAST_DIFFERENCE = 0.25
+#: How many elements of a large tensor are compared for that.
+_COMPARED = 2**20
+#: Attempts to find a style whose base sets differ.
+_ATTEMPTS = 8
+
+#: Cases with this many bytes of inputs are generated ahead.
+AHEAD_BYTES = 2 << 30
+
+#: The outputs for larger inputs are computed when they are needed.
+LARGE_INPUT_BYTES = 1 << 24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +76,48 @@ class CaseData:
         if self.hidden or self.sample:
             drawn.append(f"style {self.style}")
         return f"{name} ({', '.join(drawn)})" if drawn else name
+
+
+@dataclass(frozen=True, kw_only=True)
+class BasePair:
+    """Two sets of inputs in the same style."""
+
+    case: Case
+    first: Tensors
+    second: Tensors
+
+
+def share_of_differences(first: Tensors, second: Tensors) -> float:
+    """Return the share of elements that differ; of a large tensor, a part is compared."""
+    different = total = 0
+    for name, tensor in first.items():
+        step = max(1, tensor.size // _COMPARED)
+        ours, theirs = tensor.reshape(-1)[::step], second[name].reshape(-1)[::step]
+        different += tensor.size * int((ours != theirs).sum()) // max(1, ours.size)
+        total += tensor.size
+    return different / max(1, total)
+
+
+class ExpectedOutputs(Mapping[str, "np.ndarray[Any, Any]"]):
+    """The outputs of the reference, computed on the first access: a harness may have checked them already."""
+
+    def __init__(self, problem: Problem, case: Case, inputs: Tensors) -> None:
+        self._problem = problem
+        self._case = case
+        self._inputs = inputs
+
+    @functools.cached_property
+    def _tensors(self) -> Tensors:
+        return self._problem.reference(self._case, self._inputs)
+
+    def __getitem__(self, name: str) -> np.ndarray[Any, Any]:
+        return self._tensors[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tensors)
+
+    def __len__(self) -> int:
+        return len(self._tensors)
 
 
 class CaseGenerator:
@@ -89,11 +150,42 @@ class CaseGenerator:
         inputs = self._problem.inputs(
             case, self._dtype, np.random.default_rng(self._derive_seed("inputs", number, sample))
         )
+        return self.case_data(number, case, inputs, sample=sample)
+
+    def generate_base_pair(self, number: int, pair: int) -> BasePair:
+        """Return two sets of inputs for case `number`, from which those of timed calls are mixed.
+
+        Their style is drawn from the timed styles. Styles whose sets hardly differ are skipped: every call
+        must have other inputs.
+        """
+        import numpy as np  # noqa: PLC0415 - loaded while the compiler runs
+
+        for attempt in range(_ATTEMPTS):
+            sample = 1 + pair + attempt * _PAIRS
+            case = self._in_timed_style(self.cases[number - 1], number, sample)
+            first, second = (
+                self._problem.inputs(
+                    case, self._dtype, np.random.default_rng(self._derive_seed(half, number, sample))
+                )
+                for half in ("first", "second")
+            )
+            if share_of_differences(first, second) >= LEAST_DIFFERENCE:
+                break
+        return BasePair(case=case, first=first, second=second)
+
+    def mix_key(self, number: int, call: int) -> int:
+        """Return the secret 64 bits that decide how the inputs of a timed call are mixed."""
+        return self._derive_seed("mix", number, call) % 2**64
+
+    def case_data(self, number: int, case: Case, inputs: Tensors, *, sample: int = 0) -> CaseData:
+        """Return the data of a call with these inputs; large outputs are computed when they are needed."""
+        is_large = sum(tensor.nbytes for tensor in inputs.values()) >= LARGE_INPUT_BYTES
+        expected = ExpectedOutputs(self._problem, case, inputs) if is_large else None
         return CaseData(
             number=number,
             case=case,
             inputs=inputs,
-            expected=self._problem.reference(case, inputs),
+            expected=self._problem.reference(case, inputs) if expected is None else expected,
             tolerance=self._problem.tolerance(case, self._dtype),
             hidden=self.is_hidden(number),
             sample=sample,
@@ -155,23 +247,31 @@ def _format(value: float | tuple[int, ...]) -> str:
 class CasePrefetcher:
     """Generates the first sample of every case, in order, in a background thread."""
 
-    def __init__(self, case_generator: CaseGenerator, *, ahead: int) -> None:
+    def __init__(self, case_generator: CaseGenerator, *, ahead_bytes: int = AHEAD_BYTES) -> None:
         self._case_generator = case_generator
-        # Bounded, so that large cases do not exhaust the memory.
-        self._ready: queue.Queue[CaseData | BaseException] = queue.Queue(ahead)
-        self._stopped = threading.Event()
+        self._ahead_bytes = ahead_bytes
+        self._ready: deque[CaseData | BaseException] = deque()
+        self._changed = threading.Condition()
+        self._ready_bytes = 0
+        self._is_stopped = False
         threading.Thread(target=self._generate_all, name="warmfront-case-data", daemon=True).start()
 
     def __iter__(self) -> Iterator[CaseData]:
         for _ in self._case_generator.cases:
-            item = self._ready.get()
+            with self._changed:
+                self._changed.wait_for(lambda: self._ready)
+                item = self._ready.popleft()
+                self._ready_bytes -= _input_bytes(item)
+                self._changed.notify_all()
             if isinstance(item, BaseException):
                 raise item
             yield item
 
     def stop(self) -> None:
         """Generate no more cases and drop those that are ready."""
-        self._stopped.set()
+        with self._changed:
+            self._is_stopped = True
+            self._changed.notify_all()
 
     def _generate_all(self) -> None:
         for number in range(1, len(self._case_generator.cases) + 1):
@@ -179,15 +279,18 @@ class CasePrefetcher:
                 item: CaseData | BaseException = self._case_generator.generate(number)
             except Exception as error:  # noqa: BLE001 - raised again in the thread that iterates
                 item = error
-            while not self._stopped.is_set():
-                try:
-                    self._ready.put(item, timeout=0.1)
-                    break
-                except queue.Full:
-                    continue
-            if self._stopped.is_set() or isinstance(item, BaseException):
+            if not self._put(item) or isinstance(item, BaseException):
                 return
 
+    def _put(self, item: CaseData | BaseException) -> bool:
+        """Wait until there is room, since large cases would exhaust the memory; return False if stopped."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_stopped or self._ready_bytes < self._ahead_bytes)
+            self._ready.append(item)
+            self._ready_bytes += _input_bytes(item)
+            self._changed.notify_all()
+            return not self._is_stopped
 
-#: How many cases are generated ahead: all of the small ones, two of the large ones.
-PREFETCH_COUNT = {Scale.CPU: 64, Scale.GPU: 2}
+
+def _input_bytes(item: CaseData | BaseException) -> int:
+    return sum(tensor.nbytes for tensor in item.inputs.values()) if isinstance(item, CaseData) else 0

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import secrets
 import struct
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from warmfront.errors import GpuFailed, ToolchainFailed
@@ -18,6 +19,7 @@ from warmfront.hip.device_facts import DeviceFacts, parse_device_facts
 from warmfront.hip.toolchain import DATA_FILE
 from warmfront.judge import box_messages
 from warmfront.judge.plan_format import PLAN_ARGUMENT, PLAN_HEADER
+from warmfront.problems.spec import Dtype, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,16 +27,25 @@ if TYPE_CHECKING:
 
     from warmfront.judge.buffer_layout import BufferLayout
     from warmfront.judge.guest import GuestProcess
-    from warmfront.problems.spec import Tensors
+    from warmfront.problems.spec import Case, Problem, Tensors, Tolerance
     from warmfront.sandbox.base import Box
 
-#: These values are defined in harness.cpp as well.
+#: These values and structures are defined in harness.cpp as well.
 _ALLOCATE, _FILL, _REVEAL, _SAVE, _COLLECT, _DESCRIBE, _CHECK_DEVICE = 1, 2, 3, 4, 5, 7, 8
+_STORE_BASE, _MIX, _VERIFY = 9, 10, 11
 _HEADER = struct.Struct("<IIQ")
-_ALLOCATE_HEADER = struct.Struct("<IIQ")
-_REGION = struct.Struct("<QQ")
-_SLOTS = struct.Struct("<I")
+_ALLOCATE_HEADER = struct.Struct("<IIIIQ")
+_REGION = struct.Struct("<QQQQIIII")
+_NUMBER = struct.Struct("<I")
+_COUNT = struct.Struct("<Q")
+_MIX_ENTRY = struct.Struct("<IIQ")
+_VERIFY_HEADER = struct.Struct("<64sIIQ")
+_TOLERANCE = struct.Struct("<dd")
+_SLOT_REPORT = struct.Struct("<QQQ")
 _HANDLE_BYTES = 64
+
+#: The package of the problems that the harness may have a reference of; an operator's can have any slug.
+_OUR_PROBLEMS = "warmfront.problems."
 _PROBE_BYTES = 4096
 
 #: How long one command of the harness may take, in CPU time.
@@ -44,6 +55,14 @@ GUEST_OWNS_MEMORY = (
     "The device memory belongs to the guest, because it cannot be shared between processes here: the guest "
     "sees the inputs before the clock starts, and could compute after it ends."
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectedSlot:
+    """Where the outputs of a slot are."""
+
+    file_slot: int  #: slot of the data file
+    inputs_intact: bool  #: the harness has compared the inputs; else the judge must
 
 
 class CaseMemory(Protocol):
@@ -64,8 +83,8 @@ class CaseMemory(Protocol):
     def save(self, slots: int) -> None:
         """Save the outputs, so that nothing that the guest does from now on changes them. The clock runs."""
 
-    def collect(self, slots: int) -> None:
-        """Copy the outputs to the data file."""
+    def collect(self, slot: int) -> CollectedSlot:
+        """Copy the outputs of a slot to the data file."""
 
 
 class FileMemory:
@@ -91,8 +110,18 @@ class FileMemory:
     def save(self, slots: int) -> None:
         """Do nothing: the guest is stopped before the file is read."""
 
-    def collect(self, slots: int) -> None:
+    def collect(self, slot: int) -> CollectedSlot:
         """Do nothing: the outputs are in the file."""
+        return CollectedSlot(file_slot=slot, inputs_intact=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlotMix:
+    """The base sets from which the inputs of one slot are mixed, and the secret that decides how."""
+
+    first: int
+    second: int
+    key: int
 
 
 class DeviceMemory:
@@ -100,36 +129,94 @@ class DeviceMemory:
 
     missing_guarantees: tuple[str, ...] = ()
 
-    def __init__(self, box: Box) -> None:
+    def __init__(self, box: Box, *, flush_bytes: int = 0) -> None:
         self._box = box
+        self._flush_bytes = flush_bytes  # written between inputs and calls, so that no cache has the inputs
         self.data_file = box.folder / DATA_FILE
 
-    def plan(self, layout: BufferLayout) -> bytes:
-        """Allocate the memory; raise `ToolchainFailed` if that fails."""
+    def plan(self, layout: BufferLayout, *, bases: int = 0) -> bytes:
+        """Allocate the memory, with room for base sets; raise `ToolchainFailed` if that fails."""
         layout.write(self.data_file, [])
-        regions = b"".join(_REGION.pack(region.bytes, region.offset) for region in layout.regions)
-        header = _ALLOCATE_HEADER.pack(layout.slots, len(layout.regions), layout.slot_stride)
+        regions = b"".join(
+            _REGION.pack(
+                region.bytes,
+                region.offset,
+                region.front,
+                region.data_bytes,
+                region.item_bytes,
+                region.output,
+                layout.pattern(region),
+                region.dtype == Dtype.FLOAT16,
+            )
+            for region in layout.regions
+        )
+        header = _ALLOCATE_HEADER.pack(layout.slots, len(layout.regions), bases, 0, self._flush_bytes)
         handles = self._command(_ALLOCATE, header + regions)
         if len(handles) != _HANDLE_BYTES * layout.slots * len(layout.regions):
             raise ToolchainFailed("The harness returned a wrong number of memory handles.")
         return layout.plan(handles)
 
     def fill(self, layout: BufferLayout, sets: Sequence[Tensors]) -> None:
-        """Copy to memory that the guest does not see."""
-        layout.write(self.data_file, sets)
-        self._command(_FILL, _SLOTS.pack(len(sets)))
+        """Copy the inputs of the first slot to memory that the guest does not see."""
+        [inputs] = sets
+        layout.write(self.data_file, [inputs], poisons_outputs=False)
+        self._command(_FILL, b"")
+
+    def store_base(self, layout: BufferLayout, base: int, inputs: Tensors) -> None:
+        """Copy a base set to the device."""
+        layout.write(self.data_file, [inputs], poisons_outputs=False)
+        self._command(_STORE_BASE, _NUMBER.pack(base))
+
+    def mix(self, mixes: Sequence[SlotMix]) -> None:
+        """Mix the inputs of the first slots from base sets, where the guest does not see them."""
+        entries = b"".join(_MIX_ENTRY.pack(mix.first, mix.second, mix.key) for mix in mixes)
+        self._command(_MIX, _COUNT.pack(len(mixes)) + entries)
 
     def reveal(self, slots: int) -> None:
         """Copy to the guest's memory, on the device."""
-        self._command(_REVEAL, _SLOTS.pack(slots))
+        self._command(_REVEAL, _NUMBER.pack(slots))
 
     def save(self, slots: int) -> None:
         """Copy from the guest's memory, on the device."""
-        self._command(_SAVE, _SLOTS.pack(slots))
+        self._command(_SAVE, _NUMBER.pack(slots))
 
-    def collect(self, slots: int) -> None:
+    def has_reference(self, problem: Problem) -> bool:
+        """Return whether the harness can check the outputs of this problem."""
+        is_ours = type(problem).__module__.startswith(_OUR_PROBLEMS)
+        return is_ours and self._verify(problem, (), ()) is not None
+
+    def verify(self, problem: Problem, case: Case, tolerances: Sequence[Tolerance]) -> list[bool]:
+        """Check inputs, guard zones and saved outputs of the first slots on the device.
+
+        Args:
+            problem: one that the harness has a reference of.
+            case: the sizes.
+            tolerances: one for each slot.
+
+        Returns:
+            Whether each slot is right. One that is not may still be: the host must check it.
+        """
+        reports = self._verify(problem, _numbers(problem, case), tolerances)
+        if reports is None or len(reports) != len(tolerances):
+            raise ToolchainFailed("The harness returned a wrong number of reports.")
+        return reports
+
+    def _verify(
+        self, problem: Problem, numbers: Sequence[float], tolerances: Sequence[Tolerance]
+    ) -> list[bool] | None:
+        header = _VERIFY_HEADER.pack(
+            problem.slug.encode(), len(tolerances), len(numbers), secrets.randbits(64)
+        )
+        limits = b"".join(_TOLERANCE.pack(tolerance.rtol, tolerance.atol) for tolerance in tolerances)
+        answer = self._command(_VERIFY, header + limits + struct.pack(f"<{len(numbers)}d", *numbers))
+        if not answer or (len(answer) - _COUNT.size) % _SLOT_REPORT.size:
+            return None
+        return [not any(report) for report in _SLOT_REPORT.iter_unpack(answer[_COUNT.size :])]
+
+    def collect(self, slot: int) -> CollectedSlot:
         """Copy what was saved to the data file."""
-        self._command(_COLLECT, _SLOTS.pack(slots))
+        is_changed = self._command(_COLLECT, _NUMBER.pack(slot)) != bytes(_NUMBER.size)
+        return CollectedSlot(file_slot=0, inputs_intact=not is_changed)
 
     def describe_device(self) -> DeviceFacts:
         """Return what the device is, by the HIP runtime of the harness; no submitted code has a part in it.
@@ -152,7 +239,8 @@ class DeviceMemory:
         with self.data_file.open("r+b") as file:
             file.truncate(size)
         try:
-            handle = self._command(_ALLOCATE, _ALLOCATE_HEADER.pack(1, 1, size) + _REGION.pack(size, 0))
+            header = _ALLOCATE_HEADER.pack(1, 1, 0, 0, self._flush_bytes)
+            handle = self._command(_ALLOCATE, header + _REGION.pack(size, 0, 0, size, 4, 0, 0, 0))
         except ToolchainFailed:
             return False
         tensor = PLAN_ARGUMENT.pack(0, 0, size, size, 0)
@@ -203,6 +291,20 @@ class CopiedMemory:
     def save(self, slots: int) -> None:
         """Do nothing: the guest has the outputs."""
 
-    def collect(self, slots: int) -> None:  # noqa: ARG002 - the guest copies all
-        """Let the guest copy its outputs."""
-        self._guest.download()
+    def collect(self, slot: int) -> CollectedSlot:
+        """Let the guest copy all its outputs, with those of the first slot."""
+        if slot == 0:
+            self._guest.download()
+        return CollectedSlot(file_slot=slot, inputs_intact=False)
+
+
+def _numbers(problem: Problem, case: Case) -> list[float]:
+    """Return the values of the parameters that are not tensors, in their order; a shape has several."""
+    numbers: list[float] = []
+    for parameter in problem.signature:
+        if parameter.kind is Kind.SHAPE:
+            numbers += case.shape(parameter.name)
+        elif parameter.kind not in {Kind.INPUT, Kind.OUTPUT}:
+            is_float = parameter.c_type == "float"
+            numbers.append(case.c_float(parameter.name) if is_float else case.size(parameter.name))
+    return numbers

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from warmfront.events import Timing, Window
 from warmfront.judge.buffer_layout import BufferLayout
+from warmfront.judge.case_memory import DeviceMemory
 from warmfront.judge.kernel_failure import KernelFailure
-from warmfront.judge.output_check import check_call
 from warmfront.judge.statistics import (
     MIN_PAIRS,
     CallTime,
@@ -23,14 +23,18 @@ from warmfront.judge.statistics import (
     relative_width,
     time_per_call,
 )
+from warmfront.judge.timed_inputs import FreshInputs, MixedInputs
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from warmfront.gpus import Gpu
     from warmfront.hip.toolchain import Toolchain
     from warmfront.judge.case_data import CaseData, CaseGenerator
     from warmfront.judge.case_memory import CaseMemory
     from warmfront.judge.guest import GuestProcess
+    from warmfront.judge.timed_inputs import TimedInputs
     from warmfront.judge_request import JudgeRequest
 
 #: A large window has at least this much work, so that our own overhead, which varies, is small beside it.
@@ -39,8 +43,6 @@ WINDOW_MS = 4.0
 MIN_CALLS, MAX_CALLS = 4, 96
 #: A small window has this share of the calls of a large one.
 SMALL_SHARE = 4
-#: Memory for all slots of a case.
-MAX_SLOT_BYTES = 256 << 20
 
 MAX_PAIRS = 40
 #: Pairs between two computations of the interval: a bootstrap costs as much as a few calls.
@@ -69,35 +71,44 @@ class CaseTimer:
     budget_s: float  #: CPU time of judge and guest for one case
     overhead_ms: float  #: time of a window with a solution that does nothing
     empty_guest: GuestProcess | None = None  #: without a solution, to measure copies; None if there are none
-    empty_times: dict[tuple[int, int], float] = field(default_factory=dict)  #: of layout and calls, in ms
+    #: Of layout and calls, in ms.
+    empty_times: dict[tuple[BufferLayout, int], float] = field(default_factory=dict)
 
     def time(self, number: int) -> Timing:
         """Time case `number`. Raises `KernelFailure` if an output is wrong."""
-        samples = _SampleSource(self.case_generator, number)
-        first = samples.next()
-        self.guest.case_name = first.case.name
+        inputs = self._open_inputs(number)
+        self.guest.case_name = inputs.first.case.name
         with self.guest.prioritized():
             self.guest.thaw()
-            small, large, layout = self._plan(first, samples)
+            small, large, layout = self._plan(inputs)
             self.guest.freeze()
-            windows, reported_ms = self._measure(layout, samples, small, large)
+            windows, reported_ms = self._measure(layout, inputs, small, large)
             self.guest.thaw()
-        return self._timing(first, windows, reported_ms)
+        return self._timing(inputs.first, windows, reported_ms)
 
-    def _plan(self, first: CaseData, samples: _SampleSource) -> tuple[int, int, BufferLayout]:
+    def _open_inputs(self, number: int) -> TimedInputs:
+        if isinstance(self.memory, DeviceMemory):
+            return MixedInputs(self.request, self.case_generator, number, self.memory)
+        return FreshInputs(self.case_generator, number, self.memory)
+
+    def _plan(self, inputs: TimedInputs) -> tuple[int, int, BufferLayout]:
         """Choose the calls per window from a window with one call, and plan that many slots."""
-        layout = self._layout(first, slots=1)
+        fitting = inputs.max_bytes // max(self._layout(inputs, slots=1).slot_stride, 1)
+        most = max(MIN_CALLS, min(MAX_CALLS, fitting))
+        layout = self._plan_slots(inputs, slots=most if inputs.plans_once else 1)
         self.guest.freeze()
-        self._checked_window(layout, [first])  # touches the memory and warms the caches
-        estimate, _ = self._checked_window(layout, [samples.next()])
+        self._checked_window(layout, inputs, 1)  # touches the memory and warms the caches
+        estimate, _ = self._checked_window(layout, inputs, 1)
         self.guest.thaw()
         call_ms = max(estimate.time_ms - self.overhead_ms, 0.001)
-        fitting = MAX_SLOT_BYTES // max(layout.slot_stride, 1)
-        large = max(MIN_CALLS, min(math.ceil(WINDOW_MS / call_ms), MAX_CALLS, fitting))
-        return max(1, large // SMALL_SHARE), large, self._layout(first, slots=large)
+        large = max(MIN_CALLS, min(math.ceil(WINDOW_MS / call_ms), most))
+        large = large if inputs.max_calls is None else min(large, inputs.max_calls)
+        if layout.slots < large:
+            layout = self._plan_slots(inputs, slots=large)
+        return max(1, large // SMALL_SHARE), large, layout
 
     def _measure(
-        self, layout: BufferLayout, samples: _SampleSource, small: int, large: int
+        self, layout: BufferLayout, inputs: TimedInputs, small: int, large: int
     ) -> tuple[list[Window], list[float]]:
         """Measure pairs of windows until the interval is narrow enough or the budget is used up.
 
@@ -106,15 +117,15 @@ class CaseTimer:
         """
         windows: list[Window] = []
         reported_ms: list[float] = []
-        self._checked_window(layout, samples.take(large))  # touches every slot
+        self._warm_up(layout, inputs, large)
         protected_pair = secrets.randbelow(MIN_PAIRS)
-        budget = _CpuBudget(self.budget_s)
+        budget = _Budget(self.budget_s, None if self.toolchain.counts_cpu_time else self.toolchain.elapsed_s)
         while len(windows) < 2 * MAX_PAIRS:
             pairs = len(windows) // 2
             if pairs == protected_pair:  # not timed: protection costs time
-                self._checked_window(layout, samples.take(small), protect=True)
+                self._checked_window(layout, inputs, small, protect=True)
             for calls in (small, large) if pairs % 2 else (large, small):  # a drift cancels
-                window, times_ms = self._checked_window(layout, samples.take(calls))
+                window, times_ms = self._checked_window(layout, inputs, calls)
                 budget.spend(window)
                 windows.append(window)
                 reported_ms += times_ms
@@ -124,18 +135,31 @@ class CaseTimer:
                     break
         return _chosen(windows), reported_ms
 
-    def _layout(self, case_data: CaseData, slots: int) -> BufferLayout:
+    def _warm_up(self, layout: BufferLayout, inputs: TimedInputs, calls: int) -> None:
+        """Touch every slot; on a GPU, repeat it until the clocks are up."""
+        start_s = self.toolchain.elapsed_s()
+        self._checked_window(layout, inputs, calls)
+        while not self.toolchain.counts_cpu_time and (
+            self.toolchain.elapsed_s() - start_s < self.toolchain.warm_up_s
+        ):
+            self._checked_window(layout, inputs, calls)
+
+    def _layout(self, inputs: TimedInputs, slots: int) -> BufferLayout:
         request = self.request
-        layout = BufferLayout(
+        return BufferLayout(
             request.problem,
-            case_data.case,
+            inputs.first.case,
             request.dtype,
             self.toolchain.guards,
-            case_data.inputs,
+            inputs.first.inputs,
             slots=slots,
+            file_slots=1 if inputs.plans_once else slots,
             shared=self.toolchain.shared_memory,
         )
-        plan = self.memory.plan(layout)
+
+    def _plan_slots(self, inputs: TimedInputs, slots: int) -> BufferLayout:
+        layout = self._layout(inputs, slots)
+        plan = inputs.plan(layout)
         self.guest.plan(layout, plan)
         if self.empty_guest:
             self.empty_guest.thaw()
@@ -144,23 +168,16 @@ class CaseTimer:
         return layout
 
     def _checked_window(
-        self, layout: BufferLayout, cases: list[CaseData], *, protect: bool = False
+        self, layout: BufferLayout, inputs: TimedInputs, calls: int, *, protect: bool = False
     ) -> tuple[Window, tuple[float, ...]]:
-        """Measure one call on each of these inputs, and verify every output."""
-        memory = self.memory
-        memory.fill(layout, [case_data.inputs for case_data in cases])
+        """Measure calls on inputs that no call has had, and verify every output."""
+        inputs.fill(layout, calls)
         window, answer = self.guest.window(
-            len(cases),
-            memory,
-            flush_bytes=self.toolchain.flush_bytes,
-            protect=protect,
-            by_cpu_time=self.toolchain.counts_cpu_time,
+            calls, self.memory, protect=protect, by_cpu_time=self.toolchain.counts_cpu_time
         )
-        memory.collect(len(cases))
-        for slot, case_data in enumerate(cases):
-            check_call(case_data, layout, memory.data_file, run_answer=answer, slot=slot)
-        if answer.launches is not None and answer.launches < len(cases):
-            raise _host_code(cases[0], answer.launches, len(cases))
+        inputs.check(layout, answer)
+        if answer.launches is not None and answer.launches < calls:
+            raise _host_code(inputs.first, answer.launches, calls)
         return self._without_copies(layout, window), answer.times_ms
 
     def _without_copies(self, layout: BufferLayout, window: Window) -> Window:
@@ -168,13 +185,13 @@ class CaseTimer:
         if self.empty_guest is None:
             return window
         empty = self.empty_guest
-        if self.empty_times.get((id(layout), window.calls)) is None:
+        if self.empty_times.get((layout, window.calls)) is None:
             times = [
                 empty.window(window.calls, self.memory, by_cpu_time=False)[0].wall_ms
                 for _ in range(EMPTY_WINDOWS)
             ]
-            self.empty_times[id(layout), window.calls] = sorted(times)[EMPTY_WINDOWS // 2]
-        empty_ms = self.empty_times[id(layout), window.calls]
+            self.empty_times[layout, window.calls] = sorted(times)[EMPTY_WINDOWS // 2]
+        empty_ms = self.empty_times[layout, window.calls]
         return replace(window, time_ms=max(window.wall_ms - empty_ms, 0.0))
 
     def _timing(self, case_data: CaseData, windows: list[Window], reported_ms: list[float]) -> Timing:
@@ -206,38 +223,28 @@ class CaseTimer:
         )
 
 
-class _SampleSource:
-    """Generates fresh inputs for one case; no two calls get the same."""
+class _Budget:
+    """Counts CPU time of this thread and of the guest: a busy machine does not shorten a measurement.
 
-    def __init__(self, case_generator: CaseGenerator, number: int) -> None:
-        self._case_generator = case_generator
-        self._number = number
-        self._count = 0
+    On a GPU it counts elapsed time, because the GPU works while judge and guest wait.
+    """
 
-    def next(self) -> CaseData:
-        self._count += 1
-        return self._case_generator.generate(self._number, sample=self._count)
-
-    def take(self, count: int) -> list[CaseData]:
-        return [self.next() for _ in range(count)]
-
-
-class _CpuBudget:
-    """Counts CPU time of this thread and of the guest: a busy machine does not shorten a measurement."""
-
-    def __init__(self, budget_s: float) -> None:
+    def __init__(self, budget_s: float, elapsed_s: Callable[[], float] | None = None) -> None:
         self._budget_s = budget_s
         self._spent_s = 0.0
-        self._start_s = time.thread_time()
+        self._counts_windows = elapsed_s is None
+        self._now_s = elapsed_s or time.thread_time
+        self._start_s = self._now_s()
 
     def spend(self, window: Window) -> None:
         """Count the guest's part."""
-        self._spent_s += window.time_ms / 1e3
+        if self._counts_windows:
+            self._spent_s += window.time_ms / 1e3
 
     @property
     def sufficient_width(self) -> float:
         """How narrow the interval must be to stop now."""
-        spent_s = self._spent_s + time.thread_time() - self._start_s
+        spent_s = self._spent_s + self._now_s() - self._start_s
         if spent_s < self._budget_s:
             return TARGET_WIDTH
         return ACCEPTABLE_WIDTH if spent_s < EXTENSION * self._budget_s else math.inf

@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -64,7 +65,6 @@ struct PlanArgument {
 struct RunHeader {
   uint32_t calls;
   uint32_t flags;
-  uint64_t flush_bytes;  // bytes to write before each call, so that no call finds its data in a cache
   uint64_t marker;       // printed after the calls, so that the judge can split the output by case
 };
 
@@ -80,6 +80,10 @@ using Call = void (*)(void* const*);
 // Called until solution.so is loaded: the judge measures its own overhead with it.
 void do_nothing(void* const*) {}
 Call call_solution = do_nothing;
+
+// The times of that call by HIP events: up to a stop that is recorded at once, and up to one after a synchronisation.
+float empty_at_once_ms = 0;
+float empty_at_end_ms = 0;
 
 // Called from a signal handler, so only async-signal-safe calls such as write() are allowed.
 [[maybe_unused]] void on_fault(const char* json, size_t size) { answer(kFault, json, size); }
@@ -233,25 +237,6 @@ class Buffers {
   channel::DataFile data_;
 };
 
-// Writes more bytes than any cache holds, so that the next call reads from memory.
-class Flush {
- public:
-  void operator()(size_t bytes) {
-    if (bytes == 0) return;
-    if (bytes > bytes_) {
-      if (memory_ != nullptr) (void)hipFree(memory_);
-      bytes_ = hipMalloc(&memory_, bytes) == hipSuccess ? bytes : 0;
-    }
-    if (bytes_ > 0) (void)hipMemset(memory_, ++value_, bytes_);
-    (void)hipDeviceSynchronize();
-  }
-
- private:
-  void* memory_ = nullptr;
-  size_t bytes_ = 0;
-  int value_ = 0;
-};
-
 // Names that a submission may not define. Our own references are already bound, so this check is not needed for
 // safety: it gives the author a clear message.
 const char* const kReserved[] = {
@@ -309,16 +294,44 @@ std::string load() {
   return call_solution == nullptr ? "solution.so has no warmfront_call" : "";
 }
 
-float timed_call(hipEvent_t start, hipEvent_t stop, const std::vector<void*>& arguments) {
-  (void)hipEventRecord(start, nullptr);
-  call_solution(arguments.data());
-  (void)hipDeviceSynchronize();  // the whole device: work on other streams counts too
-  (void)hipEventRecord(stop, nullptr);
-  (void)hipEventSynchronize(stop);
-  float ms = 0;
-  (void)hipEventElapsedTime(&ms, start, stop);
-  return ms;
-}
+// Times one call by HIP events. The first stop is recorded at once, and leaves out the synchronisation; the second one,
+// after it, includes work on streams that the first does not wait for.
+class CallTimer {
+ public:
+  CallTimer() {
+    for (hipEvent_t& event : events_) (void)hipEventCreate(&event);
+  }
+  ~CallTimer() {
+    for (hipEvent_t& event : events_) (void)hipEventDestroy(event);
+  }
+  CallTimer(const CallTimer&) = delete;
+  CallTimer& operator=(const CallTimer&) = delete;
+
+  // Returns the time without that of an empty solution, in ms. Before solution.so is loaded, it measures that.
+  float operator()(const std::vector<void*>& arguments) {
+    (void)hipEventRecord(events_[0], nullptr);
+    call_solution(arguments.data());
+    (void)hipEventRecord(events_[1], nullptr);
+    (void)hipDeviceSynchronize();  // the whole device: work on other streams counts too
+    (void)hipEventRecord(events_[2], nullptr);
+    (void)hipEventSynchronize(events_[2]);
+    const float at_once = elapsed_ms(1), at_end = elapsed_ms(2);
+    if (call_solution == do_nothing) {
+      empty_at_once_ms = at_once;
+      empty_at_end_ms = at_end;
+    }
+    return std::fmax(at_once - empty_at_once_ms, at_end - empty_at_end_ms);
+  }
+
+ private:
+  float elapsed_ms(int stop) {
+    float ms = 0;
+    (void)hipEventElapsedTime(&ms, events_[0], events_[stop]);
+    return ms;
+  }
+
+  hipEvent_t events_[3] = {};
+};
 
 void print_marker(uint64_t marker) {
   if (marker == 0) return;
@@ -326,11 +339,8 @@ void print_marker(uint64_t marker) {
   std::fflush(stdout);
 }
 
-void run(Buffers& buffers, Flush& flush, const RunHeader& header, uint32_t threads_before) {
-  hipEvent_t start;
-  hipEvent_t stop;
-  (void)hipEventCreate(&start);
-  (void)hipEventCreate(&stop);
+void run(Buffers& buffers, const RunHeader& header, uint32_t threads_before) {
+  CallTimer timed_call;
   std::vector<double> times;
   std::vector<std::vector<void*>> arguments;
   for (uint32_t slot = 0; slot < buffers.slots(); ++slot) arguments.push_back(buffers.arguments(slot));
@@ -339,13 +349,10 @@ void run(Buffers& buffers, Flush& flush, const RunHeader& header, uint32_t threa
   (void)hipGetLastError();
   begin_calls(header.flags);
   for (uint32_t i = 0; i < header.calls; ++i) {
-    flush(header.flush_bytes);
-    times.push_back(timed_call(start, stop, arguments[i % arguments.size()]));
+    times.push_back(timed_call(arguments[i % arguments.size()]));
   }
   end_calls(header.flags);
   hipError_t error = hipGetLastError();
-  (void)hipEventDestroy(start);
-  (void)hipEventDestroy(stop);
   print_marker(header.marker);
   uint64_t launches = launches_so_far();
   RunAnswer fixed{launches == ~uint64_t{0} ? launches : launches - launches_before,
@@ -360,7 +367,6 @@ void run(Buffers& buffers, Flush& flush, const RunHeader& header, uint32_t threa
 
 void serve() {
   Buffers buffers;
-  Flush flush;
   uint32_t threads = count_threads();
   std::vector<char> payload;
   for (;;) {
@@ -374,7 +380,7 @@ void serve() {
       else
         answer_error("the case's buffers do not fit into device memory");
     } else if (op == kRun) {
-      run(buffers, flush, channel::PayloadReader(payload).take<RunHeader>(), threads);
+      run(buffers, channel::PayloadReader(payload).take<RunHeader>(), threads);
     } else if (op == kUpload) {
       buffers.upload() ? answer_ok() : answer_error("the inputs could not be copied to the device");
     } else if (op == kDownload) {

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _LOAD, _PLAN, _RUN, _QUIT, _UPLOAD, _DOWNLOAD, _CHECK_DEVICE = 1, 2, 3, 4, 5, 6, 7
 _PROTECT, _ONE_WORKER = 1, 2
 _HEADER = struct.Struct("<IIQ")
-_RUN_HEADER = struct.Struct("<IIQQ")
+_RUN_HEADER = struct.Struct("<IIQ")
 #: A plan without arguments and slots.
 _EMPTY_PLAN = bytes(32)
 
@@ -120,7 +120,7 @@ class GuestProcess:
             shows_output: whether the author may see what this call prints.
         """
         marker = self._new_marker(self.case_name if shows_output else None)
-        header = _RUN_HEADER.pack(1, _PROTECT if protect else 0, 0, marker)
+        header = _RUN_HEADER.pack(1, _PROTECT if protect else 0, marker)
         kind, payload = self._command(_RUN, header)
         return self._parse_run(kind, payload, calls=1)
 
@@ -162,7 +162,6 @@ class GuestProcess:
         calls: int,
         memory: CaseMemory | None = None,
         *,
-        flush_bytes: int = 0,
         protect: bool = False,
         by_cpu_time: bool = True,
     ) -> tuple[Window, RunAnswer]:
@@ -175,7 +174,7 @@ class GuestProcess:
         """
         box = self._box
         flags = _ONE_WORKER | (_PROTECT if protect else 0)
-        header = _RUN_HEADER.pack(calls, flags, flush_bytes, self._new_marker(None))
+        header = _RUN_HEADER.pack(calls, flags, self._new_marker(None))
         load, usage_before, judge_before_ms = _machine_load(), box.usage(), _judge_waited_ms()
         start_s = self._elapsed_s()
         if memory:

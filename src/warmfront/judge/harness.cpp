@@ -4,6 +4,10 @@
 // *private* one is not: inputs wait in it until the guest is let run, and outputs are saved in it before anything else
 // happens. The judge commands each step, and measures the time around REVEAL, the guest's calls and SAVE. Only
 // public HIP calls are used, so that one source serves ROCm and the CPU runtime.
+//
+// The inputs of a check are copied from the data file. Those of timed calls are mixed on the device from base sets
+// (slot_kernels.h), and their outputs are checked on the device (device_references.h): large cases would take the
+// judge minutes, and each call must have inputs that no other call has.
 #include <hip/hip_runtime.h>
 
 #include <unistd.h>
@@ -17,6 +21,8 @@
 
 #include "channel.h"
 #include "device_check.h"
+#include "device_references.h"
+#include "slot_kernels.h"
 
 #if __has_include(<hipcpu/hooks.h>)
 #include <hipcpu/hooks.h>
@@ -40,19 +46,57 @@ enum Op : uint32_t {
   kCollect = 5,
   kQuit = 6,
   kDescribe = 7,
-  kCheckDevice = 8
+  kCheckDevice = 8,
+  kStoreBase = 9,
+  kMix = 10,
+  kVerify = 11,
 };
 
-// Followed by the regions. The other commands have the number of slots as their payload.
+// Followed by the regions.
 struct AllocateHeader {
   uint32_t slots;
   uint32_t regions;
-  uint64_t slot_stride;  // bytes between slots in the data file
+  uint32_t bases;
+  uint32_t reserved;
+  uint64_t flush_bytes;  // written by REVEAL, so that no call finds its inputs in a cache
 };
 
 struct Region {
   uint64_t bytes;
-  uint64_t offset;  // in the data file
+  uint64_t offset;      // in the data file, which has room for one slot
+  uint64_t front;       // guard bytes before the first element
+  uint64_t data_bytes;  // of the elements
+  uint32_t item_bytes;  // of one element
+  uint32_t output;
+  uint32_t pattern;  // of the guard zones and the poison
+  uint32_t is_half;
+};
+
+// The base sets from which the inputs of one slot are mixed.
+struct Mix {
+  uint32_t first;
+  uint32_t second;
+  uint64_t key;
+};
+
+// Followed by a tolerance for each slot, and the values of the parameters that are not tensors, as doubles.
+struct VerifyHeader {
+  char slug[64];  // of the problem
+  uint32_t slots;
+  uint32_t numbers;
+  uint64_t key;
+};
+
+struct Tolerance {
+  double rtol;
+  double atol;
+};
+
+// What is wrong in one slot, in elements, words or half words: the judge looks at the slot unless all are 0.
+struct SlotReport {
+  unsigned long long changed_inputs;
+  unsigned long long guard_writes;
+  unsigned long long wrong_outputs;
 };
 
 void answer(hipError_t error) {
@@ -96,66 +140,211 @@ class Memory {
     header_ = reader.take<AllocateHeader>();
     regions_ = reader.take<Region>(header_.regions);
     if (!data_.map()) return hipErrorInvalidValue;
-    for (uint32_t i = 0; i < header_.slots * header_.regions; ++i) {
-      void* memory = nullptr;
-      hipIpcMemHandle_t handle{};
-      const size_t bytes = regions_[i % header_.regions].bytes;
-      hipError_t error = hipMalloc(&memory, bytes);
-      if (error != hipSuccess) return error;
-      private_.push_back(memory);
-      error = hipMalloc(&memory, bytes);
-      if (error != hipSuccess) return error;
-      shared_.push_back(memory);
-      error = hipIpcGetMemHandle(&handle, memory);
-      if (error != hipSuccess) return error;
-      handles.push_back(handle);
-    }
-    return hipSuccess;
+    // Copies from pinned memory are several times as fast. Without, they still work.
+    is_pinned_ = hipHostRegister(data_.data(), data_.bytes(), hipHostRegisterDefault) == hipSuccess;
+    (void)hipGetLastError();
+    hipError_t error = allocate_flush();
+    for (uint32_t slot = 0; slot < header_.slots; ++slot)
+      for (const Region& region : regions_) {
+        if (error == hipSuccess) error = add(private_, region.bytes);
+        if (error == hipSuccess) error = add(shared_, region.bytes);
+        hipIpcMemHandle_t handle{};
+        if (error == hipSuccess) error = hipIpcGetMemHandle(&handle, shared_.back());
+        handles.push_back(handle);
+      }
+    for (uint32_t base = 0; base < header_.bases; ++base)
+      for (const Region& region : regions_)
+        if (error == hipSuccess) error = add(bases_, region.output != 0 ? 4 : region.bytes);
+    void* reports = nullptr;
+    if (error == hipSuccess) error = hipMalloc(&reports, header_.slots * sizeof(SlotReport));
+    reports_ = static_cast<SlotReport*>(reports);
+    return error;
   }
 
-  // Data file to private memory: the guest does not see it.
-  hipError_t fill(uint32_t slots) {
-    return for_each(slots, [this](size_t i, char* data, size_t bytes) {
-      return hipMemcpy(private_[i], data, bytes, hipMemcpyHostToDevice);
-    });
+  // Data file to the private memory of the first slot: the guest does not see it.
+  hipError_t fill() { return store(private_, 0, 1); }
+
+  // Data file to a base set.
+  hipError_t store_base(uint32_t base) { return base < header_.bases ? store(bases_, base, 0) : hipErrorInvalidValue; }
+
+  // Mixes the inputs of the first slots, in private memory, and poisons their outputs.
+  hipError_t mix(const std::vector<Mix>& mixes) {
+    if (mixes.size() > header_.slots) return hipErrorInvalidValue;
+    for (uint32_t slot = 0; slot < mixes.size(); ++slot) {
+      if (mixes[slot].first >= header_.bases || mixes[slot].second >= header_.bases) return hipErrorInvalidValue;
+      for (uint32_t i = 0; i < regions_.size(); ++i) mix(slot, i, mixes[slot]);
+    }
+    return finish();
   }
 
   hipError_t reveal(uint32_t slots) {
-    return for_each(slots, [this](size_t i, char*, size_t bytes) {
-      return hipMemcpyAsync(shared_[i], private_[i], bytes, hipMemcpyDeviceToDevice, nullptr);
-    });
+    if (slots > header_.slots) return hipErrorInvalidValue;
+    for (uint32_t slot = 0; slot < slots; ++slot)
+      for (uint32_t i = 0; i < regions_.size(); ++i)
+        if (regions_[i].output == 0) copy(shared_[at(slot, i)], private_[at(slot, i)], regions_[i].bytes);
+    if (flush_ != nullptr) (void)hipMemsetAsync(flush_, ++flush_value_, flush_bytes_, nullptr);
+    return finish();
   }
 
   hipError_t save(uint32_t slots) {
-    return for_each(slots, [this](size_t i, char*, size_t bytes) {
-      return hipMemcpyAsync(private_[i], shared_[i], bytes, hipMemcpyDeviceToDevice, nullptr);
-    });
+    if (slots > header_.slots) return hipErrorInvalidValue;
+    for (uint32_t slot = 0; slot < slots; ++slot)
+      for (uint32_t i = 0; i < regions_.size(); ++i)
+        if (regions_[i].output != 0) copy(private_[at(slot, i)], shared_[at(slot, i)], regions_[i].bytes);
+    return finish();
   }
 
-  hipError_t collect(uint32_t slots) {
-    return for_each(slots, [this](size_t i, char* data, size_t bytes) {
-      return hipMemcpy(data, private_[i], bytes, hipMemcpyDeviceToHost);
-    });
+  // The outputs of a slot to the data file, and its inputs if they were changed.
+  hipError_t collect(uint32_t slot, uint32_t& is_changed) {
+    if (slot >= header_.slots) return hipErrorInvalidValue;
+    unsigned long long changed = 0;
+    hipError_t error = count_changed(slot, changed);
+    is_changed = changed != 0;
+    for (uint32_t i = 0; i < regions_.size(); ++i) {
+      if (error != hipSuccess) return error;
+      const Region& region = regions_[i];
+      const void* from = region.output != 0 ? private_[at(slot, i)] : shared_[at(slot, i)];
+      if (region.output != 0 || is_changed)
+        error = hipMemcpy(data_.data() + region.offset, from, region.bytes, hipMemcpyDeviceToHost);
+    }
+    return error;
+  }
+
+  // Checks the inputs, the guard zones and, if there is a reference, the outputs of the first slots.
+  hipError_t verify(const VerifyHeader& header, const std::vector<Tolerance>& tolerances,
+                    const std::vector<double>& numbers, std::vector<SlotReport>& reports) {
+    if (header.slots == 0) return hipSuccess;
+    if (header.slots > header_.slots || reports_ == nullptr) return hipErrorInvalidValue;
+    (void)hipMemsetAsync(reports_, 0, header.slots * sizeof(SlotReport), nullptr);
+    for (uint32_t slot = 0; slot < header.slots; ++slot) {
+      check_bytes(slot, reports_[slot]);
+      const hipError_t error =
+          references::count_wrong(header.slug, call_of(slot, numbers), tolerances[slot].rtol, tolerances[slot].atol,
+                                  header.key, &reports_[slot].wrong_outputs);
+      if (error != hipSuccess) return error;
+    }
+    reports.resize(header.slots);
+    return hipMemcpy(reports.data(), reports_, reports.size() * sizeof(SlotReport), hipMemcpyDeviceToHost);
   }
 
  private:
-  template <class Copy>
-  hipError_t for_each(uint32_t slots, Copy copy) {
-    if (slots > header_.slots) return hipErrorInvalidValue;
-    for (size_t i = 0; i < size_t{slots} * header_.regions; ++i) {
-      const Region& region = regions_[i % header_.regions];
-      char* data = data_.data() + i / header_.regions * header_.slot_stride + region.offset;
-      const hipError_t error = copy(i, data, region.bytes);
-      if (error != hipSuccess) return error;
+  size_t at(uint32_t slot, uint32_t region) const { return size_t{slot} * regions_.size() + region; }
+
+  // Allocated with the first plan, before submitted code can take all memory.
+  hipError_t allocate_flush() {
+    if (header_.flush_bytes <= flush_bytes_) return hipSuccess;
+    if (flush_ != nullptr) (void)hipFree(flush_);
+    flush_bytes_ = header_.flush_bytes;
+    return hipMalloc(&flush_, flush_bytes_);
+  }
+
+  hipError_t add(std::vector<void*>& list, size_t bytes) {
+    void* memory = nullptr;
+    const hipError_t error = hipMalloc(&memory, bytes);
+    if (error == hipSuccess) list.push_back(memory);
+    return error;
+  }
+
+  // Copies the inputs in the data file, and poisons the outputs of the first `slots`.
+  hipError_t store(std::vector<void*>& list, uint32_t set, uint32_t slots) {
+    for (uint32_t i = 0; i < regions_.size(); ++i) {
+      const Region& region = regions_[i];
+      if (region.output == 0)
+        (void)hipMemcpyAsync(list[at(set, i)], data_.data() + region.offset, region.bytes, hipMemcpyHostToDevice, nullptr);
+      for (uint32_t slot = 0; region.output != 0 && slot < slots; ++slot) poison(shared_[at(slot, i)], region);
     }
-    return hipDeviceSynchronize();
+    return finish();
+  }
+
+  void poison(void* memory, const Region& region) {
+    (void)hipMemsetD32Async(reinterpret_cast<hipDeviceptr_t>(memory), static_cast<int>(region.pattern),
+                            region.bytes / 4, nullptr);
+  }
+
+  void copy(void* to, const void* from, size_t bytes) {
+    (void)hipMemcpyAsync(to, from, bytes, hipMemcpyDeviceToDevice, nullptr);
+  }
+
+  void mix(uint32_t slot, uint32_t i, const Mix& mix) {
+    const Region& region = regions_[i];
+    poison(region.output != 0 ? shared_[at(slot, i)] : private_[at(slot, i)], region);
+    if (region.output != 0) return;
+    if (region.item_bytes == 2)
+      mix_elements<uint16_t>(slot, i, mix);
+    else
+      mix_elements<uint32_t>(slot, i, mix);
+  }
+
+  template <class T>
+  void mix_elements(uint32_t slot, uint32_t i, const Mix& mix) {
+    auto elements = [this, i](const std::vector<void*>& list, uint32_t set) {
+      return reinterpret_cast<T*>(static_cast<char*>(list[at(set, i)]) + regions_[i].front);
+    };
+    const uint64_t count = regions_[i].data_bytes / sizeof(T);
+    LAUNCH((slots::mix<T>), count, elements(private_, slot), static_cast<const T*>(elements(bases_, mix.first)),
+           static_cast<const T*>(elements(bases_, mix.second)), count, i, mix.key);
+  }
+
+  void compare(uint32_t slot, uint32_t i, unsigned long long* count) {
+    const uint64_t words = regions_[i].bytes / 4;
+    LAUNCH(slots::count_different, words, static_cast<const uint32_t*>(shared_[at(slot, i)]),
+           static_cast<const uint32_t*>(private_[at(slot, i)]), words, count);
+  }
+
+  hipError_t count_changed(uint32_t slot, unsigned long long& changed) {
+    void* count = nullptr;
+    hipError_t error = hipMalloc(&count, sizeof changed);
+    if (error != hipSuccess) return error;
+    (void)hipMemset(count, 0, sizeof changed);
+    for (uint32_t i = 0; i < regions_.size(); ++i)
+      if (regions_[i].output == 0) compare(slot, i, static_cast<unsigned long long*>(count));
+    error = hipMemcpy(&changed, count, sizeof changed, hipMemcpyDeviceToHost);
+    (void)hipFree(count);
+    return error;
+  }
+
+  void check_bytes(uint32_t slot, SlotReport& report) {
+    for (uint32_t i = 0; i < regions_.size(); ++i) {
+      const Region& region = regions_[i];
+      if (region.output == 0) {
+        compare(slot, i, &report.changed_inputs);
+        continue;
+      }
+      const uint64_t from = region.front / 2, to = (region.front + region.data_bytes) / 2, end = region.bytes / 2;
+      LAUNCH(slots::count_guard_writes, from + end - to, static_cast<const uint16_t*>(private_[at(slot, i)]), from, to,
+             end, region.pattern, &report.guard_writes);
+    }
+  }
+
+  references::Call call_of(uint32_t slot, const std::vector<double>& numbers) {
+    references::Call call{{}, {}, numbers, &scratch_};
+    for (uint32_t i = 0; i < regions_.size(); ++i) {
+      const Region& region = regions_[i];
+      const references::Tensor tensor{static_cast<const char*>(private_[at(slot, i)]) + region.front,
+                                      region.data_bytes / region.item_bytes, region.is_half != 0};
+      if (region.output != 0)
+        call.output = tensor;
+      else
+        call.inputs.push_back(tensor);
+    }
+    return call;
+  }
+
+  hipError_t finish() {
+    const hipError_t error = hipDeviceSynchronize();
+    return error != hipSuccess ? error : hipGetLastError();
   }
 
   void release() {
-    for (void* memory : private_) (void)hipFree(memory);
-    for (void* memory : shared_) (void)hipFree(memory);
-    private_.clear();
-    shared_.clear();
+    for (std::vector<void*>* list : {&private_, &shared_, &bases_}) {
+      for (void* memory : *list) (void)hipFree(memory);
+      list->clear();
+    }
+    if (reports_ != nullptr) (void)hipFree(reports_);
+    reports_ = nullptr;
+    scratch_.release();
+    if (is_pinned_) (void)hipHostUnregister(data_.data());
+    is_pinned_ = false;
     data_.unmap();
   }
 
@@ -163,30 +352,66 @@ class Memory {
   std::vector<Region> regions_;
   std::vector<void*> private_;
   std::vector<void*> shared_;
+  std::vector<void*> bases_;
+  SlotReport* reports_ = nullptr;
+  references::Scratch scratch_;
+  void* flush_ = nullptr;
+  uint64_t flush_bytes_ = 0;
+  int flush_value_ = 0;
   channel::DataFile data_;
+  bool is_pinned_ = false;
 };
+
+void allocate(Memory& memory, const std::vector<char>& payload) {
+  std::vector<hipIpcMemHandle_t> handles;
+  const hipError_t error = memory.allocate(payload, handles);
+  if (error != hipSuccess) return answer(error);
+  answer(kOk, handles.data(), handles.size() * sizeof(hipIpcMemHandle_t));
+}
+
+void collect(Memory& memory, uint32_t slot) {
+  uint32_t is_changed = 0;
+  const hipError_t error = memory.collect(slot, is_changed);
+  if (error != hipSuccess) return answer(error);
+  answer(kOk, &is_changed, sizeof is_changed);
+}
+
+// Answers with nothing if there is no reference for the problem.
+void verify(Memory& memory, channel::PayloadReader reader) {
+  auto header = reader.take<VerifyHeader>();
+  header.slug[sizeof header.slug - 1] = '\0';
+  const auto tolerances = reader.take<Tolerance>(header.slots);
+  const auto numbers = reader.take<double>(header.numbers);
+  std::vector<SlotReport> reports;
+  if (!references::exists(header.slug)) return answer(kOk, "", 0);
+  const hipError_t error = memory.verify(header, tolerances, numbers, reports);
+  if (error != hipSuccess) return answer(error);
+  const uint64_t count = reports.size();
+  std::vector<char> body(sizeof count + count * sizeof(SlotReport));
+  std::memcpy(body.data(), &count, sizeof count);
+  if (count > 0) std::memcpy(body.data() + sizeof count, reports.data(), count * sizeof(SlotReport));
+  answer(kOk, body.data(), body.size());
+}
 
 void serve() {
   Memory memory;
   std::vector<char> payload;
   for (;;) {
     const uint32_t op = channel::receive(payload);
-    uint32_t slots = 0;
-    if (payload.size() == sizeof slots) std::memcpy(&slots, payload.data(), sizeof slots);
+    channel::PayloadReader reader(payload);
     switch (op) {
-      case kAllocate: {
-        std::vector<hipIpcMemHandle_t> handles;
-        const hipError_t error = memory.allocate(payload, handles);
-        if (error == hipSuccess)
-          answer(kOk, handles.data(), handles.size() * sizeof(hipIpcMemHandle_t));
-        else
-          answer(error);
+      case kAllocate: allocate(memory, payload); break;
+      case kFill: answer(memory.fill()); break;
+      case kStoreBase: answer(memory.store_base(reader.take<uint32_t>())); break;
+      case kMix: {
+        const auto count = reader.take<uint64_t>();
+        answer(memory.mix(reader.take<Mix>(count)));
         break;
       }
-      case kFill: answer(memory.fill(slots)); break;
-      case kReveal: answer(memory.reveal(slots)); break;
-      case kSave: answer(memory.save(slots)); break;
-      case kCollect: answer(memory.collect(slots)); break;
+      case kReveal: answer(memory.reveal(reader.take<uint32_t>())); break;
+      case kSave: answer(memory.save(reader.take<uint32_t>())); break;
+      case kCollect: collect(memory, reader.take<uint32_t>()); break;
+      case kVerify: verify(memory, reader); break;
       case kDescribe: describe(); break;
       case kCheckDevice: {
         DeviceCheck result;

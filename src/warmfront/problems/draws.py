@@ -14,6 +14,7 @@ from __future__ import annotations
 from math import exp, log, prod
 from typing import TYPE_CHECKING, Any
 
+from warmfront.problems.chunks import LARGE, parts_of, run_parallel
 from warmfront.problems.spec import Dtype
 
 if TYPE_CHECKING:
@@ -102,25 +103,46 @@ def normal(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Ar
     The sum of four uniform numbers of 16 bits is drawn, which takes a third of the time of exact normal ones.
     The random factor gives every bit of the values a meaning.
     """
-    uniform: Array = rng.integers(0, 2**64, prod(shape), dtype="uint64").view("uint16").reshape(4, -1)
-    values: Array = uniform[0].astype("float32")
-    for part in uniform[1:]:
-        values += part
-    values -= 2 * 65535.0
-    values *= rng.uniform(0.98, 1.02) * 3**0.5 / 65536.0
-    return values.astype(dtype.value, copy=False).reshape(shape)
+    factor = rng.uniform(0.98, 1.02) * 3**0.5 / 65536.0
+
+    def draw_part(count: int, rng: np.random.Generator) -> Array:
+        uniform: Array = rng.integers(0, 2**64, count, dtype="uint64").view("uint16").reshape(4, -1)
+        values: Array = uniform[0].astype("float32")
+        for part in uniform[1:]:
+            values += part
+        values -= 2 * 65535.0
+        values *= factor
+        return values
+
+    return _draw_in_parts(draw_part, shape, dtype, rng)
 
 
 def whole(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Array:
     """Draw integers from -4 to 4: sums are exact in every order, so a lost term always shows."""
-    return _integers(-WHOLE, WHOLE, prod(shape), rng).astype(dtype.value).reshape(shape)
+    return _draw_in_parts(lambda count, rng: _integers(-WHOLE, WHOLE, count, rng), shape, dtype, rng)
 
 
 def positive(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Array:
     """Draw uniform values in [0.5, 1.5): sums grow and nothing cancels."""
-    values = rng.random(shape, dtype="float32")
-    values += 0.5
-    return values.astype(dtype.value, copy=False)
+
+    def draw_part(count: int, rng: np.random.Generator) -> Array:
+        values = rng.random(count, dtype="float32")
+        values += 0.5
+        return values
+
+    return _draw_in_parts(draw_part, shape, dtype, rng)
+
+
+def uniform(largest: float, shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Array:
+    """Draw uniform values from `-largest` to `largest`."""
+
+    def draw_part(count: int, rng: np.random.Generator) -> Array:
+        values = rng.random(count, dtype="float32")
+        values -= 0.5
+        values *= 2 * largest
+        return values
+
+    return _draw_in_parts(draw_part, shape, dtype, rng)
 
 
 def equal(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Array:
@@ -133,22 +155,30 @@ def wide(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Arra
     import numpy as np  # noqa: PLC0415 - NumPy is imported while the compiler runs
 
     exponent = WIDE_EXPONENT[dtype]
-    random = rng.integers(0, 2**32, shape, dtype="uint32")
-    values = random.astype("float32")
-    values *= 2 * exponent / 2**32
-    values -= exponent
-    np.exp2(values, out=values)
-    random <<= 31  # the lowest bit becomes the sign
-    values.view("uint32")[...] |= random
-    return values.astype(dtype.value, copy=False)
+
+    def draw_part(count: int, rng: np.random.Generator) -> Array:
+        random = rng.integers(0, 2**32, count, dtype="uint32")
+        values = random.astype("float32")
+        values *= 2 * exponent / 2**32
+        values -= exponent
+        np.exp2(values, out=values)
+        random <<= 31  # the lowest bit becomes the sign
+        values.view("uint32")[...] |= random
+        return values
+
+    return _draw_in_parts(draw_part, shape, dtype, rng)
 
 
 def tiny(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Array:
     """Draw values of both signs near zero, some subnormal: a kernel with a threshold loses them."""
     low, high = _TINY_EXPONENTS[dtype]
-    magnitudes: Array = 2.0 ** rng.uniform(low, high, shape)
-    signed: Array = magnitudes * rng.choice([-1.0, 1.0], shape)
-    return signed.astype(dtype.value)
+
+    def draw_part(count: int, rng: np.random.Generator) -> Array:
+        magnitudes: Array = 2.0 ** rng.uniform(low, high, count)
+        signed: Array = magnitudes * rng.choice([-1.0, 1.0], count)
+        return signed
+
+    return _draw_in_parts(draw_part, shape, dtype, rng)
 
 
 def zeros(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Array:
@@ -156,7 +186,9 @@ def zeros(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Arr
     import numpy as np  # noqa: PLC0415 - as above
 
     table = np.array([-0.0, 0.0, -0.0, 0.0, -0.0, 0.0, -1.0, 1.0], dtype.value)
-    return np.asarray(table[_integers(0, table.size - 1, prod(shape), rng)]).reshape(shape)
+    return _draw_in_parts(
+        lambda count, rng: np.asarray(table[_integers(0, table.size - 1, count, rng)]), shape, dtype, rng
+    )
 
 
 def far(count: int, largest: int, rng: np.random.Generator) -> Array:
@@ -214,6 +246,29 @@ def steps(count: int, largest: int, rng: np.random.Generator) -> Array:
     cuts = np.sort(rng.integers(0, count, _log_uniform(min(count, 4096), rng), endpoint=True))
     lengths = np.diff(cuts, prepend=0, append=count)
     return rng.integers(-largest, largest, lengths.size, endpoint=True).astype("float32").repeat(lengths)
+
+
+def _draw_in_parts(
+    draw_part: Callable[[int, np.random.Generator], Array],
+    shape: tuple[int, ...],
+    dtype: Dtype,
+    rng: np.random.Generator,
+) -> Array:
+    """Draw a tensor whose elements are independent; a large one in parts, each with its own generator."""
+    import numpy as np  # noqa: PLC0415 - as above
+
+    count = prod(shape)
+    if count < LARGE:
+        return draw_part(count, rng).astype(dtype.value, copy=False).reshape(shape)
+    values = np.empty(count, dtype.value)
+    parts = list(parts_of(count))
+
+    def fill(part: tuple[slice, np.random.Generator]) -> None:
+        place, own_rng = part
+        values[place] = draw_part(place.stop - place.start, own_rng)
+
+    run_parallel(fill, zip(parts, rng.spawn(len(parts)), strict=True))
+    return values.reshape(shape)
 
 
 def _integers(low: int, high: int, count: int, rng: np.random.Generator) -> Array:

@@ -116,10 +116,7 @@ where $i$ and $j$ run along dimension `dim`, for every position in the other dim
         """
         extents, dim = case.shape("shape"), case.size("dim")
         if case.draw in {"wide", "spread"}:
-            values = rng.random(extents, dtype="float32")
-            values -= 0.5
-            values *= 2 * (_FAR if case.draw == "wide" else _SPREAD)
-            return {"input": values.astype(dtype.value, copy=False)}
+            return {"input": draws.uniform(_FAR if case.draw == "wide" else _SPREAD, extents, dtype, rng)}
         if case.draw == "far":
             shape = [1 if axis == dim else n for axis, n in enumerate(extents)]
             centres = rng.uniform(_FAR / 10, _FAR, shape) * rng.choice([-1.0, 1.0], shape)

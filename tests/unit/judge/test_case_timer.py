@@ -9,7 +9,7 @@ from unittest.mock import Mock
 import pytest
 
 from warmfront.events import Timing, Window
-from warmfront.judge import case_timer
+from warmfront.judge import case_timer, timed_inputs
 from warmfront.judge.case_timer import CaseTimer
 from warmfront.judge.kernel_failure import KernelFailure
 
@@ -52,13 +52,10 @@ class ScriptedGuest:
         """Continue."""
         self.is_frozen = False
 
-    def window(
-        self, calls: int, _memory: object, *, flush_bytes: int, protect: bool, by_cpu_time: bool
-    ) -> tuple[Window, Mock]:
+    def window(self, calls: int, _memory: object, *, protect: bool, by_cpu_time: bool) -> tuple[Window, Mock]:
         """Return the scripted window; the claimed times are absurd."""
         assert self.is_frozen
         assert by_cpu_time
-        assert flush_bytes == 0
         self.protected += protect
         # A protected window comes at a random time; it is not part of the script.
         ms, waited_ms = (0.0, 0.0) if protect else (self._time_ms(calls), self._waited_ms(calls))
@@ -69,8 +66,10 @@ class ScriptedGuest:
 @pytest.fixture(name="measure")
 def _measure(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Timing]:
     """Return a function that times a case with a scripted guest."""
-    monkeypatch.setattr(case_timer, "BufferLayout", Mock(return_value=Mock(slot_stride=1 << 20)))
-    monkeypatch.setattr(case_timer, "check_call", Mock())
+    monkeypatch.setattr(
+        case_timer, "BufferLayout", lambda *_, slots, **__: Mock(slot_stride=1 << 20, slots=slots)
+    )
+    monkeypatch.setattr(timed_inputs, "check_call", Mock())
 
     def measure(
         time_ms: Callable[[int], float] = lambda calls: OVERHEAD_MS + calls * CALL_MS,
@@ -81,7 +80,7 @@ def _measure(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Timing]:
         problem = Mock(flops=Mock(return_value=0), bytes_moved=Mock(return_value=0))
         timer = CaseTimer(
             request=Mock(problem=problem),
-            toolchain=Mock(simulated=True, flush_bytes=0),
+            toolchain=Mock(simulated=True, elapsed_s=lambda: 0.0),
             guest=guest,  # type: ignore[arg-type]  # a double
             memory=Mock(missing_guarantees=()),
             case_generator=Mock(),

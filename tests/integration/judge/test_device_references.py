@@ -1,0 +1,111 @@
+"""The harness's own references agree with those in NumPy, and what they check is refused if it is wrong."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.integration.judge.test_device_memory import SeparateMemoryToolchain
+from tests.support.attacks import ATTACKS, read
+from warmfront import problems, settings
+from warmfront.judge import Judge, case_data
+from warmfront.judge.case_memory import DeviceMemory
+from warmfront.judge_request import JudgeRequest
+from warmfront.problems.spec import Case, Dtype, Problem, Tolerance
+from warmfront.sandbox import TRUSTED, open_sandbox
+from warmfront.verdicts import Endpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from warmfront.sandbox.base import Sandbox
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = sorted((ROOT / "examples").glob("*.hip"))
+IMPOSSIBLE = Tolerance(rtol=-1.0, atol=-1.0, why="nothing is within it")
+
+
+@pytest.fixture(name="sandbox")
+def _sandbox() -> Iterator[Sandbox]:
+    sandbox = open_sandbox(TRUSTED)
+    yield sandbox
+    sandbox.close()
+
+
+@pytest.fixture(name="host_checks")
+def _host_checks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Let the harness check all cases, and return the slots that the host had to check."""
+    collected: list[int] = []
+    monkeypatch.setattr(case_data, "LARGE_INPUT_BYTES", 0)
+    original = DeviceMemory.collect
+
+    def collect(memory: DeviceMemory, slot: int) -> object:
+        collected.append(slot)
+        return original(memory, slot)
+
+    monkeypatch.setattr(DeviceMemory, "collect", collect)
+    return collected
+
+
+def judged(
+    sandbox: Sandbox, source: str, problem: Problem, dtype: Dtype, endpoint: Endpoint
+) -> dict[str, Any]:
+    """Return the verdict of a judge whose device memory belongs to a harness."""
+    configured = replace(settings.load(), bug_finder=False)
+    toolchain = SeparateMemoryToolchain(configured.cache_dir)
+    request = JudgeRequest(source=source, problem=problem, dtype=dtype, endpoint=endpoint)
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        toolchain.folder = Path(folder)
+        *_, verdict = Judge(toolchain, sandbox, configured).judge(request)
+    return verdict.fields()
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_a_reference_accepts_what_numpy_accepts(
+    path: Path, sandbox: Sandbox, host_checks: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The host need not check any case of a correct kernel; and the comparison is not empty."""
+    in_half = path.stem.endswith("_half")
+    problem = problems.get(path.stem.removesuffix("_half").replace("_", "-"))
+    dtype = Dtype.FLOAT16 if in_half else problem.dtypes[0]
+    accepts = DeviceMemory.verify
+    impossible: list[bool] = []
+
+    def verify(
+        memory: DeviceMemory, problem: Problem, case: Case, tolerances: Sequence[Tolerance]
+    ) -> list[bool]:
+        if dtype is not Dtype.INT32:  # integers are compared without a tolerance
+            impossible.extend(accepts(memory, problem, case, [IMPOSSIBLE] * len(tolerances)))
+        return accepts(memory, problem, case, tolerances)
+
+    monkeypatch.setattr(DeviceMemory, "verify", verify)
+    verdict = judged(sandbox, path.read_text(), problem, dtype, Endpoint.CHECKER)
+    assert verdict["status"] == "CHECKED", verdict
+    assert not host_checks
+    assert not any(impossible)
+
+
+def test_timed_calls_are_checked_by_the_harness(sandbox: Sandbox, host_checks: list[int]) -> None:
+    """The host checks no timed call of a correct kernel."""
+    source = (ROOT / "examples/vector_addition.hip").read_text()
+    problem = problems.get("vector-addition")
+    verdict = judged(sandbox, source, problem, Dtype.FLOAT32, Endpoint.BENCHMARK)
+    assert verdict["status"] == "BENCHMARKED", verdict
+    assert not host_checks
+
+
+@pytest.mark.parametrize(
+    "name", ["replays_output", "skips_every_other_call", "skips_last_rows", "caches_by_pointer"]
+)
+def test_a_kernel_that_skips_timed_work_is_refused(
+    name: str, sandbox: Sandbox, host_checks: list[int]
+) -> None:
+    """The harness doubts the slot, and the host describes what is wrong."""
+    attack = read(ATTACKS / f"{name}.hip")
+    verdict = judged(sandbox, attack.source, problems.get("relu"), Dtype.FLOAT32, Endpoint.BENCHMARK)
+    assert verdict["status"] == "WRONG_ANSWER", verdict
+    assert host_checks
