@@ -70,6 +70,8 @@ class Settings:
     docker_image: str | None = None
     #: WARMFRONT_DOCKER_IMAGE_DIRS: directories that this image has itself, so that they are not mounted.
     docker_image_dirs: tuple[Path, ...] = ()
+    #: WARMFRONT_STUB_GPU: the parameters of the toolchain `stub`, such as `copy_gbps=10,fault=hang`.
+    stub_gpu: str = ""
     #: WARMFRONT_SANDBOX: `bubblewrap` or `docker`; empty: the first that works.
     sandbox: str | None = None
 
@@ -357,6 +359,7 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
         values.directories,
         "directories, separated by colons",
     ),
+    "stub_gpu": ("WARMFRONT_STUB_GPU", str, "parameters such as copy_gbps=10,fault=hang"),
     "sandbox": ("WARMFRONT_SANDBOX", values.one_of("bubblewrap", "docker"), "bubblewrap or docker"),
     "check_gpu": ("WARMFRONT_CHECK_GPU", values.boolean, "true or false"),
     "provider": ("WARMFRONT_PROVIDER", values.one_of("local", "dstack"), "local or dstack"),
@@ -493,5 +496,5 @@ _JUDGE_FIELDS = (
     ),
     *("compile_memory_bytes", "case_timeout_s", "run_timeout_s", "bench_budget_s", "xray", "bug_finder"),
     *("bug_finder_memory_bytes", "cache_dir", "box_dir", "docker_image", "sandbox", "task_timeout_s"),
-    "check_gpu",
+    *("check_gpu", "stub_gpu"),
 )

@@ -71,7 +71,7 @@ def run(
     ] = "submit",
     dtype: DtypeOption = None,
     toolchain: Annotated[
-        str | None, typer.Option(help="cpu or rocm (default: rocm if this machine has a GPU).")
+        str | None, typer.Option(help="cpu, rocm or stub (default: rocm if this machine has a GPU).")
     ] = None,
     sandbox: Annotated[
         str | None, typer.Option(help="bubblewrap or docker (default: the first that works).")
@@ -209,7 +209,7 @@ def listener(
         Path | None, typer.Option(help="A file to write the address and process id to, once it listens.")
     ] = None,
     toolchain: Annotated[
-        str | None, typer.Option(help="cpu or rocm (default: rocm if this machine has a GPU).")
+        str | None, typer.Option(help="cpu, rocm or stub (default: rocm if this machine has a GPU).")
     ] = None,
 ) -> None:
     """Run the listener of a VM, which judges what the control plane sends.

@@ -1,7 +1,8 @@
 """The `Toolchain` interface: how HIP source becomes `solution.so`, and which guest loads it.
 
-Two toolchains exist: `cpu`, our CPU runtime for HIP, and `rocm`, hipcc for a GPU. A toolchain never
-compiles or runs submitted code itself. It describes the boxes in which a sandbox does so.
+Three toolchains exist: `cpu`, our CPU runtime for HIP; `rocm`, hipcc for a GPU; and `stub`, the CPU runtime
+with the latencies and faults of a GPU, for tests. A toolchain never compiles or runs submitted code itself.
+It describes the boxes in which a sandbox does so.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class Toolchain(Protocol):
     If the compiler fails, `explain` turns its output into a `CompileFailure`.
     """
 
-    name: str  #: `cpu` or `rocm`
+    name: str  #: `cpu`, `rocm` or `stub`
     simulated: bool  #: whether results come from the CPU runtime instead of a GPU
     gpu: Gpu  #: the GPU that it compiles for; if simulated, the GPU whose results it simulates
     device: DeviceFacts | None  #: the device that it uses, as the driver describes it; None if simulated
@@ -161,7 +162,7 @@ def open_toolchain(name: str | None, settings: Settings, *, device: DeviceFacts 
     """Return the toolchain `name`; for None, `rocm` if the machine has hipcc and a GPU, and `cpu` otherwise.
 
     Args:
-        name: `cpu`, `rocm` or None.
+        name: `cpu`, `rocm`, `stub` or None.
         settings: where the build cache is, and which GPU the CPU runtime simulates.
         device: the device that boxes get, for a machine with several; by default the first.
 
@@ -182,4 +183,14 @@ def open_toolchain(name: str | None, settings: Settings, *, device: DeviceFacts 
         device = device or next(iter(installed_devices()), None)
         gpu = gpu_of(device) if device else None
         return RocmToolchain(settings.cache_dir, gpu or gpus.get(settings.judge_gpu), device)
-    raise NoToolchain(f"Unknown toolchain {name!r}: it must be 'cpu' or 'rocm'.")
+    if name == "stub":
+        from warmfront.hip.stub.stub_spec import StubSpec  # noqa: PLC0415
+        from warmfront.hip.stub.stub_toolchain import StubToolchain, visible_stub_devices  # noqa: PLC0415
+
+        spec, leased = StubSpec.parse(settings.stub_gpu), gpus.get(settings.judge_gpu)
+        device = device or next(iter(visible_stub_devices(spec, leased)), None)
+        gpu = gpu_of(device) if device else None
+        return StubToolchain(
+            settings.cache_dir, spec, gpu=gpu or leased, device=device, base=settings.box_dir
+        )
+    raise NoToolchain(f"Unknown toolchain {name!r}: it must be 'cpu', 'rocm' or 'stub'.")

@@ -58,10 +58,11 @@ class SandboxLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class Mount:
-    """A host path that is mounted read-only in the box."""
+    """A host path that is mounted in the box, read-only unless it says otherwise."""
 
     host: Path
     inside: str
+    writable: bool = False  #: only for what the program owns anyway, such as the memory of a stub GPU
 
 
 @dataclass(frozen=True, kw_only=True)

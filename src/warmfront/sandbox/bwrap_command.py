@@ -98,7 +98,8 @@ def bwrap_argv(
     options = ["--json-status-fd", str(status_fd), "--seccomp", str(seccomp_fd)]
     options += [*_isolation(mode), *_system(), *_scratch(template.limits)]
     for mount in template.mounts:
-        options += [*_parents(mount.inside), "--ro-bind", str(mount.host), mount.inside]
+        options += [*_parents(mount.inside), "--bind" if mount.writable else "--ro-bind"]
+        options += [str(mount.host), mount.inside]
     options += _devices(template.devices)
     options += ["--ro-bind", str(folder), BOX]
     for name in template.outputs:

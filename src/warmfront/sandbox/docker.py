@@ -171,7 +171,9 @@ class Docker(PooledSandbox):
     def _mounts(self, template: Template, folder: Path) -> list[dict[str, Any]]:
         binds = [(path, path, True) for path in self._system.binds] if self._system else []
         binds += [
-            (str(mount.host), mount.inside, True) for mount in template.mounts if not self._is_in_image(mount)
+            (str(mount.host), mount.inside, not mount.writable)
+            for mount in template.mounts
+            if not self._is_in_image(mount)
         ]
         binds += [(str(folder), BOX, True)]
         binds += [(str(folder / name), f"{BOX}/{name}", False) for name in template.outputs]

@@ -64,7 +64,10 @@ class CpuToolchain:
         self.gpu = gpu
         self._cache_dir = cache_dir
         self._compiler = compiler or find_compiler(cache_dir)
-        self.checked_build = CheckedBuild(cache_dir, self._compiler)
+        self.checked_build = self._make_checked_build()
+
+    def _make_checked_build(self) -> CheckedBuild | None:
+        return CheckedBuild(self._cache_dir, self._compiler)
 
     @property
     def compiler(self) -> str:
@@ -137,7 +140,8 @@ class CpuToolchain:
     @property
     def is_built(self) -> bool:
         """Whether headers and guest are in the cache, for the checked build as well."""
-        return self._entry.is_dir() and self._compiler.is_ready and self.checked_build.is_built
+        has_checked = self.checked_build is None or self.checked_build.is_built
+        return self._entry.is_dir() and self._compiler.is_ready and has_checked
 
     @property
     def first_build_notice(self) -> str:
@@ -152,7 +156,8 @@ class CpuToolchain:
         """Build what is not in the cache. The checked build may fail: kernels are then checked without it."""
         self._compiler.prepare()
         self.built  # noqa: B018 - the property builds it
-        self.checked_build.built  # noqa: B018 - the property builds it
+        if self.checked_build:
+            self.checked_build.built  # noqa: B018 - the property builds it
 
     @functools.cached_property
     def built(self) -> Path:

@@ -60,4 +60,6 @@ def test_without_a_compiler_the_hint_names_both_ways_to_install_one(
 @pytest.mark.usefixtures("programs")
 def test_the_wheel_has_no_checked_build(tmp_path: Path) -> None:
     """The checked build says that it needs g++ or clang++ without trying to compile."""
-    assert CpuToolchain(tmp_path).checked_build.failure == "The bug finder needs g++ or clang++."
+    checked_build = CpuToolchain(tmp_path).checked_build
+    assert checked_build is not None
+    assert checked_build.failure == "The bug finder needs g++ or clang++."

@@ -8,14 +8,48 @@
 #include "memory.h"
 #include "status.h"
 #include "streams.h"
+#include "stub_gpu.h"
 
 namespace hipcpu {
 
 namespace {
 
+// Where memory is: HIP functions accept a pointer to host memory that HIP did not allocate.
+struct Place {
+  bool on_device;
+  bool pinned;
+};
+
+Place place_of(const void* pointer) {
+  AllocationRange range;
+  if (!find_allocation(pointer, &range)) return {false, false};
+  const Home home = range.allocation.home;
+  return {home == Home::kDevice || home == Home::kManaged, home == Home::kPinned || home == Home::kRegistered};
+}
+
+// Counts the time of a copy on a stub GPU.
+void count_copy(void* to, const void* from, size_t bytes, hipStream_t stream, bool waits) {
+  using stub::Direction;
+  if (!stub::is_on()) return;
+  const Place source = place_of(from);
+  const Place target = place_of(to);
+  stub::touched(first_access(to) + first_access(from));
+  const Direction direction = target.on_device ? (source.on_device ? Direction::kOnDevice : Direction::kUp)
+                                               : (source.on_device ? Direction::kDown : Direction::kOnHost);
+  stub::copied(*queue_of(stream), direction, source.pinned || target.pinned, bytes, waits);
+}
+
+void count_fill(void* to, size_t bytes, hipStream_t stream) {
+  if (!stub::is_on()) return;
+  stub::touched(first_access(to));
+  stub::filled(*queue_of(stream), bytes);
+}
+
 bool is_kind(hipMemcpyKind kind) { return kind >= hipMemcpyHostToHost && kind <= hipMemcpyDefault; }
 
-hipError_t copy(void* to, const void* from, size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
+hipError_t copy(void* to, const void* from, size_t bytes, hipMemcpyKind kind, hipStream_t stream, bool waits) {
+  const stub::Call call;
+  if (call.error() != hipSuccess) return call.error();
   if (bytes == 0) return hipSuccess;
   if (!to || !from) return hipErrorInvalidValue;
   if (!is_kind(kind)) return hipErrorInvalidMemcpyDirection;
@@ -23,6 +57,7 @@ hipError_t copy(void* to, const void* from, size_t bytes, hipMemcpyKind kind, hi
   if (!is_within(to, bytes) || !is_within(from, bytes)) return hipErrorInvalidValue;
   const DeviceAccess access;
   std::memmove(to, from, bytes);
+  count_copy(to, from, bytes, stream, waits);
   return hipSuccess;
 }
 
@@ -30,7 +65,9 @@ hipError_t copy(void* to, const void* from, size_t bytes, hipMemcpyKind kind, hi
 size_t extent(size_t pitch, size_t width, size_t height) { return pitch * (height - 1) + width; }
 
 hipError_t copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
-                     hipMemcpyKind kind, hipStream_t stream) {
+                     hipMemcpyKind kind, hipStream_t stream, bool waits) {
+  const stub::Call call;
+  if (call.error() != hipSuccess) return call.error();
   if (width == 0 || height == 0) return hipSuccess;
   if (!to || !from) return hipErrorInvalidValue;
   if (width > to_pitch || width > from_pitch) return hipErrorInvalidPitchValue;
@@ -41,26 +78,33 @@ hipError_t copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pi
   const DeviceAccess access;
   for (size_t row = 0; row < height; ++row)
     std::memmove(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width);
+  count_copy(to, from, width * height, stream, waits);
   return hipSuccess;
 }
 
 template <class T>
 hipError_t fill(void* to, T value, size_t count, hipStream_t stream) {
+  const stub::Call call;
+  if (call.error() != hipSuccess) return call.error();
   if (count == 0) return hipSuccess;
   if (!to || !is_within(to, count * sizeof(T))) return hipErrorInvalidValue;
   if (!is_stream(stream)) return hipErrorContextIsDestroyed;
   const DeviceAccess access;
   std::fill_n(static_cast<T*>(to), count, value);
+  count_fill(to, count * sizeof(T), stream);
   return hipSuccess;
 }
 
 hipError_t fill_rows(void* to, size_t pitch, int value, size_t width, size_t height, hipStream_t stream) {
+  const stub::Call call;
+  if (call.error() != hipSuccess) return call.error();
   if (width == 0 || height == 0) return hipSuccess;
   if (width > pitch) return hipErrorInvalidPitchValue;
   if (!to || !is_within(to, extent(pitch, width, height))) return hipErrorInvalidValue;
   if (!is_stream(stream)) return hipErrorContextIsDestroyed;
   const DeviceAccess access;
   for (size_t row = 0; row < height; ++row) std::memset(static_cast<char*>(to) + row * pitch, value, width);
+  count_fill(to, width * height, stream);
   return hipSuccess;
 }
 
@@ -72,15 +116,15 @@ using namespace hipcpu;
 extern "C" {
 
 hipError_t hipMemcpy(void* to, const void* from, size_t bytes, hipMemcpyKind kind) {
-  return set_last_error(copy(to, from, bytes, kind, nullptr));
+  return set_last_error(copy(to, from, bytes, kind, nullptr, true));
 }
 
 hipError_t hipMemcpyAsync(void* to, const void* from, size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
-  return set_last_error(copy(to, from, bytes, kind, stream));
+  return set_last_error(copy(to, from, bytes, kind, stream, false));
 }
 
 hipError_t hipMemcpyWithStream(void* to, const void* from, size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
-  return hipMemcpyAsync(to, from, bytes, kind, stream);
+  return set_last_error(copy(to, from, bytes, kind, stream, true));
 }
 
 hipError_t hipMemcpyHtoD(hipDeviceptr_t to, const void* from, size_t bytes) {
@@ -120,12 +164,12 @@ hipError_t hipMemcpyPeerAsync(void* to, int to_device, const void* from, int fro
 
 hipError_t hipMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
                        hipMemcpyKind kind) {
-  return set_last_error(copy_rows(to, to_pitch, from, from_pitch, width, height, kind, nullptr));
+  return set_last_error(copy_rows(to, to_pitch, from, from_pitch, width, height, kind, nullptr, true));
 }
 
 hipError_t hipMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                             size_t height, hipMemcpyKind kind, hipStream_t stream) {
-  return set_last_error(copy_rows(to, to_pitch, from, from_pitch, width, height, kind, stream));
+  return set_last_error(copy_rows(to, to_pitch, from, from_pitch, width, height, kind, stream, false));
 }
 
 hipError_t hipMemset(void* to, int value, size_t bytes) { return hipMemsetAsync(to, value, bytes, nullptr); }

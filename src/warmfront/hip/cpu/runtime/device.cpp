@@ -1,4 +1,4 @@
-// The device that programs see: one MI300X.
+// The device that programs see: one MI300X, or the devices of a stub GPU.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -7,11 +7,13 @@
 #include <hipcpu/core.h>
 
 #include "status.h"
+#include "stub_gpu.h"
 #include "worker.h"
 
 namespace {
 
 using hipcpu::set_last_error;
+namespace stub = hipcpu::stub;
 
 constexpr char kName[] = "AMD Instinct MI300X (CPU simulator)";
 constexpr char kArchitecture[] = "gfx942:sramecc+:xnack-";
@@ -20,9 +22,11 @@ constexpr int kVersion = 60443484;  // the value of ROCm 6.4
 constexpr int kMaxThreadsPerUnit = 2048;
 constexpr int kMaxBlocksPerUnit = 32;
 
-hipError_t check_device(int device) {
-  return set_last_error(device == 0 ? hipSuccess : hipErrorInvalidDevice);
-}
+int device_count() { return stub::is_on() ? stub::device_count() : 1; }
+bool is_device(int device) { return device >= 0 && device < device_count(); }
+size_t memory_bytes() { return stub::is_on() ? stub::facts().memory_bytes : kMemoryBytes; }
+const char* device_name() { return stub::is_on() ? stub::facts().name : kName; }
+const char* architecture() { return stub::is_on() ? stub::facts().arch : kArchitecture; }
 
 // Stores the answer through a pointer, which must not be null.
 template <class T>
@@ -37,6 +41,7 @@ hipError_t check_kernel(const void* kernel) {
 }
 
 int attribute_value(hipDeviceAttribute_t attribute) {
+  if (stub::is_on() && attribute == hipDeviceAttributeMultiprocessorCount) return stub::facts().compute_units;
   switch (attribute) {
 #define HIPCPU_CASE(name, value) \
   case name:                     \
@@ -52,20 +57,45 @@ int attribute_value(hipDeviceAttribute_t attribute) {
 extern "C" {
 
 hipError_t hipInit(unsigned flags) { return set_last_error(flags == 0 ? hipSuccess : hipErrorInvalidValue); }
-hipError_t hipGetDeviceCount(int* count) { return answer(count, 1); }
-hipError_t hipGetDevice(int* device) { return answer(device, 0); }
-hipError_t hipSetDevice(int device) { return check_device(device); }
+
+hipError_t hipGetDeviceCount(int* count) {
+  const stub::Call call;
+  const hipError_t error = answer(count, call.error() == hipErrorNoDevice ? 0 : device_count());
+  return error != hipSuccess ? error : set_last_error(call.error());
+}
+
+hipError_t hipGetDevice(int* device) {
+  const stub::Call call;
+  if (call.error() != hipSuccess) return set_last_error(call.error());
+  return answer(device, stub::is_on() ? stub::current_device() : 0);
+}
+
+hipError_t hipSetDevice(int device) {
+  const stub::Call call;
+  if (call.error() != hipSuccess) return set_last_error(call.error());
+  const bool known = stub::is_on() ? stub::set_device(device) : device == 0;
+  return set_last_error(known ? hipSuccess : hipErrorInvalidDevice);
+}
+
 hipError_t hipSetDeviceFlags(unsigned) { return hipSuccess; }
 hipError_t hipDeviceReset() { return hipSuccess; }
-hipError_t hipDeviceSynchronize() { return hipSuccess; }
+
+hipError_t hipDeviceSynchronize() {
+  const stub::Call call;
+  if (call.error() == hipSuccess && stub::is_on()) stub::synchronize_device();
+  return set_last_error(call.error());
+}
 
 hipError_t hipGetDeviceProperties(hipDeviceProp_t* p, int device) {
+  const stub::Call call;
+  if (call.error() != hipSuccess) return set_last_error(call.error());
   if (!p) return set_last_error(hipErrorInvalidValue);
-  if (device != 0) return set_last_error(hipErrorInvalidDevice);
+  if (!is_device(device)) return set_last_error(hipErrorInvalidDevice);
   *p = {};
-  std::strcpy(p->name, kName);
-  std::strcpy(p->gcnArchName, kArchitecture);
-  p->totalGlobalMem = kMemoryBytes;
+  std::snprintf(p->name, sizeof p->name, "%s", device_name());
+  std::snprintf(p->gcnArchName, sizeof p->gcnArchName, "%s", architecture());
+  if (stub::is_on()) p->pciBusID = stub::pci_bus(device);
+  p->totalGlobalMem = memory_bytes();
   p->sharedMemPerBlock = p->sharedMemPerBlockOptin = hipcpu::kSharedBytes;
   p->sharedMemPerMultiprocessor = p->maxSharedMemoryPerMultiProcessor = hipcpu::kSharedBytes;
   p->regsPerBlock = attribute_value(hipDeviceAttributeMaxRegistersPerBlock);
@@ -95,20 +125,20 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* p, int device) {
 }
 
 hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device) {
-  if (device != 0) return set_last_error(hipErrorInvalidDevice);
+  if (!is_device(device)) return set_last_error(hipErrorInvalidDevice);
   const int known = attribute_value(attribute);
   return known < 0 ? set_last_error(hipErrorInvalidValue) : answer(value, known);
 }
 
 hipError_t hipDeviceGetName(char* name, int length, int device) {
   if (!name || length <= 0) return set_last_error(hipErrorInvalidValue);
-  if (device != 0) return set_last_error(hipErrorInvalidDevice);
-  std::snprintf(name, static_cast<size_t>(length), "%s", kName);
+  if (!is_device(device)) return set_last_error(hipErrorInvalidDevice);
+  std::snprintf(name, static_cast<size_t>(length), "%s", device_name());
   return hipSuccess;
 }
 
 hipError_t hipDeviceTotalMem(size_t* bytes, int device) {
-  return device == 0 ? answer(bytes, kMemoryBytes) : set_last_error(hipErrorInvalidDevice);
+  return is_device(device) ? answer(bytes, memory_bytes()) : set_last_error(hipErrorInvalidDevice);
 }
 
 hipError_t hipDeviceGetLimit(size_t* value, hipLimit_t limit) {
@@ -131,7 +161,7 @@ hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
 }
 
 hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
-  if (device != 0 || peer != 0) return set_last_error(hipErrorInvalidDevice);
+  if (!is_device(device) || !is_device(peer)) return set_last_error(hipErrorInvalidDevice);
   return answer(can, 0);
 }
 

@@ -19,6 +19,7 @@
 #include "checks.h"
 #include "memory.h"
 #include "stacks.h"
+#include "stub_gpu.h"
 #include "text.h"
 #include "worker.h"
 
@@ -59,6 +60,8 @@ void put(Text& json, const char* key, const Coordinates* at) {
   if (reporting.exchange(true))
     for (;;) pause();
   const Launch* launch = worker ? worker->launch : nullptr;
+  if (stub::is_on() && launch && std::strcmp(fault.kind, "memory-fault") == 0)
+    stub::abort_by_memory_fault(fault.address);
   Text json;
   json << "{\"fault\":" ;
   json.quote(fault.kind) << ",\"kernel\":";

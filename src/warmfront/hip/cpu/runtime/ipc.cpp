@@ -9,6 +9,7 @@
 
 #include "memory.h"
 #include "status.h"
+#include "stub_gpu.h"
 
 namespace hipcpu {
 
@@ -32,6 +33,8 @@ std::string path_of(const IpcHandle& handle) {
 }
 
 hipError_t open_handle(void** pointer, const IpcHandle& handle, unsigned flags) {
+  const stub::Call call;
+  if (call.error() != hipSuccess) return call.error();
   if (!pointer || flags != hipIpcMemLazyEnablePeerAccess) return hipErrorInvalidValue;
   *pointer = nullptr;
   const std::string path = path_of(handle);
@@ -44,11 +47,14 @@ hipError_t open_handle(void** pointer, const IpcHandle& handle, unsigned flags) 
 }
 
 hipError_t get_handle(hipIpcMemHandle_t* handle, void* pointer) {
+  const stub::Call call;
+  if (call.error() != hipSuccess) return call.error();
   AllocationRange range;
   if (!handle || !pointer || !find_allocation(pointer, &range)) return hipErrorInvalidValue;
   if (range.begin != reinterpret_cast<uintptr_t>(pointer)) return hipErrorInvalidValue;
+  if (const hipError_t error = export_shared(pointer); error != hipSuccess) return error;
+  find_allocation(pointer, &range);
   const auto& file = range.allocation.file;
-  if (!file || file->imported) return hipErrorNotSupported;
   const std::string name = file->path.substr(file->path.rfind('/') + 1);
   IpcHandle content{kIpcMagic, static_cast<uint32_t>(name.size()), file->offset, range.allocation.bytes, {}};
   name.copy(content.name, kIpcNameBytes - 1);

@@ -20,7 +20,9 @@
 #include <hipcpu/ipc_handle.h>
 
 #include "arena.h"
+#include "shared_files.h"
 #include "status.h"
+#include "stub_gpu.h"
 
 namespace hipcpu {
 
@@ -35,6 +37,8 @@ constexpr size_t kTotalBytes = 192ull << 30;  // of an MI300X
 constexpr size_t kNearBytes = kBackBytes;    // an address farther away is unrelated to the allocation
 constexpr size_t kKeptFreed = 256;           // freed ranges that stay inaccessible
 
+size_t total_bytes() { return stub::is_on() ? stub::facts().memory_bytes : kTotalBytes; }
+
 size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
 struct Heap {
@@ -45,6 +49,7 @@ struct Heap {
   size_t used_bytes = 0;
   bool protects = false;
   unsigned accesses = 0;  // running kernels and copies
+  std::atomic<uint64_t> operations{0};  // kernels, copies and fills so far
 };
 
 Heap& heap() {
@@ -69,22 +74,10 @@ const std::pair<const uintptr_t, Allocation>* at_or_before(const std::map<uintpt
   return after == map.begin() ? nullptr : &*std::prev(after);
 }
 
-// The folder of the files that new device memory is in; empty for memory of this process only.
+// The folder of the files that exported device memory is in; empty if none can be exported.
 std::string& export_folder() {
   static std::string& only = *new std::string;
   return only;
-}
-
-// A new file, and the descriptor to map it; -1 if that failed.
-int create_file(std::string* path, size_t bytes) {
-  static std::atomic<unsigned> count{0};
-  *path = export_folder() + "/ipc-" + std::to_string(getpid()) + "-" + std::to_string(count++);
-  const int fd = open(path->c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0) return -1;
-  if (ftruncate(fd, static_cast<off_t>(bytes)) == 0) return fd;
-  close(fd);
-  unlink(path->c_str());
-  return -1;
 }
 
 // Where the pages of an allocation come from: fresh memory, or a file.
@@ -113,37 +106,36 @@ hipError_t place(Heap& h, void** pointer, size_t body, const Source& source, All
     return hipErrorOutOfMemory;
   }
   if (allocation.bytes >= kHugeBytes && source.fd < 0) use_huge_pages(first, body);
+  allocation.made_at = h.operations;
   char* begin = first + body - round_up(allocation.bytes, kAlignBytes);
   h.live[reinterpret_cast<uintptr_t>(begin)] = std::move(allocation);
   *pointer = begin;
   return hipSuccess;
 }
 
-hipError_t allocate_exported(Heap& h, void** pointer, size_t bytes) {
-  const size_t body = round_up(bytes, kIpcPageBytes);
-  std::string path;
-  const int fd = create_file(&path, body);
-  if (fd < 0) return hipErrorOutOfMemory;
-  auto file = std::make_shared<const SharedFile>(SharedFile{path, 0, false});
-  const hipError_t error = place(h, pointer, body, {fd, 0}, {bytes, nullptr, 0, Home::kDevice, 0, file});
-  close(fd);
-  if (error != hipSuccess) unlink(path.c_str());
-  return error;
-}
-
 hipError_t allocate(void** pointer, size_t bytes, Home home, unsigned flags) {
+  const stub::Call call;
+  if (call.error() != hipSuccess) return call.error();
   if (!pointer) return hipErrorInvalidValue;
   *pointer = nullptr;
   if (bytes == 0) return hipSuccess;
+  if (stub::is_on() && home == Home::kDevice && !stub::can_allocate()) return hipErrorOutOfMemory;
+  if (stub::is_on()) stub::allocated(bytes);
   Heap& h = heap();
   const std::lock_guard lock(h.mutex);
-  if (bytes > kTotalBytes - h.used_bytes) return hipErrorOutOfMemory;
-  const bool exported = home == Home::kDevice && !export_folder().empty();
-  const hipError_t error =
-      exported ? allocate_exported(h, pointer, bytes)
-               : place(h, pointer, round_up(bytes, kPageBytes), {}, {bytes, nullptr, 0, home, flags});
+  if (bytes > total_bytes() - h.used_bytes) return hipErrorOutOfMemory;
+  const hipError_t error = place(h, pointer, round_up(bytes, kPageBytes), {}, {bytes, nullptr, 0, home, flags});
   if (error == hipSuccess) h.used_bytes += bytes;
   return error;
+}
+
+bool write_all(int fd, const char* from, size_t bytes) {
+  for (size_t done = 0; done < bytes;) {
+    const ssize_t put = write(fd, from + done, bytes - done);
+    if (put <= 0) return false;
+    done += static_cast<size_t>(put);
+  }
+  return true;
 }
 
 // Makes the addresses inaccessible, and returns the pages to the system; only the addresses stay reserved.
@@ -159,6 +151,8 @@ void quarantine(Heap& h, uintptr_t begin, const Allocation& allocation) {
 }
 
 hipError_t release(void* pointer, bool host) {
+  const stub::Call call;
+  if (call.error() != hipSuccess) return call.error();
   if (!pointer) return hipSuccess;
   Heap& h = heap();
   const std::lock_guard lock(h.mutex);
@@ -216,7 +210,7 @@ hipError_t open_shared(void** pointer, size_t bytes, const SharedFile& file) {
   if (fd < 0) return hipErrorMapFailed;
   const size_t body = round_up(bytes, kIpcPageBytes);
   struct stat status {};
-  const bool fits = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && bytes <= kTotalBytes &&
+  const bool fits = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && bytes <= total_bytes() &&
                     static_cast<uint64_t>(status.st_size) >= file.offset &&
                     static_cast<uint64_t>(status.st_size) - file.offset >= body;
   hipError_t error = hipErrorMapFailed;
@@ -240,10 +234,63 @@ hipError_t close_shared(void* pointer) {
   return hipSuccess;
 }
 
+// Copies what is in the memory to a file, and maps that instead.
+hipError_t export_shared(void* pointer) {
+  Heap& h = heap();
+  const std::lock_guard lock(h.mutex);
+  const auto entry = h.live.find(reinterpret_cast<uintptr_t>(pointer));
+  if (entry == h.live.end()) return hipErrorInvalidValue;
+  Allocation& allocation = entry->second;
+  if (allocation.file) return allocation.file->imported ? hipErrorNotSupported : hipSuccess;
+  if (allocation.home != Home::kDevice || export_folder().empty()) return hipErrorNotSupported;
+  const size_t body = round_up(allocation.bytes, kIpcPageBytes);
+  std::string path;
+  const int fd = create_shared_file(export_folder(), body, &path);
+  if (fd < 0) return hipErrorOutOfMemory;
+  char* const end = static_cast<char*>(allocation.mapping) + allocation.mapping_bytes - kBackBytes;
+  char* const first = end - body;
+  const bool closed = h.protects && h.accesses == 0;
+  if (closed) set_protection(first, body, PROT_READ | PROT_WRITE);
+  // Memory that nothing has accessed since it was allocated is zero, as the file is.
+  const bool copied = allocation.made_at == h.operations || write_all(fd, first, body);
+  const bool mapped = copied && map_file(first, body, fd, 0) &&
+                      set_protection(first, body, closed ? PROT_NONE : PROT_READ | PROT_WRITE);
+  close(fd);
+  if (!mapped) {
+    unlink(path.c_str());
+    return hipErrorOutOfMemory;
+  }
+  allocation.file = std::make_shared<const SharedFile>(SharedFile{path, 0, false});
+  return hipSuccess;
+}
+
 void export_to(const std::string& folder) {
   Heap& h = heap();
   const std::lock_guard lock(h.mutex);
   export_folder() = folder;
+}
+
+size_t first_access(const void* pointer) {
+  Heap& h = heap();
+  const std::lock_guard lock(h.mutex);
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  auto after = h.live.upper_bound(address);
+  if (after == h.live.begin()) return 0;
+  auto& [begin, allocation] = *std::prev(after);
+  const bool fresh = address - begin < allocation.bytes && allocation.home == Home::kDevice && allocation.fresh;
+  if (fresh) allocation.fresh = false;
+  return fresh ? allocation.bytes : 0;
+}
+
+size_t first_access_of_all() {
+  Heap& h = heap();
+  const std::lock_guard lock(h.mutex);
+  size_t bytes = 0;
+  for (auto& [_, allocation] : h.live) {
+    if (allocation.home == Home::kDevice && allocation.fresh) bytes += allocation.bytes;
+    allocation.fresh = false;
+  }
+  return bytes;
 }
 
 bool is_within(const void* pointer, size_t bytes) {
@@ -267,6 +314,7 @@ Neighbour neighbour_of(uintptr_t address) {
 
 DeviceAccess::DeviceAccess() {
   Heap& h = heap();
+  h.operations.fetch_add(1, std::memory_order_relaxed);
   if (!h.protects) return;
   const std::lock_guard lock(h.mutex);
   if (h.accesses++ == 0) set_access(h, PROT_READ | PROT_WRITE);
@@ -286,6 +334,7 @@ using namespace hipcpu;
 extern "C" {
 
 void hipcpu_protect_device_memory(int on) {
+  const stub::Call call(stub::Caller::kHook);
   Heap& h = heap();
   const std::lock_guard lock(h.mutex);
   h.protects = on != 0;
@@ -294,6 +343,7 @@ void hipcpu_protect_device_memory(int on) {
 }
 
 void hipcpu_use_only(void* const* pointers, size_t count) {
+  const stub::Call call(stub::Caller::kHook);
   Heap& h = heap();
   const std::lock_guard lock(h.mutex);
   for (auto& [_, allocation] : h.live) allocation.used = count == 0;
@@ -370,8 +420,8 @@ hipError_t hipMemGetInfo(size_t* free, size_t* total) {
   if (!free || !total) return set_last_error(hipErrorInvalidValue);
   Heap& h = heap();
   const std::lock_guard lock(h.mutex);
-  *total = kTotalBytes;
-  *free = kTotalBytes - h.used_bytes;
+  *total = total_bytes();
+  *free = stub::is_on() && !stub::can_allocate() ? 0 : total_bytes() - h.used_bytes;
   return hipSuccess;
 }
 

@@ -27,7 +27,9 @@ struct Allocation {
   Home home;
   unsigned flags;
   std::shared_ptr<const SharedFile> file = nullptr;  // null for memory of this process only
-  bool used = true;  // whether kernels may access it while device memory is protected
+  uint64_t made_at = 0;  // the number of operations on device memory before it was allocated
+  bool fresh = true;  // not accessed yet; for a stub GPU
+  bool used = true;   // whether kernels may access it while device memory is protected
 };
 
 struct AllocationRange {
@@ -47,8 +49,16 @@ hipError_t open_shared(void** pointer, size_t bytes, const SharedFile& file);
 // Unmaps what open_shared has mapped.
 hipError_t close_shared(void* pointer);
 
-// Allocates device memory in files of this folder; of this process only if it is empty.
+// The folder of the files of exported memory; none can be exported if it is empty.
 void export_to(const std::string& folder);
+
+// Moves an allocation of device memory to a file that other processes can map, unless it is in one.
+hipError_t export_shared(void* pointer);
+
+// The size of the allocation of device memory that contains `pointer`, if this is the first access to it; else 0.
+size_t first_access(const void* pointer);
+// The same for all of it: a kernel may access any.
+size_t first_access_of_all();
 
 // Whether `bytes` from `pointer` on are within one allocation; true for memory that HIP did not allocate.
 bool is_within(const void* pointer, size_t bytes);

@@ -1,9 +1,10 @@
 // Streams and events. All work completes when it is issued, so a stream is only a handle that can be invalid, and
-// an event is a point in time.
+// an event is a point in time. On a stub GPU both are on its virtual time.
 #include "streams.h"
 
 #include <time.h>
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -13,6 +14,7 @@
 struct hipcpu_stream {
   unsigned flags;
   int priority;
+  hipcpu::stub::Queue queue{};
 };
 
 struct hipcpu_event {
@@ -83,6 +85,8 @@ hipError_t check(hipEvent_t event) {
 
 }  // namespace
 
+stub::Queue* queue_of(hipStream_t stream) { return is_special(stream) ? &stub::null_queue() : &stream->queue; }
+
 bool is_stream(hipStream_t stream) { return is_special(stream) || streams().has(stream); }
 
 }  // namespace hipcpu
@@ -98,17 +102,38 @@ hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
 }
 
 hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int priority) {
+  const stub::Call call;
+  if (call.error() != hipSuccess) return set_last_error(call.error());
   if (!stream || flags > hipStreamNonBlocking) return set_last_error(hipErrorInvalidValue);
   *stream = streams().make({flags, priority});
+  if (stub::is_on()) {
+    (*stream)->queue.waits_for_null = flags == hipStreamDefault;
+    stub::join((*stream)->queue);
+  }
   return hipSuccess;
 }
 
 hipError_t hipStreamDestroy(hipStream_t stream) {
+  const stub::Call call;
+  if (stub::is_on() && streams().has(stream)) stub::leave(stream->queue);
   return set_last_error(streams().destroy(stream) ? hipSuccess : hipErrorInvalidHandle);
 }
 
-hipError_t hipStreamSynchronize(hipStream_t stream) { return check(stream); }
-hipError_t hipStreamQuery(hipStream_t stream) { return check(stream); }
+hipError_t hipStreamSynchronize(hipStream_t stream) {
+  const stub::Call call;
+  if (call.error() != hipSuccess) return set_last_error(call.error());
+  const hipError_t error = check(stream);
+  if (error == hipSuccess && stub::is_on()) stub::synchronize(*queue_of(stream));
+  return error;
+}
+
+hipError_t hipStreamQuery(hipStream_t stream) {
+  const stub::Call call;
+  if (call.error() != hipSuccess) return set_last_error(call.error());
+  const hipError_t error = check(stream);
+  if (error == hipSuccess && stub::is_on() && !stub::is_done(queue_of(stream)->end_ns)) return hipErrorNotReady;
+  return error;
+}
 
 hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags) {
   if (!flags || !is_stream(stream)) return set_last_error(hipErrorInvalidValue);
@@ -123,8 +148,15 @@ hipError_t hipStreamGetPriority(hipStream_t stream, int* priority) {
 }
 
 hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned) {
-  const hipError_t error = check(stream);
-  return error != hipSuccess ? error : check(event);
+  const stub::Call call;
+  if (call.error() != hipSuccess) return set_last_error(call.error());
+  if (const hipError_t error = check(stream); error != hipSuccess) return error;
+  const hipError_t error = check(event);
+  if (error == hipSuccess && stub::is_on()) {
+    stub::Queue& queue = *queue_of(stream);
+    queue.end_ns = std::max(queue.end_ns, event->at_ns);
+  }
+  return error;
 }
 
 hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void* argument, unsigned flags) {
@@ -155,16 +187,30 @@ hipError_t hipEventDestroy(hipEvent_t event) {
 }
 
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
+  const stub::Call call;
+  if (call.error() != hipSuccess) return set_last_error(call.error());
   if (const hipError_t error = check(event); error != hipSuccess) return error;
   if (const hipError_t error = check(stream); error != hipSuccess) return error;
   event->recorded = true;
-  event->at_ns = now_ns();
+  event->at_ns = stub::is_on() ? stub::record_event(*queue_of(stream)) : now_ns();
   return hipSuccess;
 }
 
 // An event that was never recorded counts as complete.
-hipError_t hipEventSynchronize(hipEvent_t event) { return check(event); }
-hipError_t hipEventQuery(hipEvent_t event) { return check(event); }
+hipError_t hipEventSynchronize(hipEvent_t event) {
+  const stub::Call call;
+  if (call.error() != hipSuccess) return set_last_error(call.error());
+  const hipError_t error = check(event);
+  if (error == hipSuccess && stub::is_on()) stub::synchronize_until(event->at_ns);
+  return error;
+}
+
+hipError_t hipEventQuery(hipEvent_t event) {
+  const stub::Call call;
+  if (call.error() != hipSuccess) return set_last_error(call.error());
+  const hipError_t error = check(event);
+  return error == hipSuccess && stub::is_on() && !stub::is_done(event->at_ns) ? hipErrorNotReady : error;
+}
 
 hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop) {
   if (!milliseconds) return set_last_error(hipErrorInvalidValue);

@@ -21,6 +21,7 @@
 #include "stacks.h"
 #include "status.h"
 #include "streams.h"
+#include "stub_gpu.h"
 #include "worker.h"
 
 extern "C" {
@@ -220,6 +221,11 @@ using namespace hipcpu;
 
 extern "C" void hipcpu_launch(const Config* config, Threads threads, const void* call, const char* kernel, int line) {
   if (mine && mine->launch) fault("unsupported", "a kernel launched a kernel: this runs on a GPU only", 134);
+  const stub::Call call_of_host;
+  if (call_of_host.error() != hipSuccess) {
+    set_last_error(call_of_host.error());
+    return;
+  }
   if (!is_valid(*config)) {
     set_last_error(hipErrorInvalidConfiguration);
     return;
@@ -230,6 +236,10 @@ extern "C" void hipcpu_launch(const Config* config, Threads threads, const void*
   }
   if (uint64_t{config->grid.x} * config->block.x > INT_MAX)
     fault("unsupported", "a grid of more than 2^31 - 1 threads in x: this runs on a GPU only", 134);
+  if (const hipError_t error = stub::is_on() ? stub::begin_launch() : hipSuccess; error != hipSuccess) {
+    set_last_error(error);
+    return;
+  }
   hipcpu_start_workers();
   Pool& p = pool();
   const std::lock_guard lock(p.one_launch_at_a_time);
@@ -241,6 +251,10 @@ extern "C" void hipcpu_launch(const Config* config, Threads threads, const void*
   run_everywhere(launch);
   checks::end_launch();
   launches.fetch_add(1, std::memory_order_relaxed);
+  if (!stub::is_on()) return;
+  stub::touched(first_access_of_all());
+  const uint64_t threads_per_block = uint64_t{config->block.x} * config->block.y * config->block.z;
+  stub::end_launch(*queue_of(config->stream), kernel, blocks * threads_per_block);
 }
 
 extern "C" void hipcpu_start_workers() {

@@ -42,8 +42,8 @@ int hipcpu_seal_code(void);
 // The folder with the files that hipIpcOpenMemHandle maps; by default that of the variable HIPCPU_IPC_DIR.
 void hipcpu_ipc_directory(const char* path);
 
-// From now on, memory from hipMalloc is in files of this folder, so that hipIpcGetMemHandle can export it; null ends
-// that. A file is removed when its memory is freed.
+// From now on, hipIpcGetMemHandle exports memory as a file of this folder; null ends that. Other memory has no file. A
+// file is removed when its memory is freed, or when a process exports memory in this folder after its owner has ended.
 void hipcpu_ipc_export(const char* path);
 
 // Kernels run on at most this many workers from now on; 1 is the launching thread alone. Timed calls use one, so that
