@@ -24,6 +24,8 @@ _log = logging.getLogger(__name__)
 
 GIB = 1024**3
 MIB = 1024**2
+#: The name that stands for the image of VMs as long as none is set.
+NO_IMAGE = "registry.example/warmfront-vm:none"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,12 +183,18 @@ class Settings:
     spot_policy: str = "auto"
     #: AMD_VM_MAX_DURATION: time after which dstack stops a worker run unconditionally.
     vm_max_s: int = 86400
-    #: WARMFRONT_WORKER_IMAGE: the image that the listener of a VM runs in.
-    worker_image: str = "rocm/dev-ubuntu-24.04:6.4.2"
+    #: WARMFRONT_WORKER_IMAGE: the image of VMs, which `warmfront image push` prints; nobody publishes one.
+    worker_image: str = NO_IMAGE
     #: WARMFRONT_WORKER_TOOLCHAIN: the toolchain of leased VMs; others than `rocm` are for VMs without a GPU.
     worker_toolchain: str = "rocm"
-    #: WARMFRONT_REQUIRE_DIGESTS: refuse to serve unless the images that run on VMs are named by digest.
-    require_digests: bool = False
+    #: WARMFRONT_REQUIRE_DIGESTS: refuse to serve unless the image of VMs is named by digest.
+    require_digests: bool = True
+    #: WARMFRONT_IMAGE_REPOSITORY: where `warmfront image push` pushes the image of VMs.
+    image_repository: str | None = None
+    #: WARMFRONT_REGISTRY_USERNAME: for VMs to pull the image from a private registry.
+    registry_username: str | None = None
+    #: WARMFRONT_REGISTRY_PASSWORD: a password or token that may only pull; dstack gets it, containers do not.
+    registry_password: str | None = field(default=None, repr=False)
 
     def compile_limits(self) -> SandboxLimits:
         """Return the limits of a sandbox that compiles."""
@@ -480,6 +488,13 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
         "rocm, cpu or stub",
     ),
     "require_digests": ("WARMFRONT_REQUIRE_DIGESTS", values.boolean, "true or false"),
+    "image_repository": (
+        "WARMFRONT_IMAGE_REPOSITORY",
+        values.matching(r"[a-z0-9][a-z0-9._-]*(:\d+)?(/[a-z0-9][a-z0-9._-]*)+"),
+        "a repository without a tag, such as ghcr.io/me/warmfront-vm",
+    ),
+    "registry_username": ("WARMFRONT_REGISTRY_USERNAME", str, "a user of the registry"),
+    "registry_password": ("WARMFRONT_REGISTRY_PASSWORD", str, "a password or token of the registry"),
 }
 
 #: The fields that a judge needs; they are sent to VMs.

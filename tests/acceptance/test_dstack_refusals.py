@@ -67,7 +67,8 @@ def test_image_that_cannot_be_pulled(stack: Stack, tmp_path: Path) -> None:
     image = "registry.example/nothing:1"
     stack.cloud.switches.unpullable.add(image)
     before = len(stack.cloud.bill())
-    with dstack_service(stack, tmp_path, WARMFRONT_WORKER_IMAGE=image) as service:
+    unpinned = {"WARMFRONT_WORKER_IMAGE": image, "WARMFRONT_REQUIRE_DIGESTS": "false"}
+    with dstack_service(stack, tmp_path, **unpinned) as service:
         user = User(service, "alice")
         last = user.submit_and_wait()[-1]
         assert last["status"] == "ERROR"

@@ -25,6 +25,8 @@ ENDLESS = (ROOT / "tests" / "corpus" / "attacks" / "endless_kernel.hip").read_te
 #: Correct, but each call is slow, so that its benchmark takes seconds.
 SLOW = EXAMPLE.replace("#include <hip/hip_runtime.h>", "#include <hip/hip_runtime.h>\n#include <unistd.h>")
 SLOW = SLOW.replace("const size_t count = n * m;", "const size_t count = n * m;\n    usleep(150000);")
+#: The fake cloud has no images: the commands of a task run on this machine.
+IMAGE = f"registry.example/warmfront-vm:1@sha256:{'0' * 64}"
 #: Never ends, like ENDLESS, but uses no CPU time.
 SLEEPING = """\
 #include <hip/hip_runtime.h>
@@ -122,6 +124,7 @@ def dstack_service(stack: Stack, data_dir: Path, **environment: str) -> Iterator
             "DSTACK_TOKEN": stack.server.token,
             "DSTACK_PROJECT": stack.server.project,
             "AMD_FLEET_NAME": fleet,
+            "WARMFRONT_WORKER_IMAGE": IMAGE,
             "AMD_FLEET_MAX_NODES": "3",
             "WARMFRONT_HEARTBEAT": "0.5",
             "WARMFRONT_LOST_AFTER": "5",

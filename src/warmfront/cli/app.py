@@ -14,6 +14,7 @@ import typer
 from warmfront import __version__
 from warmfront.cli import cost_commands
 from warmfront.cli.fleet_commands import fleet_app
+from warmfront.cli.image_commands import image_app
 
 app = typer.Typer(
     help="Prove whether a HIP kernel is correct, and measure how fast it is.",
@@ -31,6 +32,7 @@ signing_key_app = typer.Typer(
 )
 app.add_typer(signing_key_app, name="signing-key")
 app.add_typer(fleet_app, name="fleet")
+app.add_typer(image_app, name="image")
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 ReceiptOption = Annotated[

@@ -16,7 +16,7 @@ from warmfront.hip.cpu.host_compiler import find_compiler
 from warmfront.hip.rocm import find_hipcc, has_gpu
 from warmfront.hip.xray.device_compiler import find_libraries
 from warmfront.hip.zig_wheel import require_wheel
-from warmfront.providers.dstack.configuration import digest_command, images_without_digest
+from warmfront.providers.dstack.configuration import IMAGE_HINT, unpinned_image
 from warmfront.sandbox.base import machine_memory_bytes
 
 if TYPE_CHECKING:
@@ -130,19 +130,11 @@ def _bitcode() -> DoctorCheck:
 
 
 def _images(configured: settings.Settings) -> list[DoctorCheck]:
-    """Check that the images that run on VMs are named by digest."""
-    missing = images_without_digest(configured)
-    if not missing:
-        return [DoctorCheck(name="images on VMs", works=True, detail="named by digest")]
-    return [
-        DoctorCheck(
-            name="images on VMs",
-            works=False,
-            detail=f"{variable}={image} has no digest, so its tag can be moved to another image",
-            fix=f"{digest_command(image)} prints it: set {variable}={image}@sha256:...",
-        )
-        for variable, image in missing
-    ]
+    """Check that the image of VMs is named by digest."""
+    problem = unpinned_image(configured)
+    if problem is None:
+        return [DoctorCheck(name="image of VMs", works=True, detail="named by digest")]
+    return [DoctorCheck(name="image of VMs", works=False, detail=problem, fix=IMAGE_HINT)]
 
 
 def _version(path: str) -> str:

@@ -20,8 +20,8 @@ def open_provider(settings: Settings, clock: Clock) -> Provider:
     """Open the provider that the settings name.
 
     Raises:
-        BadSetting: There is no such provider, its settings are incomplete, or an image has no digest and
-            WARMFRONT_REQUIRE_DIGESTS is set.
+        BadSetting: There is no such provider, its settings are incomplete, or the image of VMs has no digest
+            and WARMFRONT_REQUIRE_DIGESTS is not false.
         DstackMissing: The dstack provider is set, and dstack's client is not installed.
         DstackUnreachable: The dstack server does not respond.
     """

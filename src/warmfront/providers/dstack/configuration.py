@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from warmfront import gpus
 from warmfront.errors import BadSetting, UsageError
 from warmfront.listener.signed_events import KEY_VARIABLE
+from warmfront.settings import NO_IMAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,36 +38,38 @@ PREPARE = Path(__file__).with_name("prepare.sh")
 
 #: More than any VM with one GPU costs per hour, so a higher rate is a typing error.
 _MAX_USD_PER_H = 100
-#: Judge settings that are not sent to a VM: it has its own directories and sandbox.
-_LOCAL_ONLY = frozenset({"WARMFRONT_CACHE_DIR", "WARMFRONT_BOX_DIR", "WARMFRONT_SANDBOX"})
+#: Judge settings that are not sent to a VM: it has its own directories, sandbox and image.
+_LOCAL_ONLY = frozenset(
+    {"WARMFRONT_CACHE_DIR", "WARMFRONT_BOX_DIR", "WARMFRONT_SANDBOX", "WARMFRONT_DOCKER_IMAGE"}
+)
+IMAGE_HINT = (
+    "Build it with `warmfront image build` and set the variable to what `warmfront image push` prints; "
+    "WARMFRONT_REQUIRE_DIGESTS=false allows an image without a digest."
+)
 
 
 def check_images(settings: Settings) -> None:
-    """Warn about images that are not named by digest: their tag can be moved to other content.
+    """Check that the image of VMs is named by digest: a tag can be moved to other content.
 
     Raises:
-        BadSetting: WARMFRONT_REQUIRE_DIGESTS is set, and there is such an image.
+        BadSetting: It is not, and WARMFRONT_REQUIRE_DIGESTS is not false.
     """
-    for variable, image in images_without_digest(settings):
-        message = f"{variable} is {image!r}, which has no digest: its tag can be moved to another image."
-        hint = f"Set {variable} to {image}@sha256:..., with the digest that {digest_command(image)} prints."
-        if settings.require_digests:
-            raise BadSetting(message, hint=hint)
-        log.warning("%s It runs as root on every VM. %s", message, hint)
+    problem = unpinned_image(settings)
+    if problem is None:
+        return
+    if settings.require_digests:
+        raise BadSetting(problem, hint=IMAGE_HINT)
+    log.warning("%s It runs as root on every VM. %s", problem, IMAGE_HINT)
 
 
-def images_without_digest(settings: Settings) -> list[tuple[str, str]]:
-    """Return the images that run on VMs and are not named by digest, each with the variable that sets it."""
-    images = [
-        ("WARMFRONT_WORKER_IMAGE", settings.worker_image),
-        ("WARMFRONT_DOCKER_IMAGE", settings.docker_image),
-    ]
-    return [(variable, image) for variable, image in images if image and "@sha256:" not in image]
-
-
-def digest_command(image: str) -> str:
-    """Return the command that prints the digest of an image."""
-    return f"`docker buildx imagetools inspect {image}`"
+def unpinned_image(settings: Settings) -> str | None:
+    """Return why the image of VMs is not pinned; None if it is."""
+    if settings.worker_image == NO_IMAGE:
+        return "WARMFRONT_WORKER_IMAGE is not set: VMs have no image."
+    if "@sha256:" not in settings.worker_image:
+        image = settings.worker_image
+        return f"WARMFRONT_WORKER_IMAGE is {image!r}, which has no digest: its tag can be moved to another."
+    return None
 
 
 def fleet_gpus(settings: Settings) -> tuple[str, ...]:
@@ -282,6 +285,11 @@ def _task(settings: Settings, *, name: str, gpu: str, files: Sequence[str]) -> d
         "max_price": max_price(settings, gpu),
         "creation_policy": "reuse-or-create",
     }
+    if settings.registry_username and settings.registry_password:
+        task["registry_auth"] = {
+            "username": settings.registry_username,
+            "password": settings.registry_password,
+        }
     return {**task, "files": list(files)} if files else task
 
 

@@ -35,10 +35,18 @@ LISTENER = ("python3", FOLDER)
 #: Subdirectory with the operator's own problems.
 _PROBLEMS = "problems"
 
+#: Where an image has the bundle that it was built with, named after its files.
+IMAGE_FOLDER = "/opt/warmfront-image"
+
+#: If the image has the same bundle, that one is used: its bytecode exists already. Otherwise it is the copy
+#: that the VM's host has too, if there is one: boxes see only what the image or the host has.
 _START = f"""\
 import os, runpy, sys
 
 here = sys.path[0] = os.path.abspath(sys.path[0])
+for place in os.environ.get("WARMFRONT_LISTENER_DIR", here), os.path.join("{IMAGE_FOLDER}", "NAME"):
+    if os.path.isdir(place):
+        sys.path[0] = place
 if os.path.isdir(os.path.join(here, "{_PROBLEMS}")):
     os.environ["{registry.DIRECTORIES_VARIABLE}"] = os.path.join(here, "{_PROBLEMS}")
 runpy.run_module("warmfront.listener", run_name="__main__", alter_sys=True)
@@ -46,17 +54,22 @@ runpy.run_module("warmfront.listener", run_name="__main__", alter_sys=True)
 _PACKAGE = Path(warmfront.__file__).parent
 
 
-def pack(cache_dir: Path) -> Path:
+def pack(cache_dir: Path, *, with_problems: bool = True) -> Path:
     """Return the bundle for the sources as they are now; it is built once per state of the sources.
+
+    Args:
+        cache_dir: Where bundles are kept.
+        with_problems: Whether to add the operator's own problems.
 
     Raises:
         InfrastructureError: The bundle is larger than dstack accepts.
     """
     files = dict(sorted(_files()))
+    files = files if with_problems else _without_problems(files)
     size = sum(path.stat().st_size for path in files.values())
     if size > MAX_BYTES:
         raise InfrastructureError(f"The listener bundle has {size:,} bytes; dstack accepts {MAX_BYTES:,}.")
-    packed = cache_dir / f"listener-{_digest(files)}"
+    packed = cache_dir / _name(files)
     if not packed.is_dir():
         _copy(files, packed)
     return packed
@@ -76,12 +89,17 @@ def _files() -> Iterator[tuple[str, Path]]:
         yield f"{_PROBLEMS}/{path.name}", path
 
 
-def _digest(files: Mapping[str, Path]) -> str:
+def _without_problems(files: Mapping[str, Path]) -> dict[str, Path]:
+    """Return the files that an image has, which knows no problems of an operator."""
+    return {inside: path for inside, path in files.items() if not inside.startswith(f"{_PROBLEMS}/")}
+
+
+def _name(files: Mapping[str, Path]) -> str:
     digest = hashlib.sha256(_START.encode())
     for inside, path in files.items():
         data = path.read_bytes()
         digest.update(f"{inside} {len(data)}\n".encode() + data)
-    return digest.hexdigest()[:16]
+    return f"listener-{digest.hexdigest()[:16]}"
 
 
 def _copy(files: Mapping[str, Path], packed: Path) -> None:
@@ -93,7 +111,7 @@ def _copy(files: Mapping[str, Path], packed: Path) -> None:
             target = draft / inside
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
-        (draft / "__main__.py").write_text(_START)
+        (draft / "__main__.py").write_text(_START.replace("NAME", _name(_without_problems(files))))
         draft.chmod(0o755)
         draft.rename(packed)
     except OSError:

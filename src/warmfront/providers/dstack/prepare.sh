@@ -1,23 +1,24 @@
-# Installs what a listener needs on a VM and the image may lack. Without ROCm there is nothing to do.
+# Points the listener at what its image has. Nothing is installed on a VM: an image that lacks something ends the task.
 if [ -d /opt/rocm ]; then
   shared=/opt/warmfront
-  if ! python3 -c 'import docker, httpx, numpy, starlette, uvicorn' 2>/dev/null; then
-    # As root, beside the Docker socket: only files whose hashes we know, and no build scripts.
-    locked=warmfront-listener/warmfront/listener/requirements.txt
-    [ -f "$locked" ] || { echo "The image lacks the listener's packages, and there is no $locked to install." >&2; exit 1; }
-    command -v pip3 >/dev/null || { apt-get -qq update && apt-get -qq install -y --no-install-recommends python3-pip; } || exit 1
-    pip3 install --quiet --break-system-packages --require-hashes --only-binary :all: -r "$locked" || exit 1
+  ours=/opt/warmfront-image
+  locked=warmfront-listener/warmfront/listener/requirements.txt
+  if [ ! -f "$ours/requirements.txt" ]; then
+    echo "The image $WARMFRONT_WORKER_IMAGE has no $ours: build it with \`warmfront image build\`." >&2
+    exit 1
   fi
-  # The host's Docker daemon mounts the compiler into each box, so it must exist at a host path, too.
-  if [ ! -d "$shared/rocm" ]; then
-    cp -a "$(readlink -f /opt/rocm)" "$shared/rocm.$$" && mv "$shared/rocm.$$" "$shared/rocm" || exit 1
+  if [ -f "$locked" ] && ! cmp -s "$locked" "$ours/requirements.txt"; then
+    echo "The image $WARMFRONT_WORKER_IMAGE has other Python packages than this service: build it again." >&2
+    exit 1
   fi
-  export PATH="$shared/rocm/bin:$PATH" ROCM_PATH="$shared/rocm"
+  export PATH="$ours/venv/bin:/opt/rocm/bin:$PATH" ROCM_PATH=/opt/rocm
   export WARMFRONT_SANDBOX=docker WARMFRONT_BOX_DIR="$shared/boxes" WARMFRONT_CACHE_DIR="$shared/cache"
-  # The worker's own image is already on the VM; any other image is pulled once.
-  export WARMFRONT_DOCKER_IMAGE="${WARMFRONT_DOCKER_IMAGE:-$WARMFRONT_WORKER_IMAGE}"
-  python3 -c 'import docker, os
-images, name = docker.from_env().images, os.environ["WARMFRONT_DOCKER_IMAGE"]
-try: images.get(name)
-except docker.errors.ImageNotFound: images.pull(name)' || exit 1
+  # Boxes use the worker's own image, which is on the VM already and has the compiler.
+  export WARMFRONT_DOCKER_IMAGE="$WARMFRONT_WORKER_IMAGE" WARMFRONT_DOCKER_IMAGE_DIRS="$(readlink -f /opt/rocm):$ours"
+  # The host's Docker daemon mounts the built guest and our package into boxes, so they must exist at host paths, too.
+  mkdir -p "$shared/cache" && cp -an "$ours/cache/." "$shared/cache/" || exit 1
+  if [ -d warmfront-listener ]; then
+    rm -rf "$shared/listener" && cp -a warmfront-listener "$shared/listener" || exit 1
+    export WARMFRONT_LISTENER_DIR="$shared/listener"
+  fi
 fi

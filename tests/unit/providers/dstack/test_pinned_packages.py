@@ -24,17 +24,16 @@ ROOT = Path(__file__).parents[4]
 OURS = settings.load({}, env_file=None)
 
 
-def _prepare_without_packages(tmp_path: Path) -> subprocess.CompletedProcess[str]:
-    """Run the script where Python cannot import the listener's packages; a pip3 prints its arguments."""
-    (tmp_path / "rocm").mkdir()
-    (tmp_path / "python3").write_text("#!/bin/sh\nexit 1\n")
-    (tmp_path / "pip3").write_text('#!/bin/sh\necho "$@"\nexit 1\n')
-    for name in ("python3", "pip3"):
+def _prepare(tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    """Run the script where pip and apt-get would leave a trace."""
+    (tmp_path / "rocm").mkdir(exist_ok=True)
+    for name in ("pip", "pip3", "apt-get", "curl"):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {name} >>{tmp_path}/installed\n")
         (tmp_path / name).chmod(0o755)
-    script = configuration.PREPARE.read_text().replace("/opt/rocm", str(tmp_path / "rocm"))
+    script = configuration.PREPARE.read_text().replace("/opt/", f"{tmp_path}/")
     return subprocess.run(
         ["/bin/sh", "-c", script],
-        env={"PATH": f"{tmp_path}{os.pathsep}/usr/bin:/bin"},
+        env={"PATH": f"{tmp_path}{os.pathsep}/usr/bin:/bin", "WARMFRONT_WORKER_IMAGE": "worker:1"},
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -42,25 +41,47 @@ def _prepare_without_packages(tmp_path: Path) -> subprocess.CompletedProcess[str
     )
 
 
-def test_a_vm_installs_only_packages_with_known_hashes(tmp_path: Path) -> None:
-    """The lock file is part of the uploaded listener, and every package that it needs is in it."""
+def test_a_vm_installs_nothing(tmp_path: Path) -> None:
+    """The image has the packages of the lock file, which is part of the uploaded listener."""
     bundle = listener_bundle.pack(tmp_path / "cache")
     (tmp_path / listener_bundle.FOLDER).symlink_to(bundle)
-    done = _prepare_without_packages(tmp_path)
-    arguments = done.stdout.split()
-    assert {"install", "--require-hashes", "--only-binary", ":all:"} <= set(arguments)
-    locked = tmp_path / arguments[arguments.index("-r") + 1]
-    assert done.returncode == 1  # a failed installation ends the task
+    locked = bundle / "warmfront" / "listener" / "requirements.txt"
     pinned = _pinned(locked.read_text())
     assert set(pinned) >= _needed(ROOT / "requirements" / "listener.in")
     assert all(hashes for hashes in pinned.values())
+    (tmp_path / "warmfront-image" / "cache").mkdir(parents=True)
+    (tmp_path / "warmfront-image" / "requirements.txt").write_bytes(locked.read_bytes())
+    done = _prepare(tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not (tmp_path / "installed").exists()
 
 
-def test_a_vm_without_packages_and_lock_file_installs_nothing(tmp_path: Path) -> None:
-    """The task ends with an error that names the file."""
-    done = _prepare_without_packages(tmp_path)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "warmfront/listener/requirements.txt" in done.stderr
+@pytest.mark.parametrize(
+    ("requirements", "message"),
+    [
+        (None, "build it with `warmfront image build`"),
+        ("numpy==1\n", "other Python packages than this service"),
+    ],
+)
+def test_a_vm_with_another_image_ends_with_the_reason(
+    tmp_path: Path, requirements: str | None, message: str
+) -> None:
+    """An image that we did not build, or built from other packages, is refused and not completed."""
+    (tmp_path / listener_bundle.FOLDER).symlink_to(listener_bundle.pack(tmp_path / "cache"))
+    if requirements is not None:
+        (tmp_path / "warmfront-image").mkdir()
+        (tmp_path / "warmfront-image" / "requirements.txt").write_text(requirements)
+    done = _prepare(tmp_path)
+    assert done.returncode == 1
+    assert "The image worker:1" in done.stderr
+    assert message in done.stderr
+    assert not (tmp_path / "installed").exists()
+
+
+def test_the_image_has_the_same_listener(tmp_path: Path) -> None:
+    """A listener whose files the image has starts from there, whatever problems the operator has."""
+    alone = listener_bundle.pack(tmp_path, with_problems=False)
+    assert f'"{alone.name}"' in (listener_bundle.pack(tmp_path) / "__main__.py").read_text()
 
 
 @pytest.mark.parametrize(
@@ -117,17 +138,23 @@ def _named(path: Path) -> Iterator[str]:
             yield line
 
 
-@pytest.mark.parametrize("require", [False, True])
-def test_an_image_without_a_digest_is_reported(caplog: pytest.LogCaptureFixture, *, require: bool) -> None:
-    """It is a warning, or an error where digests are required; one with a digest is neither."""
-    pinned = replace(OURS, worker_image=f"registry.example/worker:1@sha256:{'0' * 64}", require_digests=True)
-    configuration.check_images(pinned)
+@pytest.mark.parametrize("image", [settings.NO_IMAGE, "registry.example/worker:1"])
+def test_an_image_without_a_digest_is_refused(caplog: pytest.LogCaptureFixture, image: str) -> None:
+    """It is an error, or a warning where that is allowed; one with a digest is neither."""
+    configuration.check_images(replace(OURS, worker_image=f"registry.example/worker:1@sha256:{'0' * 64}"))
     assert not caplog.records
-    ours = replace(OURS, require_digests=require)
-    if require:
-        with pytest.raises(BadSetting, match=r"WARMFRONT_WORKER_IMAGE is 'rocm.* no digest") as raised:
-            configuration.check_images(ours)
-        assert "imagetools inspect rocm/dev-ubuntu-24.04:6.4.2" in str(raised.value.hint)
-    else:
+    ours = replace(OURS, worker_image=image)
+    with pytest.raises(BadSetting, match=r"WARMFRONT_WORKER_IMAGE is (not set|.* no digest)") as raised:
         configuration.check_images(ours)
-        assert "WARMFRONT_WORKER_IMAGE" in caplog.text
+    assert "`warmfront image push`" in str(raised.value.hint)
+    configuration.check_images(replace(ours, require_digests=False))
+    assert "WARMFRONT_WORKER_IMAGE" in caplog.text
+
+
+def test_credentials_of_the_registry_are_given_to_dstack_alone() -> None:
+    """A private registry's password is not in the environment of the listener."""
+    ours = replace(OURS, registry_username="me", registry_password="pull-only")  # noqa: S106 - no secret
+    task = configuration.worker_task(ours, vm_id="vm_1", gpu="MI300X", token="")
+    assert task["registry_auth"] == {"username": "me", "password": "pull-only"}
+    assert "pull-only" not in str(task["env"])
+    assert "registry_auth" not in configuration.worker_task(OURS, vm_id="vm_1", gpu="MI300X", token="")
