@@ -56,7 +56,7 @@ class RocmToolchain:
     guards = GuardZones(front_bytes=4096, back_bytes=4096, align=256)
     shared_memory = False
     flush_bytes = 512 * MIB  # the Infinity Cache of an MI300X holds 256 MB
-    warm_up_s = 1.0
+    warm_up_s = 0.2
     counts_cpu_time = False
     scale = Scale.GPU
     first_build_notice = "Building the guest (only once) …"

@@ -58,14 +58,12 @@ inline void write_exactly(const void* from, size_t size) {
   }
 }
 
-// Waits for the next command, and returns its number.
-inline uint32_t receive(std::vector<char>& payload) {
-  Header header{};
+// Waits for the next command.
+inline void receive(Header& header, std::vector<char>& payload) {
   read_exactly(&header, sizeof header);
   payload.resize(header.size);
   read_exactly(payload.data(), payload.size());
   current_nonce = header.nonce;
-  return header.op_or_kind;
 }
 
 // Only async-signal-safe calls: the guest answers from a signal handler.

@@ -370,7 +370,9 @@ void serve() {
   uint32_t threads = count_threads();
   std::vector<char> payload;
   for (;;) {
-    const uint32_t op = channel::receive(payload);
+    channel::Header header{};
+    channel::receive(header, payload);
+    const uint32_t op = header.op_or_kind;
     if (op == kLoad) {
       std::string error = load();
       error.empty() ? answer_ok() : answer_error(error);

@@ -397,9 +397,10 @@ void serve() {
   Memory memory;
   std::vector<char> payload;
   for (;;) {
-    const uint32_t op = channel::receive(payload);
+    channel::Header header{};
+    channel::receive(header, payload);
     channel::PayloadReader reader(payload);
-    switch (op) {
+    switch (header.op_or_kind) {
       case kAllocate: allocate(memory, payload); break;
       case kFill: answer(memory.fill()); break;
       case kStoreBase: answer(memory.store_base(reader.take<uint32_t>())); break;

@@ -26,7 +26,7 @@ static uint64_t find_nonce() {
   volatile uint32_t here = 0;
   const uint32_t* at = const_cast<const uint32_t*>(&here);
   for (int i = 0; i < 4096; ++i)
-    if (at[i] == 3 && at[i + 1] == 24) return at[i + 2] | uint64_t{at[i + 3]} << 32;  // RUN, 24 bytes
+    if (at[i] == 3 && at[i + 1] == 16) return at[i + 2] | uint64_t{at[i + 3]} << 32;  // RUN, 16 bytes
   return 0;
 }
 

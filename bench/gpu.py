@@ -1,0 +1,153 @@
+"""A warm submission of every problem at the scale of a GPU, on a modelled MI300X.
+
+The seconds are those of the model, for GPU and copies, plus the CPU time of the judge divided by two cores.
+The compiler is left out. The reported time is compared with the true one for several rates of copies.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+from bench.modelled_gpu import ModelledGpu, ModelledSandbox, ModelledToolchain
+from warmfront import gpus, problems, settings
+from warmfront.events import Accepted, Event
+from warmfront.judge import Judge
+from warmfront.judge.case_data import CaseGenerator
+from warmfront.judge.case_memory import DeviceMemory
+from warmfront.judge_request import JudgeRequest
+from warmfront.verdicts import Endpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from warmfront.judge.buffer_layout import BufferLayout
+    from warmfront.judge.case_data import CaseData
+    from warmfront.problems.spec import Case, Problem, Tensors
+
+COPY_GBPS = (2.0, 10.0, 25.0, 50.0)
+#: The rate for which the seconds are printed.
+USUAL_GBPS = 10.0
+CORES = 2
+GOAL_S, GOAL_RATIO = 10.0, (0.98, 1.02)
+#: A good kernel takes this many times the roofline floor, and a launch.
+ABOVE_FLOOR, LAUNCH_S = 1.3, 6e-6
+SORT_PASSES = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """The figures of one problem at one rate of copies."""
+
+    modelled_s: float  #: GPU and copies
+    judge_cpu_s: float
+    ratios: tuple[float, ...]  #: reported over true time, per timed case
+    samples: tuple[int, ...]  #: pairs of windows, per timed case
+    widths: tuple[float, ...]  #: half the interval over the time, per timed case
+
+    @property
+    def total_s(self) -> float:
+        """The seconds of the submission."""
+        return self.modelled_s + self.judge_cpu_s / CORES
+
+
+def main() -> None:
+    """Judge all problems, or those that are named, and print the figures beside the goals."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("problems", nargs="*", help="slugs; all problems by default")
+    chosen = parser.parse_args().problems
+    print(f"Goals: each at most {GOAL_S:g} s; reported over true time {GOAL_RATIO[0]} to {GOAL_RATIO[1]}.\n")
+    rates = "".join(f"{f'{rate:g} GB/s':>10}" for rate in COPY_GBPS)
+    print(f"{'problem':22}{'total s':>9}{'GPU s':>8}{'CPU s':>8}{rates}{'samples':>9}{'interval':>10}")
+    failures = 0
+    for problem in problems.all_problems():
+        if not chosen or problem.slug in chosen:
+            failures += not print_problem(problem)
+    print(f"\n{failures} problems miss a goal." if failures else "\nAll goals are met.")
+
+
+def print_problem(problem: Problem) -> bool:
+    """Judge one problem at every rate; return whether it meets the goals."""
+    by_rate = {rate: judge(problem, rate) for rate in COPY_GBPS}
+    usual = by_rate[USUAL_GBPS]
+    worst = [max(figures.ratios, key=lambda ratio: abs(ratio - 1)) for figures in by_rate.values()]
+    ratios = "".join(f"{ratio:10.3f}" for ratio in worst)
+    print(
+        f"{problem.slug:22}{usual.total_s:9.1f}{usual.modelled_s:8.2f}{usual.judge_cpu_s:8.2f}{ratios}"
+        f"{min(usual.samples):9}{f'±{max(usual.widths):.1%}':>10}",
+        flush=True,
+    )
+    is_right = all(GOAL_RATIO[0] <= ratio <= GOAL_RATIO[1] for ratio in worst)
+    return is_right and usual.total_s <= GOAL_S
+
+
+def true_time_s(problem: Problem, case: Case) -> float:
+    """Return how long the modelled kernel takes."""
+    dtype = problem.dtypes[0]
+    floor_ms = gpus.MI300X.floor_ms(problem.flops(case), problem.bytes_moved(case, dtype), dtype)
+    passes = SORT_PASSES if problem.slug == "array-sort" else 1
+    return passes * ABOVE_FLOOR * floor_ms / 1e3 + LAUNCH_S
+
+
+def judge(problem: Problem, copy_gbps: float) -> Figures:
+    """Judge a correct kernel on a GPU with this rate of copies."""
+    gpu = ModelledGpu(
+        copy_gbps=copy_gbps, call_s=lambda case: true_time_s(problem, case), flops=problem.flops
+    )
+    request = JudgeRequest(
+        source="// none", problem=problem, dtype=problem.dtypes[0], endpoint=Endpoint.SUBMIT, seed=1
+    )
+    started_s = time.process_time()
+    with recorded(gpu):
+        *_, verdict = Judge(
+            ModelledToolchain(gpu), ModelledSandbox(gpu), replace(settings.load(), bug_finder=False)
+        ).judge(request)
+    cpu_s = time.process_time() - started_s - gpu.not_judge_s
+    return figures_of(problem, verdict, modelled_s=gpu.now_s, judge_cpu_s=cpu_s)
+
+
+def figures_of(problem: Problem, verdict: Event, *, modelled_s: float, judge_cpu_s: float) -> Figures:
+    """Compare what the judge reports with the truth."""
+    if not isinstance(verdict, Accepted):
+        raise SystemExit(f"{problem.slug}: {verdict.fields()}")
+    by_name = {case.name: case for case in problem.cases(ModelledToolchain.scale)}
+    timings = verdict.benchmark_results
+    return Figures(
+        modelled_s=modelled_s,
+        judge_cpu_s=judge_cpu_s,
+        ratios=tuple(
+            timing.runtime_ms / 1e3 / true_time_s(problem, by_name[timing.name]) for timing in timings
+        ),
+        samples=tuple(len(timing.runs) for timing in timings),
+        widths=tuple((timing.ci[1] - timing.ci[0]) / 2 / timing.runtime_ms for timing in timings),
+    )
+
+
+@contextmanager
+def recorded(gpu: ModelledGpu) -> Iterator[None]:
+    """Tell the modelled GPU what the judge generates and uploads, so that its outputs are right."""
+    by_inputs: dict[int, CaseData] = {}
+    generate, upload = CaseGenerator.case_data, DeviceMemory.fill
+
+    def case_data(
+        generator: CaseGenerator, number: int, case: Case, inputs: Tensors, *, sample: int = 0
+    ) -> CaseData:
+        gpu.case = case
+        data = generate(generator, number, case, inputs, sample=sample)
+        by_inputs[id(data.inputs)] = data
+        return data
+
+    def fill(memory: DeviceMemory, layout: BufferLayout, sets: Sequence[Tensors]) -> None:
+        gpu.filled = layout, by_inputs.pop(id(sets[0]))
+        upload(memory, layout, sets)
+
+    with patch.object(CaseGenerator, "case_data", case_data), patch.object(DeviceMemory, "fill", fill):
+        yield
+
+
+if __name__ == "__main__":
+    main()
