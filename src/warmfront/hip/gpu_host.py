@@ -15,12 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warmfront import gpus
+from warmfront.hip.device_facts import MAX_BYTES, installed_devices
 from warmfront.hip.gpu_health import HealthCheck
+from warmfront.hip.installed_gpu import gpu_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from warmfront.gpus import Gpu
+    from warmfront.hip.device_facts import DeviceFacts
 
 GIB = 1024**3
 
@@ -44,23 +47,27 @@ MAX_USED_VRAM = 0.1
 
 #: With its power limited below this share of its maximum, a GPU is slower than others of its type.
 MIN_POWER_SHARE = 0.9
+#: With more than this share of the host's memory pinned, the machine would no longer work.
+MAX_PINNED_SHARE = 0.75
+#: Files of the driver: whether it clears LDS and registers between programs, and a command to clear them.
+ENFORCE_ISOLATION, RUN_CLEANER = "enforce_isolation", "run_cleaner_shader"
 #: Free space for the data of cases, which boxes and judge share.
 MIN_SHARED_MEMORY_BYTES = 8 * GIB
 
 
 @dataclass(frozen=True, kw_only=True)
 class GpuHost:
-    """Where the kernel's files are. Tests give a tree of their own.
+    """Where the kernel's files are, and which GPU is meant. Tests give a tree of their own.
 
     Attributes:
         root: the directory that contains `dev`, `sys` and `proc`.
-        device: index of the GPU among the GPUs of the machine.
+        render_minor: number of the GPU's render node, such as 128; None for the first GPU.
         rocm: the ROCm installation; None to look for it in the usual place.
         min_shared_memory_bytes: free space that the data of cases needs in /dev/shm.
     """
 
     root: Path = Path("/")
-    device: int = 0
+    render_minor: int | None = None
     rocm: Path | None = None
     min_shared_memory_bytes: int = MIN_SHARED_MEMORY_BYTES
 
@@ -71,7 +78,8 @@ class GpuHost:
     def text(self, path: str | Path) -> str | None:
         """Return the content of a file without white space around it; None if it cannot be read."""
         try:
-            return (self.path(path) if isinstance(path, str) else path).read_text(errors="replace").strip()
+            with (self.path(path) if isinstance(path, str) else path).open("rb") as file:
+                return file.read(MAX_BYTES).decode(errors="replace").strip()
         except OSError:
             return None
 
@@ -80,31 +88,19 @@ class GpuHost:
         text = self.text(path)
         return int(text) if text and text.isascii() and text.isdigit() else None
 
+    def device(self) -> DeviceFacts | None:
+        """Return the GPU that is meant, as the driver presents it; None if there is none."""
+        devices = installed_devices(self.path("/sys"))
+        if self.render_minor is None:
+            return next(iter(devices), None)
+        return next((device for device in devices if device.render_minor == self.render_minor), None)
 
-@dataclass(frozen=True, kw_only=True)
-class GpuNode:
-    """One GPU of the driver's topology."""
-
-    arch: str
-    compute_units: int
-    memory_bytes: int
-    render_node: str  #: such as /dev/dri/renderD128
-    gpu_id: str  #: the driver's own number
-    folder: Path  #: the device's folder in sysfs; it may not exist
-
-    def describe(self) -> str:
-        """Describe the GPU in a few words."""
-        return f"{self.arch}, {self.compute_units} CUs, {self.memory_bytes / 1e9:.0f} GB"
-
-
-def gpu_nodes(host: GpuHost) -> list[GpuNode]:
-    """Return the GPUs of the topology, in the driver's order."""
-    folder = host.path("/sys/class/kfd/kfd/topology/nodes")
-    numbered = sorted(
-        (int(node.name), node) for node in _entries(folder) if node.name.isascii() and node.name.isdigit()
-    )
-    nodes = [_gpu_node(host, node) for _, node in numbered]
-    return [node for node in nodes if node is not None]
+    def device_folder(self, device: DeviceFacts) -> Path:
+        """Return the folder of a device in sysfs, which may not exist. Partitions have that of their card."""
+        pci = self.path(f"/sys/bus/pci/devices/{device.pci_bus_id}")
+        if device.pci_bus_id and pci.is_dir():
+            return pci
+        return self.path(f"/sys/class/drm/renderD{device.render_minor}/device")
 
 
 def check_host(host: GpuHost, *, expected: Gpu | None = None) -> tuple[HealthCheck, ...]:
@@ -114,16 +110,16 @@ def check_host(host: GpuHost, *, expected: Gpu | None = None) -> tuple[HealthChe
         host: where the kernel's files are.
         expected: the GPU type that the machine should have; None for any of the catalogue.
     """
-    nodes = gpu_nodes(host)
+    device = host.device()
     checks = [
         _kernel(host),
         _driver(host),
-        *_device_files(host, nodes),
-        _topology(host, nodes, expected),
+        *_device_files(host, device),
+        _gpu(device, expected),
         _shared_memory(host),
     ]
-    if host.device < len(nodes):
-        checks += [check(host, nodes[host.device]) for check in DEVICE_CHECKS]
+    if device is not None:
+        checks += [check(host, host.device_folder(device)) for check in DEVICE_CHECKS]
     return tuple(checks)
 
 
@@ -155,12 +151,11 @@ def _driver(host: GpuHost) -> HealthCheck:
     return HealthCheck(name=name, ok=True, detail=detail)
 
 
-def _device_files(host: GpuHost, nodes: list[GpuNode]) -> Iterator[HealthCheck]:
-    render_nodes = [node.render_node for node in nodes[host.device : host.device + 1]] or [
-        f"/dev/dri/{path.name}" for path in _entries(host.path("/dev/dri")) if path.name.startswith("renderD")
-    ]
+def _device_files(host: GpuHost, device: DeviceFacts | None) -> Iterator[HealthCheck]:
     yield _device_file(host, "/dev/kfd")
-    yield _device_file(host, render_nodes[0] if render_nodes else "/dev/dri/renderD128")
+    nodes = sorted(path.name for path in _entries(host.path("/dev/dri")) if path.name.startswith("renderD"))
+    own = device.render_node if device else None
+    yield _device_file(host, own or f"/dev/dri/{nodes[0] if nodes else 'renderD128'}")
 
 
 def _device_file(host: GpuHost, path: str) -> HealthCheck:
@@ -182,46 +177,30 @@ def _device_file(host: GpuHost, path: str) -> HealthCheck:
     )
 
 
-def _topology(host: GpuHost, nodes: list[GpuNode], expected: Gpu | None) -> HealthCheck:
+def _gpu(device: DeviceFacts | None, expected: Gpu | None) -> HealthCheck:
+    """Check that the GPU is what was leased, or else one of the catalogue."""
     name = "GPU"
     wanted = expected.name if expected else " or ".join(gpu.name for gpu in gpus.CATALOGUE)
-    if host.device >= len(nodes):
-        found = f"{len(nodes)} in the driver's topology" if nodes else "none in the driver's topology"
-        detail = f"{found}; GPU {host.device} was expected" if nodes else found
+    if device is None:
         remedy = f"Needed: {wanted}. `dmesg | grep -i amdgpu` shows why the driver found none."
-        return HealthCheck(name=name, ok=False, detail=detail, remedy=remedy)
-    node = nodes[host.device]
-    partition = partition_of(host, node)
-    detail = ", ".join(filter(None, [node.describe(), partition]))
-    problems = list(_differences(node, partition, expected))
-    if problems:
-        remedy = f"Needed: {wanted}, not partitioned. Release this machine and rent another."
-        return HealthCheck(name=name, ok=False, detail=f"{detail}: {'; '.join(problems)}", remedy=remedy)
-    return HealthCheck(name=name, ok=True, detail=detail)
-
-
-def _differences(node: GpuNode, partition: str, expected: Gpu | None) -> Iterator[str]:
-    """Yield how the GPU differs from what was leased."""
-    if expected is None:
-        if gpus.by_arch(node.arch) is None:
-            yield f"{node.arch} is not in the catalogue"
-        return
-    if node.arch != expected.arch:
-        yield f"an {expected.name} is {expected.arch}"
-        return
-    if node.compute_units and node.compute_units != expected.compute_units:
-        yield f"an {expected.name} has {expected.compute_units} CUs"
-    # The driver keeps a part of the memory for itself, so the sizes are not equal.
-    if node.memory_bytes and not 0.9 < node.memory_bytes / expected.memory_bytes < 1.1:
-        yield f"an {expected.name} has {expected.memory_bytes / 1e9:.0f} GB"
-    if partition not in {"", "SPX/NPS1", "SPX", "NPS1"}:
-        yield "its partition is not SPX/NPS1"
-
-
-def partition_of(host: GpuHost, node: GpuNode) -> str:
-    """Return the compute and memory partition, such as `SPX/NPS1`; empty if the driver has none."""
-    names = ("current_compute_partition", "current_memory_partition")
-    return "/".join(filter(None, (host.text(node.folder / name) for name in names)))
+        return HealthCheck(name=name, ok=False, detail="none in the driver's topology", remedy=remedy)
+    facts = (
+        device.arch,
+        f"{device.compute_units} CUs",
+        f"{device.memory_bytes / 1e9:.0f} GB",
+        device.partition,
+    )
+    detail = ", ".join(filter(None, facts))
+    gpu = gpu_of(device)
+    if gpu is not None and (expected is None or gpu.name == expected.name):
+        return HealthCheck(name=name, ok=True, detail=f"{gpu.name}: {detail}")
+    found = gpu.name if gpu else "not in the catalogue"
+    return HealthCheck(
+        name=name,
+        ok=False,
+        detail=f"{found}: {detail}; expected: {wanted}",
+        remedy="Release this machine and rent another, or set AMD_GPU_TYPE to what it has.",
+    )
 
 
 def _shared_memory(host: GpuHost) -> HealthCheck:
@@ -237,9 +216,9 @@ def _shared_memory(host: GpuHost) -> HealthCheck:
     return HealthCheck(name=name, ok=free >= host.min_shared_memory_bytes, detail=detail, remedy=remedy)
 
 
-def _vram(host: GpuHost, node: GpuNode) -> HealthCheck:
+def _vram(host: GpuHost, folder: Path) -> HealthCheck:
     name = "VRAM"
-    total, used = (host.number(node.folder / f"mem_info_vram_{what}") for what in ("total", "used"))
+    total, used = (host.number(folder / f"mem_info_vram_{what}") for what in ("total", "used"))
     if not total or used is None:
         return HealthCheck(name=name, ok=True, detail="the driver does not report its use")
     detail = f"{used / 1e9:.1f} of {total / 1e9:.1f} GB in use"
@@ -247,10 +226,10 @@ def _vram(host: GpuHost, node: GpuNode) -> HealthCheck:
     return HealthCheck(name=name, ok=used <= MAX_USED_VRAM * total, detail=detail, remedy=remedy)
 
 
-def _memory_errors(host: GpuHost, node: GpuNode) -> HealthCheck:
+def _memory_errors(host: GpuHost, folder: Path) -> HealthCheck:
     """Check the counts of ECC errors of the memory controller."""
     name = "ECC"
-    report = host.text(node.folder / "ras" / "umc_err_count") or ""
+    report = host.text(folder / "ras" / "umc_err_count") or ""
     counts = dict(re.findall(r"^(ue|ce):\s*(\d+)", report, re.MULTILINE))
     if "ue" not in counts:
         return HealthCheck(name=name, ok=True, detail="the driver does not report errors")
@@ -259,10 +238,10 @@ def _memory_errors(host: GpuHost, node: GpuNode) -> HealthCheck:
     return HealthCheck(name=name, ok=int(counts["ue"]) == 0, detail=detail, remedy=remedy)
 
 
-def _clocks(host: GpuHost, node: GpuNode) -> HealthCheck:
+def _clocks(host: GpuHost, folder: Path) -> HealthCheck:
     name = "clocks"
-    level = host.text(node.folder / "power_dpm_force_performance_level")
-    speeds = [int(mhz) for mhz in re.findall(r"(\d+)Mhz", host.text(node.folder / "pp_dpm_sclk") or "")]
+    level = host.text(folder / "power_dpm_force_performance_level")
+    speeds = [int(mhz) for mhz in re.findall(r"(\d+)Mhz", host.text(folder / "pp_dpm_sclk") or "")]
     if not speeds:
         return HealthCheck(name=name, ok=True, detail="the driver does not report them", required=False)
     detail = f"up to {max(speeds)} MHz, level {level or 'unknown'}"
@@ -271,9 +250,9 @@ def _clocks(host: GpuHost, node: GpuNode) -> HealthCheck:
     return HealthCheck(name=name, ok=is_usual, detail=detail, remedy=remedy, required=False)
 
 
-def _power_cap(host: GpuHost, node: GpuNode) -> HealthCheck:
+def _power_cap(host: GpuHost, folder: Path) -> HealthCheck:
     name = "power cap"
-    for sensors in _entries(node.folder / "hwmon"):
+    for sensors in _entries(folder / "hwmon"):
         cap, top = (host.number(sensors / name) for name in ("power1_cap", "power1_cap_max"))
         if cap and top:
             detail = f"{cap / 1e6:.0f} of {top / 1e6:.0f} W"
@@ -284,48 +263,60 @@ def _power_cap(host: GpuHost, node: GpuNode) -> HealthCheck:
     return HealthCheck(name=name, ok=True, detail="the driver does not report it", required=False)
 
 
-def _other_processes(host: GpuHost, node: GpuNode) -> HealthCheck:
-    name = "GPU processes"
-    users = [
-        process.name
-        for process in _entries(host.path("/sys/class/kfd/kfd/proc"))
-        if (host.number(process / f"vram_{node.gpu_id}") or 0) > 0
-    ]
-    detail = f"{len(users)} hold memory of the GPU" if users else "none holds memory of the GPU"
+def _other_processes(host: GpuHost, _folder: Path) -> HealthCheck:
+    """Count the processes that use GPUs; the driver numbers them as the host does, so ours are among them."""
+    count = len(_entries(host.path("/sys/class/kfd/kfd/proc")))
+    detail = f"{count} have a GPU open" if count else "none has a GPU open"
     remedy = "Other processes change times: end them, unless they are the boxes of this service."
-    return HealthCheck(name=name, ok=not users, detail=detail, remedy=remedy, required=False)
+    return HealthCheck(name="GPU processes", ok=not count, detail=detail, remedy=remedy, required=False)
+
+
+def _cleaner(host: GpuHost, folder: Path) -> HealthCheck:
+    """Check whether the driver clears LDS and registers between programs."""
+    name = "LDS between tenants"
+    if any(word != "0" for word in (host.text(folder / ENFORCE_ISOLATION) or "0").split()):
+        return HealthCheck(name=name, ok=True, detail="cleared by the driver", required=False)
+    if os.access(folder / RUN_CLEANER, os.W_OK):
+        return HealthCheck(name=name, ok=True, detail="cleared after each run", required=False)
+    offered = (folder / ENFORCE_ISOLATION).exists()
+    return HealthCheck(
+        name=name,
+        ok=False,
+        detail="not cleared: a kernel can read what the previous one left in LDS and registers",
+        remedy=f"On the host: `echo 1 | sudo tee {folder / ENFORCE_ISOLATION}`."
+        if offered
+        else "The driver offers no cleaner shader: use a newer one.",
+        required=False,
+    )
+
+
+def _pinned_memory(host: GpuHost, folder: Path) -> HealthCheck:
+    """Check how much host memory programs can pin: the driver's limit counts, since cgroups do not."""
+    name = "pinned memory"
+    limit = host.number(folder / "mem_info_gtt_total")
+    match = re.search(r"^MemTotal:\s+(\d+) kB", host.text("/proc/meminfo") or "", re.MULTILINE)
+    if not limit or not match:
+        return HealthCheck(name=name, ok=True, detail="the driver reports no limit", required=False)
+    total = int(match[1]) * 1024
+    detail = f"at most {limit / GIB:.0f} of {total / GIB:.0f} GiB"
+    remedy = (
+        "Boot with `amdgpu.gttsize` and `ttm.pages_limit` of half the memory, so that the rest stays usable."
+    )
+    return HealthCheck(
+        name=name, ok=limit <= MAX_PINNED_SHARE * total, detail=detail, remedy=remedy, required=False
+    )
 
 
 #: Checks of one GPU.
-DEVICE_CHECKS: tuple[Callable[[GpuHost, GpuNode], HealthCheck], ...] = (
+DEVICE_CHECKS: tuple[Callable[[GpuHost, Path], HealthCheck], ...] = (
     _vram,
     _memory_errors,
     _clocks,
     _power_cap,
     _other_processes,
+    _cleaner,
+    _pinned_memory,
 )
-
-
-def _gpu_node(host: GpuHost, node: Path) -> GpuNode | None:
-    properties = _properties(host, node)
-    version = properties.get("gfx_target_version", 0)
-    if version == 0:
-        return None  # a CPU, or a GPU that this process may not use
-    minor = properties.get("drm_render_minor", 0)
-    banks = (_properties(host, bank) for bank in _entries(node / "mem_banks"))
-    return GpuNode(
-        arch=f"gfx{version // 10_000}{version // 100 % 100:x}{version % 100:x}",
-        compute_units=properties.get("simd_count", 0) // max(properties.get("simd_per_cu", 0), 1),
-        memory_bytes=sum(bank.get("size_in_bytes", 0) for bank in banks),
-        render_node=f"/dev/dri/renderD{minor}",
-        gpu_id=host.text(node / "gpu_id") or "",
-        folder=host.path(f"/sys/class/drm/renderD{minor}/device"),
-    )
-
-
-def _properties(host: GpuHost, folder: Path) -> dict[str, int]:
-    pairs = (line.split() for line in (host.text(folder / "properties") or "").splitlines())
-    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2 and pair[1].isdecimal()}
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.gpu_tree import GPU_ID, make_gpu_tree, set_mode, write
+from tests.support.gpu_sysfs import add_gpu
+from tests.support.gpu_tree import DEVICE, make_gpu_tree, set_mode, write
 from warmfront import gpus
 from warmfront.hip.gpu_health import GpuHealth, HealthCheck
-from warmfront.hip.gpu_host import GpuHost, check_host, gpu_nodes
+from warmfront.hip.gpu_host import GpuHost, check_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-DEVICE = "sys/devices/pci0000:00/0000:00:08.0"
 NODE = "sys/class/kfd/kfd/topology/nodes/1"
 
 
@@ -33,9 +34,13 @@ def test_a_healthy_machine_passes_every_check(tmp_path: Path) -> None:
     assert [check for check in health.checks if not check.ok] == []
     report = json.loads(json.dumps(health.to_json()))
     assert report["ok"] is True
-    assert {"name": "GPU", "ok": True, "detail": "gfx942, 304 CUs, 206 GB, SPX/NPS1"}.items() <= report[
-        "checks"
-    ][[check["name"] for check in report["checks"]].index("GPU")].items()
+    [gpu] = [check for check in report["checks"] if check["name"] == "GPU"]
+    assert gpu["detail"] == "MI300X: gfx942, 304 CUs, 206 GB, SPX/NPS1"
+
+
+def _replace_gpu(root: Path, **facts: Any) -> None:
+    shutil.rmtree(root / "sys")
+    add_gpu(root / "sys", 1, **facts)
 
 
 BROKEN: dict[str, tuple[str, str, Callable[[Path], object]]] = {
@@ -63,24 +68,20 @@ BROKEN: dict[str, tuple[str, str, Callable[[Path], object]]] = {
     ),
     "another architecture": (
         "GPU",
-        "an MI300X is gfx942",
-        lambda root: write(
-            root, f"{NODE}/properties", "simd_count 416\nsimd_per_cu 4\ngfx_target_version 90010\n"
+        "gfx90a, 104 CUs, 206 GB, SPX/NPS1; expected: MI300X",
+        lambda root: _replace_gpu(
+            root, gfx_target_version=90010, compute_units=104, name="AMD Instinct MI210"
         ),
+    ),
+    "an unknown architecture": (
+        "GPU",
+        "not in the catalogue: gfx1100",
+        lambda root: _replace_gpu(root, gfx_target_version=110000),
     ),
     "a partition": (
         "GPU",
-        "has 304 CUs",
-        lambda root: write(
-            root,
-            f"{NODE}/properties",
-            "simd_count 152\nsimd_per_cu 4\ngfx_target_version 90402\ndrm_render_minor 128\n",
-        ),
-    ),
-    "partitioned memory": (
-        "GPU",
-        "not SPX/NPS1",
-        lambda root: write(root, f"{DEVICE}/current_memory_partition", "NPS4\n"),
+        "MI300X-CPX-NPS4: gfx942, 38 CUs",
+        lambda root: _replace_gpu(root, partition="CPX/NPS4", compute_units=38, memory_bytes=24 << 30),
     ),
     "no GPU in the topology": (
         "GPU",
@@ -124,7 +125,10 @@ def test_a_small_tmpfs_is_reported(tmp_path: Path) -> None:
     [
         ("clocks", lambda root: write(root, f"{DEVICE}/power_dpm_force_performance_level", "low\n")),
         ("power cap", lambda root: write(root, f"{DEVICE}/hwmon/hwmon4/power1_cap", "300000000\n")),
-        ("GPU processes", lambda root: write(root, f"sys/class/kfd/kfd/proc/77/vram_{GPU_ID}", "4096\n")),
+        ("GPU processes", lambda root: write(root, "sys/class/kfd/kfd/proc/77/pasid", "32769\n")),
+        ("LDS between tenants", lambda root: write(root, f"{DEVICE}/enforce_isolation", "0\n")),
+        ("LDS between tenants", lambda root: (root / f"{DEVICE}/enforce_isolation").unlink()),
+        ("pinned memory", lambda root: write(root, f"{DEVICE}/mem_info_gtt_total", f"{230 << 30}\n")),
     ],
 )
 def test_advice_does_not_make_a_machine_unhealthy(
@@ -148,10 +152,17 @@ def test_a_machine_without_any_file_is_described(tmp_path: Path) -> None:
 def test_the_second_gpu_of_a_node_is_checked_by_itself(tmp_path: Path) -> None:
     """With 8 GPUs, errors of one do not fail the others."""
     host = make_gpu_tree(tmp_path)
-    nodes = tmp_path / "sys/class/kfd/kfd/topology/nodes"
-    text = (nodes / "1/properties").read_text().replace("drm_render_minor 128", "drm_render_minor 136")
-    write(tmp_path, "sys/class/kfd/kfd/topology/nodes/10/properties", text)
+    add_gpu(tmp_path / "sys", 2, bus=9, render_minor=136)
     write(tmp_path, "sys/class/drm/renderD136/device/ras/umc_err_count", "ue: 1\nce: 0\n")
-    assert [node.render_node for node in gpu_nodes(host)] == ["/dev/dri/renderD128", "/dev/dri/renderD136"]
     assert checks_of(host)["ECC"].ok
-    assert not checks_of(replace(host, device=1))["ECC"].ok
+    second = checks_of(replace(host, render_minor=136))
+    assert "/dev/dri/renderD136" in second
+    assert not second["ECC"].ok
+
+
+def test_the_cleaner_of_the_driver_is_used_where_it_is_offered(tmp_path: Path) -> None:
+    """If isolation is off but the cleaner can be started, the listener starts it after each run."""
+    host = make_gpu_tree(tmp_path)
+    write(tmp_path, f"{DEVICE}/enforce_isolation", "0\n")
+    write(tmp_path, f"{DEVICE}/run_cleaner_shader", "")
+    assert checks_of(host)["LDS between tenants"].detail == "cleared after each run"
