@@ -166,8 +166,26 @@ def xray(
 
 
 @app.command()
-def doctor(*, as_json: JsonOption = False) -> None:
+def doctor(
+    *,
+    gpu: Annotated[
+        bool, typer.Option("--gpu", help="Check the GPU instead; exit code 1 if it fails.")
+    ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="With --gpu: judge broken kernels and measure, for minutes.")
+    ] = False,
+    toolchain: Annotated[
+        str | None, typer.Option(help="With --gpu: rocm, or stub to rehearse the checks without a GPU.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
     """Check this machine, and print the commands that install what is missing."""
+    if gpu:
+        from warmfront.cli import gpu_doctor
+
+        raise typer.Exit(gpu_doctor.report(as_json=as_json, full=full, toolchain=toolchain))
+    if full or toolchain:
+        raise typer.BadParameter("--full and --toolchain need --gpu.")
     from warmfront.cli.doctor import report
 
     raise typer.Exit(report(as_json=as_json))

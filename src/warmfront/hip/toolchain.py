@@ -31,7 +31,7 @@ HARNESS_SOURCE = GUEST_SOURCE.with_name("harness.cpp")
 #: The headers that these two include.
 PROGRAM_HEADERS = tuple(
     GUEST_SOURCE.with_name(name)
-    for name in ("channel.h", "device_check.h", "device_references.h", "slot_kernels.h")
+    for name in ("channel.h", "device_check.h", "device_probes.h", "device_references.h", "slot_kernels.h")
 )
 
 #: File names in the folder of a box.

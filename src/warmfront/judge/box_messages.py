@@ -28,7 +28,9 @@ MAX_SHOWN_OUTPUT = 64 * 1024
 OK, FAULT, ERROR = 1, 2, 3
 _HEADER = struct.Struct("<IIQ")
 _RUN_ANSWER = struct.Struct("<QIi64s")
-_DEVICE_CHECK = struct.Struct("<QQ")
+_DEVICE_CHECK = struct.Struct("<QQQIIII")
+_RESIDUE = struct.Struct("<QQQ")
+_COPY_RATES = struct.Struct("<4d")
 _UNKNOWN_LAUNCHES = 2**64 - 1
 HEADER_BYTES = _HEADER.size
 
@@ -74,11 +76,35 @@ class RunAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeviceMemoryUse:
-    """How much memory of a device is free, by its runtime."""
+class DeviceCheck:
+    """A device that works, and what the process uses that checked it."""
 
-    free_bytes: int
+    free_bytes: int  #: of the device's memory
     total_bytes: int
+    resident_bytes: int  #: of the process
+    threads: int
+    descriptors: int
+    devices: int  #: that the runtime sees
+    seccomp: int  #: the kernel's mode: 2 if system calls are filtered
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResidueResult:
+    """How much of the memory of an earlier program a new one can read."""
+
+    bytes: int  #: memory that was allocated
+    samples: int  #: pages that were read
+    residues: int  #: pages with the earlier program's pattern
+
+
+@dataclass(frozen=True, kw_only=True)
+class CopyRates:
+    """Copies between host and device, in GB/s; 0 if a time was not positive."""
+
+    pageable_to_device: float
+    pageable_to_host: float
+    pinned_to_device: float
+    pinned_to_host: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,12 +168,41 @@ def parse_run_answer(data: bytes, calls: int) -> RunAnswer:
     )
 
 
-def parse_device_check(data: bytes) -> DeviceMemoryUse:
+def parse_device_check(data: bytes) -> DeviceCheck:
     """Parse the answer to CHECK_DEVICE, which harness and guest get before submitted code is loaded."""
-    if len(data) != _DEVICE_CHECK.size:
+    free, total, resident, threads, descriptors, devices, seccomp = _unpack(_DEVICE_CHECK, data)
+    return DeviceCheck(
+        free_bytes=free,
+        total_bytes=total,
+        resident_bytes=resident,
+        threads=threads,
+        descriptors=descriptors,
+        devices=devices,
+        seccomp=seccomp,
+    )
+
+
+def parse_residue(data: bytes) -> ResidueResult:
+    """Parse the harness's answer to PROBE_RESIDUE."""
+    size, samples, residues = _unpack(_RESIDUE, data)
+    return ResidueResult(bytes=size, samples=samples, residues=residues)
+
+
+def parse_copy_rates(data: bytes) -> CopyRates:
+    """Parse the harness's answer to MEASURE_COPIES."""
+    rates = [rate if math.isfinite(rate) and rate > 0 else 0.0 for rate in _unpack(_COPY_RATES, data)]
+    return CopyRates(
+        pageable_to_device=rates[0],
+        pageable_to_host=rates[1],
+        pinned_to_device=rates[2],
+        pinned_to_host=rates[3],
+    )
+
+
+def _unpack(structure: struct.Struct, data: bytes) -> tuple[Any, ...]:
+    if len(data) != structure.size:
         raise InvalidMessage("an answer of the wrong size")
-    free_bytes, total_bytes = _DEVICE_CHECK.unpack(data)
-    return DeviceMemoryUse(free_bytes=free_bytes, total_bytes=total_bytes)
+    return structure.unpack(data)
 
 
 def parse_addresses(data: bytes, count: int) -> tuple[int, ...]:

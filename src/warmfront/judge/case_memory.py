@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 #: These values and structures are defined in harness.cpp as well.
 _ALLOCATE, _FILL, _REVEAL, _SAVE, _COLLECT, _DESCRIBE, _CHECK_DEVICE = 1, 2, 3, 4, 5, 7, 8
 _STORE_BASE, _MIX, _VERIFY = 9, 10, 11
+_PROBE_RESIDUE, _MEASURE_COPIES = 20, 21
 _HEADER = struct.Struct("<IIQ")
 _ALLOCATE_HEADER = struct.Struct("<IIIIQ")
 _REGION = struct.Struct("<QQQQIIII")
@@ -42,6 +43,7 @@ _MIX_ENTRY = struct.Struct("<IIQ")
 _VERIFY_HEADER = struct.Struct("<64sIIQ")
 _TOLERANCE = struct.Struct("<dd")
 _SLOT_REPORT = struct.Struct("<QQQ")
+_RESIDUE_PROBE = struct.Struct("<QII")
 _HANDLE_BYTES = 64
 
 #: The package of the problems that the harness may have a reference of; an operator's can have any slug.
@@ -226,12 +228,25 @@ class DeviceMemory:
         """
         return parse_device_facts(self._command(_DESCRIBE, b""))
 
-    def check_device(self) -> box_messages.DeviceMemoryUse:
+    def check_device(self) -> box_messages.DeviceCheck:
         """Use the device for a moment; raise `GpuFailed` if it does not work."""
         try:
             return box_messages.parse_device_check(self._command(_CHECK_DEVICE, b""))
         except ToolchainFailed as error:
             raise GpuFailed(f"The GPU does not work: {error.message}") from error
+
+    def poison(self, size_bytes: int, pattern: int) -> None:
+        """Allocate this much memory, or all that is free, and fill it with a byte. It is never freed."""
+        self._command(_PROBE_RESIDUE, _RESIDUE_PROBE.pack(size_bytes, pattern, 1))
+
+    def find_residue(self, size_bytes: int, pattern: int) -> box_messages.ResidueResult:
+        """Allocate this much memory, or all that is free, and look for pages that another program filled."""
+        answer = self._command(_PROBE_RESIDUE, _RESIDUE_PROBE.pack(size_bytes, pattern, 0))
+        return box_messages.parse_residue(answer)
+
+    def measure_copies(self, size_bytes: int) -> box_messages.CopyRates:
+        """Measure copies of this size between host and device."""
+        return box_messages.parse_copy_rates(self._command(_MEASURE_COPIES, _COUNT.pack(size_bytes)))
 
     def is_open_in(self, guest: GuestProcess) -> bool:
         """Return whether this guest can open memory of the harness."""

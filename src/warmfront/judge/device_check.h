@@ -4,15 +4,37 @@
 
 #include <hip/hip_runtime.h>
 
+#include <dirent.h>
+
 #include <cstdint>
+#include <fstream>
 #include <string>
 
 namespace {  // internal: the guest exports its symbols to submitted code
 
 struct DeviceCheck {
-  uint64_t free_bytes = 0;
+  uint64_t free_bytes = 0;  // of the device's memory
   uint64_t total_bytes = 0;
+  uint64_t resident_bytes = 0;  // of this process, which does nothing yet
+  uint32_t threads = 0;
+  uint32_t descriptors = 0;
+  uint32_t devices = 0;
+  uint32_t seccomp = 0;  // the kernel's mode: 2 if system calls are filtered
 };
+
+// Fills in what this process uses while it waits, to compare it with the limits of its box.
+void count_process(DeviceCheck& result) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word == "VmRSS:" && status >> result.resident_bytes) result.resident_bytes *= 1024;
+    if (word == "Threads:") status >> result.threads;
+    if (word == "Seccomp:") status >> result.seccomp;
+  }
+  if (DIR* descriptors = opendir("/proc/self/fd")) {
+    while (const dirent* entry = readdir(descriptors)) result.descriptors += entry->d_name[0] != '.';
+    closedir(descriptors);
+  }
+}
 
 // Returns the call that failed and its error, such as "hipGetDeviceCount: hipErrorNoDevice"; empty if the device works.
 std::string check_device(DeviceCheck& result) {
@@ -44,7 +66,10 @@ std::string check_device(DeviceCheck& result) {
   size_t total_bytes = 0;
   error = hipMemGetInfo(&free_bytes, &total_bytes);
   if (error != hipSuccess) return failure("hipMemGetInfo", error);
-  result = {free_bytes, total_bytes};
+  result.free_bytes = free_bytes;
+  result.total_bytes = total_bytes;
+  result.devices = static_cast<uint32_t>(devices);
+  count_process(result);
   return "";
 }
 

@@ -21,6 +21,7 @@
 
 #include "channel.h"
 #include "device_check.h"
+#include "device_probes.h"
 #include "device_references.h"
 #include "slot_kernels.h"
 
@@ -50,6 +51,8 @@ enum Op : uint32_t {
   kStoreBase = 9,
   kMix = 10,
   kVerify = 11,
+  kProbeResidue = 20,
+  kMeasureCopies = 21,
 };
 
 // Followed by the regions.
@@ -418,6 +421,18 @@ void serve() {
         DeviceCheck result;
         const std::string error = check_device(result);
         error.empty() ? answer(kOk, &result, sizeof result) : answer(kError, error.data(), error.size());
+        break;
+      }
+      case kProbeResidue: {
+        ResidueResult result;
+        const hipError_t error = probe_residue(reader.take<ResidueProbe>(), result);
+        error == hipSuccess ? answer(kOk, &result, sizeof result) : answer(error);
+        break;
+      }
+      case kMeasureCopies: {
+        CopyRates rates;
+        const hipError_t error = measure_copies(reader.take<uint64_t>(), rates);
+        error == hipSuccess ? answer(kOk, &rates, sizeof rates) : answer(error);
         break;
       }
       default: _exit(0);

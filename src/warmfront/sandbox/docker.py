@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 SDK_HINT = "pip install 'warmfront[docker]'"
 DAEMON_HINT = "start the Docker daemon, or set DOCKER_HOST to where it listens"
 
-#: The version of the API that the boxes need, of Docker 20.10. A daemon that no longer supports it is asked
-#: for its oldest version instead, which is the nearest one.
+#: The version of the API that the boxes need, of Docker 20.10. With a daemon that no longer supports it,
+#: the oldest version that it has is used instead, which is the nearest one.
 API_VERSION = (1, 41)
 #: Each running box uses two: one to wait for its end and one for its output.
 MAX_CONNECTIONS = 128

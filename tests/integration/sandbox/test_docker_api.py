@@ -64,7 +64,7 @@ def _fake_url() -> Iterator[str]:
             thread.join()
 
 
-def test_a_daemon_that_refuses_old_versions_is_asked_for_one_that_it_has(
+def test_a_daemon_that_refuses_old_versions_gets_one_that_it_has(
     fake_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Engine 29 has 1.44 as its oldest version."""
