@@ -82,7 +82,7 @@ def _copies(toolchain: Toolchain, sandbox: Sandbox, settings: Settings) -> Healt
     return HealthCheck(
         name="copies",
         ok=min(rates.pinned_to_device, rates.pinned_to_host) >= MIN_PINNED_GBPS,
-        detail=f"pageable {rates.pageable_to_device:.1f} and {rates.pageable_to_host:.1f} GB/s to and from it, "
+        detail=f"pageable {rates.pageable_to_device:.1f} and {rates.pageable_to_host:.1f} GB/s both ways, "
         f"pinned {rates.pinned_to_device:.1f} and {rates.pinned_to_host:.1f}",
         remedy="Submissions take longer; times are not affected. Check the PCIe link (`lspci -vv`).",
         required=False,
