@@ -54,6 +54,7 @@ def with_provider(
         "DSTACK_TOKEN": stack.server.token,
         "DSTACK_PROJECT": stack.server.project,
         "AMD_FLEET_NAME": fleet,
+        "WARMFRONT_WORKER_TOOLCHAIN": "cpu",
         **changes,
     }
     configured = settings.load(environ, env_file=None)

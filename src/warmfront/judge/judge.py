@@ -6,6 +6,7 @@ failure of Warmfront itself gets the verdict ERROR.
 
 from __future__ import annotations
 
+import errno
 import logging
 import time
 from contextlib import AbstractContextManager, ExitStack, nullcontext
@@ -120,12 +121,24 @@ class Judge:
         except Exception as error:  # the edge of the judge: every request gets a verdict
             if not run.is_cancelled:
                 log.exception("the judge failed; the verdict is ERROR")
-            yield Failed(
-                verdict=Verdict.ERROR,
-                code="INTERNAL",
-                message=f"The judge failed: {type(error).__name__}: {error}",
-                hint="Retry; if it fails again, report it with the source.",
-            )
+            yield _internal_failure(error)
+
+
+def _internal_failure(error: Exception) -> Failed:
+    """Return the verdict for an exception that is not the kernel's."""
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return Failed(
+            verdict=Verdict.ERROR,
+            code="NO_SPACE",
+            message="The data of a case does not fit into the directory for boxes of the machine.",
+            hint="The operator mounts a larger tmpfs, or sets WARMFRONT_BOX_DIR to another directory.",
+        )
+    return Failed(
+        verdict=Verdict.ERROR,
+        code="INTERNAL",
+        message=f"The judge failed: {type(error).__name__}: {error}",
+        hint="Retry; if it fails again, report it with the source.",
+    )
 
 
 class JudgeRun:

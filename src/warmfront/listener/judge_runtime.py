@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from warmfront import gpus, problems
-from warmfront.errors import IsolationRequired, NoSandbox, VMUnhealthy, WarmfrontError
+from warmfront.errors import GpuFailed, IsolationRequired, NoSandbox, VMUnhealthy, WarmfrontError
 from warmfront.events import Event, Failed
 from warmfront.hip.device_facts import installed_devices
 from warmfront.hip.gpu_host import MIN_SHARED_MEMORY_BYTES, GpuHost
@@ -68,7 +68,10 @@ class JudgeRuntime:
         self._settings = settings
         self._checks_gpu = settings.check_gpu or not toolchain.simulated
         self.status = VMStatus(
-            toolchain=toolchain.name, gpu=toolchain.gpu.name, simulated=toolchain.simulated
+            toolchain=toolchain.name,
+            gpu=toolchain.gpu.name,
+            simulated=toolchain.simulated,
+            devices=(toolchain.device.to_json(),) if toolchain.device else (),
         )
 
     @classmethod
@@ -148,7 +151,7 @@ class JudgeRuntime:
         self.status = replace(
             self.status,
             failure="" if health.ok else health.summary(),
-            devices=tuple(device.to_json() for device in installed_devices()),
+            devices=tuple(device.to_json() for device in installed_devices()) or self.status.devices,
             gpu_health=health.to_json(),
         )
 
@@ -174,6 +177,8 @@ class JudgeRuntime:
         if verdict.verdict not in CHECKED_AFTER or self.status.failure:
             return verdict
         self.check_health()
+        if not self.status.failure and verdict.code == GpuFailed.code:  # the judge has tried it in a new box
+            self.status = replace(self.status, failure=verdict.message)
         if not self.status.failure and verdict.verdict is Verdict.ERROR:
             self._check_sandbox()
         if not self.status.failure:

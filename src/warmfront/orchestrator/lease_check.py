@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from warmfront.gpus import Gpu
     from warmfront.listener.protocol import ListenerHealth
 
-#: The toolchains that use no GPU: their listeners report no devices.
-_WITHOUT_DEVICES = frozenset({"cpu", "stub"})
+#: The toolchain that uses no GPU, so that its listeners report no devices.
+_WITHOUT_DEVICES = "cpu"
 #: A driver keeps a part of the memory for itself.
 _MIN_MEMORY_SHARE = 0.9
 
@@ -41,7 +41,7 @@ def _differences(health: ListenerHealth, gpu: str, toolchain: str | None) -> Ite
         yield f"The VM has the toolchain {health.toolchain!r}; requested: {toolchain!r}."
     if health.gpu != gpu:
         yield f"The VM has GPU type {health.gpu}; requested: {gpu}."
-    if toolchain is not None and toolchain not in _WITHOUT_DEVICES and not health.devices:
+    if toolchain is not None and toolchain != _WITHOUT_DEVICES and not health.devices:
         yield f"The VM reports no GPU; requested: 1 {gpu}."
     leased = gpus.by_name(gpu)
     if leased is not None and health.devices:

@@ -33,7 +33,7 @@ class GpuToolchain:
     """A toolchain with a GPU."""
 
     name, simulated, gpu, scale = "rocm", False, gpus.MI300X, Scale.GPU
-    checked_build = None
+    checked_build = device = None
 
     def compile_template(self, _: object) -> str:
         """Return a template."""
@@ -59,25 +59,25 @@ class BoxlessSandbox:
 class OneVerdictJudge:
     """A judge that always gives the same verdict."""
 
-    def __init__(self, verdict: Verdict) -> None:
-        self.verdict = verdict
+    def __init__(self, verdict: Verdict, code: str) -> None:
+        self.verdict, self.code = verdict, code
 
     def judge(self, *_: object, **__: object) -> Iterator[Event]:
         """Yield the verdict."""
-        yield Failed(verdict=self.verdict, code="CODE", message="the kernel failed")
+        yield Failed(verdict=self.verdict, code=self.code, message="the kernel failed")
 
 
 class Bench:
     """A judge runtime with a verdict and a health that a test chooses."""
 
-    def __init__(self, verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, verdict: Verdict, monkeypatch: pytest.MonkeyPatch, *, code: str = "CODE") -> None:
         self.checks = 0
         self.health = HEALTHY
         monkeypatch.setattr(judge_runtime, "check_gpu", self._check_gpu)
         self.sandbox = BoxlessSandbox()
         configured = replace(settings.load({}, env_file=None), bug_finder=False)
         self.runtime = JudgeRuntime(GpuToolchain(), self.sandbox, configured)  # type: ignore[arg-type]  # what is used
-        self.runtime._judge = OneVerdictJudge(verdict)  # type: ignore[assignment]  # what is used
+        self.runtime._judge = OneVerdictJudge(verdict, code)  # type: ignore[assignment]  # what is used
 
     def _check_gpu(self, *_: object, **__: object) -> GpuHealth:
         self.checks += 1
@@ -118,6 +118,14 @@ def test_other_verdicts_need_no_check(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Bench(Verdict.WRONG_ANSWER, monkeypatch)
     assert bench.run()["status"] == "WRONG_ANSWER"
     assert bench.checks == 0
+
+
+def test_a_gpu_that_does_not_work_in_a_new_box(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel's files look healthy, but the judge could not use the GPU."""
+    bench = Bench(Verdict.ERROR, monkeypatch, code="GPU_FAILED")
+    for _ in range(2):
+        assert bench.run()["code"] == "VM_UNHEALTHY"
+    assert bench.runtime.status.failure == "the kernel failed"
 
 
 def test_a_sandbox_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,6 +46,8 @@ _PHASES = {
 }
 #: The backend whose VMs may be billed for a minimum time.
 _BACKEND_WITH_MINIMUM = "hotaisle"
+#: Characters of the worker's last line that an error quotes.
+_MAX_LINE = 500
 #: Prefix of the names of runs that are VMs.
 _VM_PREFIX = run_name("vm_")
 _log = logging.getLogger(__name__)
@@ -308,8 +310,20 @@ class DstackProvider:
         if outcome is RunOutcome.NO_CAPACITY:
             outcome = why_no_capacity(await self.client.fleet(self.settings.fleet_name))
         detail = (run.job_termination_message or run.error or "").partition("\n")[0].rstrip(".")
+        if outcome in {RunOutcome.EXITED, RunOutcome.DONE}:
+            detail = await self._last_line(run.name) or detail
         message = f"{_FAILURES.get(outcome, 'dstack ended the run')}{f' ({detail})' if detail else ''}."
         return ProviderError(message, hint=_HINTS.get(outcome))
+
+    async def _last_line(self, run_name: str) -> str:
+        """Return the last line that the worker printed, which says why it ended; empty if there is none."""
+        try:
+            output = await self.client.logs(run_name)
+        except WarmfrontError:
+            return ""
+        lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
+        last = "".join(character for character in lines[-1] if character.isprintable()) if lines else ""
+        return last[:_MAX_LINE].rstrip(".")
 
 
 #: Why a VM could not be provisioned; users see this, too.

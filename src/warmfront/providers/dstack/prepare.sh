@@ -12,7 +12,8 @@ if [ -d /opt/rocm ]; then
     exit 1
   fi
   export PATH="$ours/venv/bin:/opt/rocm/bin:$PATH" ROCM_PATH=/opt/rocm
-  export WARMFRONT_SANDBOX=docker WARMFRONT_BOX_DIR="$shared/boxes" WARMFRONT_CACHE_DIR="$shared/cache"
+  # Boxes are in a tmpfs, which is fast: dstack gives AMD tasks the /dev/shm of the host.
+  export WARMFRONT_SANDBOX=docker WARMFRONT_BOX_DIR=/dev/shm/warmfront WARMFRONT_CACHE_DIR="$shared/cache"
   # Boxes use the worker's own image, which is on the VM already and has the compiler.
   export WARMFRONT_DOCKER_IMAGE="$WARMFRONT_WORKER_IMAGE" WARMFRONT_DOCKER_IMAGE_DIRS="$(readlink -f /opt/rocm):$ours"
   # The host's Docker daemon mounts the built guest and our package into boxes, so they must exist at host paths, too.
