@@ -1,0 +1,218 @@
+"""The worker task on a pretend VM: it becomes ready and judges, or refuses to become ready and says why.
+
+The task is the one that dstack gets, with the folder that is delivered. The GPU is the stub.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.docker_proxy import docker_with_minimum
+from tests.support.pretend_vm.image import load_image
+from tests.support.pretend_vm.machine import PretendMachine, pretend_machine
+from tests.support.pretend_vm.service import IMAGE, PretendService, pretend_service
+from warmfront import problems
+from warmfront.vm import VMState
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    from warmfront.store.records import StoredEvent
+
+pytestmark = [pytest.mark.slow, pytest.mark.root, pytest.mark.docker]
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+RELU = (EXAMPLES / "leaky_relu.hip").read_text()
+DEVICE = "devices/pci0000:00/0000:00:08.0"
+TOPOLOGY = "class/kfd/kfd/topology/nodes/1/properties"
+MIB = 1 << 20
+CRASHING = """
+#include <hip/hip_runtime.h>
+__global__ void crash(float* output) { output[1ull << 40] = 1.0f; }
+extern "C" void solution(const float* input, float alpha, float* output, size_t n, size_t m) {
+    crash<<<1, 1>>>(output);
+    (void)hipDeviceSynchronize();
+}
+"""
+
+
+@pytest.fixture(scope="module", name="healthy")
+def _healthy() -> Iterator[PretendMachine]:
+    with pretend_machine() as machine:
+        load_image(machine.docker_url, IMAGE)
+        yield machine
+
+
+@pytest.fixture(name="machine")
+def _machine(healthy: PretendMachine) -> PretendMachine:
+    """A machine as it should be; a test may break it."""
+    healthy.reset()
+    return healthy
+
+
+def _serve(
+    machine: PretendMachine, scenario: Callable[[PretendService], Awaitable[None]], **changes: str
+) -> None:
+    async def run() -> None:
+        async with pretend_service(machine, **{"WARMFRONT_WORKER_TOOLCHAIN": "stub", **changes}) as service:
+            await scenario(service)
+
+    asyncio.run(run())
+
+
+async def _judge_relu(service: PretendService) -> list[StoredEvent]:
+    return await service.events(await service.submit(RELU, "leaky-relu"))
+
+
+def _examples() -> list[tuple[str, str, str]]:
+    """Return the problem, the dtype and the source of every example."""
+    found = []
+    for path in sorted(EXAMPLES.glob("*.hip")):
+        name = path.stem.removesuffix("_half").replace("_", "-")
+        problem = problems.get({"matmul": "matrix-multiplication"}.get(name, name))
+        dtype = "float16" if path.stem.endswith("_half") else problem.dtypes[0].value
+        found.append((problem.slug, dtype, path.read_text()))
+    return found
+
+
+def test_it_becomes_ready_and_judges_every_example(machine: PretendMachine) -> None:
+    """One VM judges all of them; its record has its GPU and the checks."""
+
+    async def scenario(service: PretendService) -> None:
+        examples = _examples()
+        assert len(examples) >= 14
+        for problem, dtype, source in examples:
+            events = await service.events(await service.submit(source, problem, dtype=dtype))
+            assert events[-1].status == "CHECKED", (problem, events[-1].fields)
+        (vm,) = await service.vms()
+        assert (vm.tasks_done, vm.failed) == (len(examples), False)
+        (device,) = vm.report["devices"]
+        assert (device["arch"], device["compute_units"]) == ("gfx942", 304)
+        assert vm.report["gpu_health"]["ok"]
+        output = service.provider.output(vm.id)
+        assert "listening on" in output
+        assert f"token-of-{vm.id}" not in output
+
+    _serve(machine, scenario)
+
+
+def test_a_docker_daemon_that_accepts_only_newer_clients(machine: PretendMachine) -> None:
+    """Engine 29 refuses every version of the API below 1.44."""
+    with docker_with_minimum(machine.docker_url, "1.44") as url:
+        path = url.removeprefix("unix://")
+
+        async def scenario(service: PretendService) -> None:
+            assert (await _judge_relu(service))[-1].status == "CHECKED"
+
+        _serve(machine, scenario, docker_socket=path)
+
+
+def _vram_in_use(machine: PretendMachine) -> None:
+    machine.report(f"{DEVICE}/mem_info_vram_total", "206141652992\n")
+    machine.report(f"{DEVICE}/mem_info_vram_used", "200000000000\n")
+
+
+def _another_arch(machine: PretendMachine) -> None:
+    gpu = "simd_count 416\nsimd_per_cu 4\ngfx_target_version 90010\ndrm_render_minor 128\n"
+    machine.report(TOPOLOGY, gpu)
+
+
+#: What is broken, how, and what the reason says.
+BROKEN: dict[str, tuple[Callable[[PretendMachine], Any], str]] = {
+    "no /dev/kfd": (lambda machine: machine.remove("kfd"), "/dev/kfd: no such file"),
+    "no permission": (lambda machine: machine.protect("kfd"), "/dev/kfd: uid 0, gid 0, mode 0600"),
+    "another arch": (_another_arch, "gfx90a"),
+    "driver too old": (
+        lambda machine: machine.report("module/amdgpu/version", "6.7.0\n"),
+        "the driver is too old",
+    ),
+    "driver too new": (
+        lambda machine: machine.report("module/amdgpu/version", "9.9.0\n"),
+        "the driver is too new",
+    ),
+    "full VRAM": (_vram_in_use, "VRAM: 200.0 of 206.1 GB in use"),
+    "ECC errors": (
+        lambda machine: machine.report(f"{DEVICE}/ras/umc_err_count", "ue: 3\nce: 9\n"),
+        "ECC: 3 uncorrectable",
+    ),
+    "small tmpfs": (lambda machine: machine.resize_shared_memory(16 * MIB), "the data of cases needs 64 MiB"),
+}
+
+
+async def _is_refused(service: PretendService, words: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Check that no VM becomes ready, that log, record and events say why, and that nothing is charged."""
+    events = await _judge_relu(service)
+    verdict = events[-1].fields
+    assert (verdict["status"], verdict["code"]) == ("ERROR", "NO_VM")
+    assert words in verdict["message"]
+    assert verdict["cost_usd"] == 0
+    reasons = [event.fields["reason"] for event in events if event.status == "VM_FAILED"]
+    assert len(reasons) == 3
+    assert all(words in reason for reason in reasons)
+    assert "VM_READY" not in {event.status for event in events}
+    await service.orchestrator.release_all("the test looks at records")
+    for vm in await service.vms():
+        assert (vm.state, vm.ready_at) == (VMState.FAILED, None)
+        assert words in vm.reason
+    assert any(words in record.getMessage() and record.levelname == "WARNING" for record in caplog.records)
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_broken_vm_never_becomes_ready(
+    broken: str, machine: PretendMachine, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The reason is in the service's log, the VM's record and the submission's events."""
+    break_machine, words = BROKEN[broken]
+    break_machine(machine)
+    _serve(machine, lambda service: _is_refused(service, words, caplog))
+
+
+def test_an_image_without_hipcc(machine: PretendMachine, caplog: pytest.LogCaptureFixture) -> None:
+    """The toolchain of a VM is named: it does not fall back to the CPU runtime."""
+    _serve(machine, lambda service: _is_refused(service, "hipcc", caplog), WARMFRONT_WORKER_TOOLCHAIN="rocm")
+
+
+def test_a_docker_daemon_that_is_gone(
+    machine: PretendMachine, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The socket is there, and no one listens."""
+    (tmp_path / "docker.sock").touch()
+    _serve(
+        machine,
+        lambda service: _is_refused(service, "Docker", caplog),
+        docker_socket=str(tmp_path / "docker.sock"),
+    )
+
+
+def test_a_stub_gpu_of_another_arch(machine: PretendMachine, caplog: pytest.LogCaptureFixture) -> None:
+    """The device itself says what it is."""
+    _serve(
+        machine,
+        lambda service: _is_refused(service, "gfx90a", caplog),
+        WARMFRONT_STUB_GPU="arch=gfx90a",
+        WARMFRONT_CHECK_GPU="false",
+    )
+
+
+def test_a_vm_that_breaks_later(machine: PretendMachine) -> None:
+    """A crash on a GPU that turns out to be broken is not the kernel's; the next VM judges it."""
+
+    async def scenario(service: PretendService) -> None:
+        assert (await _judge_relu(service))[-1].status == "CHECKED"
+        machine.report(f"{DEVICE}/ras/umc_err_count", "ue: 3\nce: 0\n")
+        submission = await service.submit(CRASHING, "leaky-relu")
+        async for event in service.log.follow(submission.id):
+            if event.status == "VM_FAILED":
+                assert "ECC: 3 uncorrectable" in event.fields["reason"]
+                machine.reset()  # the next VM is a healthy one
+            last = event
+        assert last.status == "RUNTIME_ERROR"
+        first, second = (await service.vms())[:2]
+        assert (first.failed, second.failed) == (True, False)
+        assert (await _judge_relu(service))[-1].status == "CHECKED"
+
+    _serve(machine, scenario)
