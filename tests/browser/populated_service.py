@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from tests.browser.usage_history import write_usage_history
+from tests.browser.usage_history import write_failed_vm, write_usage_history
 from tests.support.services import EXAMPLE, REHEARSAL, ROOT, serving
 from warmfront.gpus import MI300X
 from warmfront.judge.statistics import geometric_mean, mean_interval
@@ -93,6 +93,7 @@ def populated_service(data_dir: Path) -> Iterator[PopulatedService]:
     """Run a populated service until the end of the block."""
     write_gpu_results(data_dir)
     write_usage_history(data_dir)
+    write_failed_vm(data_dir)
     with serving(data_dir, **REHEARSAL) as service:
         yield fill(service)
 

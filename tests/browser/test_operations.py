@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.browser_window import Window
-from tests.browser.usage_history import DAYS, USERS, write_usage_history
+from tests.browser.usage_history import DAYS, USERS, write_failed_vm, write_usage_history
 from tests.support.services import EXAMPLE, REHEARSAL, Service, serving
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def _service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """Run a rehearsal with usage history and at most one VM."""
     data_dir = tmp_path_factory.mktemp("operations")
     write_usage_history(data_dir)
+    write_failed_vm(data_dir)
     settings = {"AMD_VM_MAX_CONCURRENT": "1", "AMD_GRANT_CREDITS_TOTAL": "150"}
     with serving(data_dir, **REHEARSAL, **settings) as service:
         yield service
@@ -67,6 +68,19 @@ def test_past_usage_is_shown(window: Window) -> None:
     rows = _card(page, "Cold starts").get_by_role("row")
     expect(rows).to_have_count(6)
     expect(rows.nth(2)).to_contain_text(re.compile(r"p50\d+ s7 min \d\d s"))
+
+
+def test_a_failed_vm_shows_its_checks(window: Window) -> None:
+    """The reason, the GPU, and the checks with the failed ones first."""
+    vms = _card(_open_live(window), "VMs")
+    vms.get_by_text("1 VM failed").click()
+    expect(vms).to_contain_text("The VM cannot judge: ECC: 3 uncorrectable and 9 corrected memory errors.")
+    vms.get_by_text("GPU not healthy, 2 checks of 4 failed").click()
+    expect(vms).to_contain_text("AMD Instinct MI300X (gfx942), 304 CUs, 206 GB, SPX/NPS1, driver 6.16.13")
+    rows = vms.get_by_role("region", name="Checks of").get_by_role("row")
+    expect(rows).to_have_count(4)
+    expect(rows.nth(0)).to_contain_text("its memory is defective")
+    expect(rows.nth(1)).to_contain_text("Advice")
 
 
 def test_a_vm_is_updated_live(window: Window, service: Service) -> None:

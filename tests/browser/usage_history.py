@@ -34,6 +34,33 @@ RATE_USD_PER_H = Decimal("1.99")
 #: When a VM was requested on each day, in hours before now, and its number of submissions.
 _SHIFTS = ((21.5, 9), (15.0, 24), (6.0, 14), (2.2, 31))
 _DAY_S = 86_400
+
+DEVICE = {
+    "arch": "gfx942",
+    "name": "AMD Instinct MI300X",
+    "compute_units": 304,
+    "memory_bytes": 206_141_652_992,
+    "partition": "SPX/NPS1",
+    "driver_version": "6.16.13",
+}
+FAILED_CHECK = {
+    "name": "ECC",
+    "ok": False,
+    "detail": "3 uncorrectable and 9 corrected memory errors",
+    "remedy": "Release this machine and tell the provider: its memory is defective.",
+}
+CHECKS = [
+    {"name": "amdgpu driver", "ok": True, "detail": "6.16.13 with ROCm 7.2.1"},
+    {"name": "/dev/kfd", "ok": True, "detail": "uid 0, gid 109, mode 0660"},
+    FAILED_CHECK,
+    {
+        "name": "power cap",
+        "ok": False,
+        "required": False,
+        "detail": "500 of 750 W",
+        "remedy": "Kernels are slower under a lower cap.",
+    },
+]
 _BILLING = Billing(rate_usd_per_h=RATE_USD_PER_H)
 
 
@@ -61,6 +88,37 @@ def write_usage_history(data_dir: Path, days: int = DAYS) -> None:
     # In a thread, since Playwright's event loop may run in this one.
     with ThreadPoolExecutor(1) as thread:
         thread.submit(lambda: asyncio.run(write())).result()
+
+
+def write_failed_vm(data_dir: Path) -> None:
+    """Write a VM that was not healthy when it booted three hours ago. The service must not be running."""
+    created_at = time.time() - 3 * 3600
+    vm = VMInstance(
+        id="vm_failed0001",
+        provider="local",
+        gpu="MI300X",
+        state=VMState.SHUTTING_DOWN,
+        created_at=created_at,
+        started_at=created_at,
+        failed=True,
+        reason=f"The VM cannot judge: {FAILED_CHECK['name']}: {FAILED_CHECK['detail']}.",
+        report={"devices": [DEVICE], "gpu_health": {"ok": False, "summary": "", "checks": CHECKS}},
+    )
+
+    def write(conn: Connection) -> None:
+        ended, entries = meter_until(
+            vm, _BILLING, created_at + BOOT_S, worked=False, submission_id=None, owner=None
+        )
+        vm_queries.save(conn, ended.end(created_at + BOOT_S))
+        ledger_queries.add(conn, entries)
+
+    async def write_to_store() -> None:
+        store = await open_store(Settings(data_dir=data_dir))
+        await store.database.write(write)
+        await store.close()
+
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(write_to_store())).result()
 
 
 def _shifts(now: float, days: int) -> list[_Shift]:
