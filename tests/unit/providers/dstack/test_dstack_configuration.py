@@ -278,7 +278,7 @@ def test_prepare_script_uses_what_the_image_has(tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (0, "")
         path, docker_image, image_dirs, boxes = done.stdout.splitlines()
         assert path.startswith(f"{image}/venv/bin:{tmp_path}/rocm/bin:")
-        assert (docker_image, image_dirs, boxes) == ("worker:1", f"{rocm}:{image}", "/dev/shm/warmfront")
+        assert (docker_image, image_dirs, boxes) == ("worker:1", f"{rocm}:{image}", "/dev/shm/warmfront")  # noqa: S108 - of the VM
     assert [path.name for path in shared.iterdir()] == ["cache"]
     assert (shared / "cache" / "rocm-guest" / "guest").read_text() == "the guest"
 
