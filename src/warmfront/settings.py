@@ -183,7 +183,7 @@ class Settings:
     spot_policy: str = "auto"
     #: AMD_VM_MAX_DURATION: time after which dstack stops a worker run unconditionally.
     vm_max_s: int = 86400
-    #: WARMFRONT_WORKER_IMAGE: the image of VMs, which `warmfront image push` prints; nobody publishes one.
+    #: WARMFRONT_WORKER_IMAGE: the image of VMs, which `warmfront image push` prints; there is no public one.
     worker_image: str = NO_IMAGE
     #: WARMFRONT_WORKER_TOOLCHAIN: the toolchain of leased VMs; others than `rocm` are for VMs without a GPU.
     worker_toolchain: str = "rocm"

@@ -11,7 +11,7 @@ image_app = typer.Typer(help="Build the image of cloud VMs.", no_args_is_help=Tr
 
 RepositoryOption = Annotated[
     str | None,
-    typer.Option(help="Repository to push to, such as ghcr.io/YOU/warmfront-vm; WARMFRONT_IMAGE_REPOSITORY."),
+    typer.Option(help="Repository to push to, such as ghcr.io/you/warmfront-vm; WARMFRONT_IMAGE_REPOSITORY."),
 ]
 
 

@@ -129,7 +129,7 @@ def image_name(repository: str | None, root: Path) -> str:
     if not repository:
         raise BadSetting(
             "WARMFRONT_IMAGE_REPOSITORY is not set: there is no registry to push the image to.",
-            hint="Set it to a repository that you may push to, such as ghcr.io/YOU/warmfront-vm.",
+            hint="Set it to a repository that you may push to, such as ghcr.io/you/warmfront-vm.",
         )
     rocm = read_lock(root)["rocm"].image.rpartition(":")[2]
     return f"{repository}:{__version__}-rocm{rocm}"

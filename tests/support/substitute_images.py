@@ -1,4 +1,4 @@
-"""Stand-ins for the base images of VMs, made from Debian's packages: the real ones need the internet.
+"""Substitutes for the base images of VMs, made from Debian's packages: the real ones need the internet.
 
 `rocm` has a real HIP compiler and runtime, moved to where AMD's image has them; `ubuntu` has the packages
 that the Dockerfile would install. Both are root file systems that are kept in the cache.
@@ -15,7 +15,7 @@ from pathlib import Path
 from warmfront.settings import default_cache_dir
 
 ROOT = Path(__file__).parents[2]
-ROCM, UBUNTU = "stand-in-rocm:7.2.4", "stand-in-ubuntu:24.04"
+ROCM, UBUNTU = "substitute-rocm:7.2.4", "substitute-ubuntu:24.04"
 PACKAGES = "binutils g++ libdrm-amdgpu1 libdrm2 libelf1t64 libnuma1 openssh-server python3 python3-venv"
 #: Moves Debian's files to AMD's layout.
 _MOVE = r"""
@@ -47,14 +47,14 @@ ln -s rocm-7.2.4 /opt/rocm
 
 
 def load(url: str) -> None:
-    """Import both stand-ins into a Docker daemon."""
+    """Import both substitutes into a Docker daemon."""
     rootfs = subprocess.run(
         [ROOT / "scripts" / "rocm-rootfs", "7.2"], stdout=subprocess.PIPE, text=True, check=True
     ).stdout.strip()
-    _import(url, Path(rootfs), "stand-in-rootfs:1")
+    _import(url, Path(rootfs), "substitute-rootfs:1")
     with tempfile.TemporaryDirectory() as context:
         Path(context, "move").write_text(_MOVE)
-        Path(context, "Dockerfile").write_text("FROM stand-in-rootfs:1\nCOPY move /\nRUN sh /move\n")
+        Path(context, "Dockerfile").write_text("FROM substitute-rootfs:1\nCOPY move /\nRUN sh /move\n")
         subprocess.run(["docker", "--host", url, "build", "--quiet", "--tag", ROCM, context], check=True)
     _import(url, ubuntu_rootfs(Path(rootfs)), UBUNTU)
 
@@ -76,20 +76,20 @@ def ubuntu_rootfs(rocm: Path) -> Path:
     return ready
 
 
-def python_wheels(folder: Path, requirements: Path, version: tuple[int, int]) -> Path:
-    """Download the packages of a lock file for another version of Python, with their hashes checked."""
-    # pip evaluates markers for its own version of Python.
-    text = requirements.read_text()
-    newer = r"^[\w-]+==\S+ ; python_full_version < '3.12'.*\n(?:    .*\n)+"
-    if version >= (3, 12):
-        text = re.sub(newer, "", text, flags=re.MULTILINE)
+def python_wheels(folder: Path, requirements: Path) -> Path:
+    """Download the packages of a lock file for the substitute's Python, with their hashes checked."""
+    python = ubuntu_rootfs(Path()) / "usr" / "bin" / "python3"
+    version = python.resolve().name.removeprefix("python")
+    # pip evaluates markers for its own version of Python: leave out what is for older ones.
+    older = r"^[\w-]+==\S+ ; python_full_version < '3.12'.*\n(?:    .*\n)+"
+    text = re.sub(older, "", requirements.read_text(), flags=re.MULTILINE)
     text = re.sub(r" ; python_full_version [<>=]+ '3.12'", "", text)
     folder.mkdir()
     (folder.parent / "requirements.txt").write_text(text)
     subprocess.run(
         [
             *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes"),
-            *("--only-binary", ":all:", "--python-version", ".".join(map(str, version))),
+            *("--only-binary", ":all:", "--python-version", version),
             *("--dest", str(folder), "--requirement", str(folder.parent / "requirements.txt")),
         ],
         check=True,
