@@ -232,6 +232,7 @@ class Window:
     load: float | None = (
         None  #: other processes ready to run when it began, per CPU, at most 1; None if unknown
     )
+    reference_ms: float | None = None  #: CPU time of a fixed computation of the judge, beside this window
     discarded: bool = False  #: not used, because the machine disturbed it
 
 
@@ -251,6 +252,7 @@ class Timing:
     note: str = ""  #: what a reader should know about the number
     windows: tuple[Window, ...] = ()  #: the raw measurements, from which the rest is computed
     overhead_ms: float = 0.0  #: time of a window without any work, measured with a solution of our own
+    reference_ms: float | None = None  #: the windows' `reference_ms` when this machine was fastest recently
     noisy: bool = False  #: the machine was too busy for a narrow interval
     discarded_windows: int = 0
     self_reported_ms: float | None = None  #: by HIP events in the guest, which can be forged: informational

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import secrets
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,14 @@ from warmfront.events import Timing, Window
 from warmfront.judge.buffer_layout import BufferLayout
 from warmfront.judge.case_memory import DeviceMemory
 from warmfront.judge.kernel_failure import KernelFailure
+from warmfront.judge.machine_speed import FULL_SPEED, FastCpu
 from warmfront.judge.statistics import (
     MIN_PAIRS,
+    SLOWDOWN_ALLOWED,
     CallTime,
     kept_pairs,
     relative_width,
+    slowdown,
     time_per_call,
 )
 from warmfront.judge.timed_inputs import FreshInputs, MixedInputs
@@ -28,12 +32,14 @@ from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from warmfront.gpus import Gpu
     from warmfront.hip.toolchain import Toolchain
     from warmfront.judge.case_data import CaseData, CaseGenerator
     from warmfront.judge.case_memory import CaseMemory
     from warmfront.judge.guest import GuestProcess
+    from warmfront.judge.machine_speed import MachineSpeed
     from warmfront.judge.timed_inputs import TimedInputs
     from warmfront.judge_request import JudgeRequest
 
@@ -70,6 +76,7 @@ class CaseTimer:
     case_generator: CaseGenerator
     budget_s: float  #: CPU time of judge and guest for one case
     overhead_ms: float  #: time of a window with a solution that does nothing
+    machine_speed: MachineSpeed | None = None  #: None on a GPU, whose time does not depend on the CPU's
     empty_guest: GuestProcess | None = None  #: without a solution, to measure copies; None if there are none
     #: Of layout and calls, in ms.
     empty_times: dict[tuple[BufferLayout, int], float] = field(default_factory=dict)
@@ -82,9 +89,9 @@ class CaseTimer:
             self.guest.thaw()
             small, large, layout = self._plan(inputs)
             self.guest.freeze()
-            windows, reported_ms = self._measure(layout, inputs, small, large)
+            windows, reported_ms, reference_ms = self._measure(layout, inputs, small, large)
             self.guest.thaw()
-        return self._timing(inputs.first, windows, reported_ms)
+        return self._timing(inputs.first, windows, reported_ms, reference_ms)
 
     def _open_inputs(self, number: int) -> TimedInputs:
         if isinstance(self.memory, DeviceMemory):
@@ -109,31 +116,41 @@ class CaseTimer:
 
     def _measure(
         self, layout: BufferLayout, inputs: TimedInputs, small: int, large: int
-    ) -> tuple[list[Window], list[float]]:
+    ) -> tuple[list[Window], list[float], float | None]:
         """Measure pairs of windows until the interval is narrow enough or the budget is used up.
 
         Pairs that the machine disturbed are left out, unless it is too busy to measure any other. In one
-        window, which is not timed and comes at a random time, host code cannot access device memory.
+        window, which is not timed and comes at a random time, host code cannot access device memory. Also
+        return the time of the judge's own computation at full speed.
         """
         windows: list[Window] = []
         reported_ms: list[float] = []
-        self._warm_up(layout, inputs, large)
         protected_pair = secrets.randbelow(MIN_PAIRS)
-        budget = _Budget(self.budget_s, None if self.toolchain.counts_cpu_time else self.toolchain.elapsed_s)
-        while len(windows) < 2 * MAX_PAIRS:
-            pairs = len(windows) // 2
-            if pairs == protected_pair:  # not timed: protection costs time
-                self._checked_window(layout, inputs, small, protect=True)
-            for calls in (small, large) if pairs % 2 else (large, small):  # a drift cancels
-                window, times_ms = self._checked_window(layout, inputs, calls)
-                budget.spend(window)
-                windows.append(window)
-                reported_ms += times_ms
-            if len(windows) >= 2 * MIN_PAIRS and len(windows) // 2 % STEP == 0:
-                result = time_per_call(_chosen(windows), self.overhead_ms)
-                if relative_width(result.median_ms, result.interval_ms) <= budget.sufficient_width:
-                    break
-        return _chosen(windows), reported_ms
+        with self._fast_cpu() as cpu:
+            self._warm_up(layout, inputs, large)
+            budget = _Budget(
+                self.budget_s, None if self.toolchain.counts_cpu_time else self.toolchain.elapsed_s
+            )
+            while len(windows) < 2 * MAX_PAIRS:
+                pairs = len(windows) // 2
+                if pairs == protected_pair:  # not timed: protection costs time
+                    self._checked_window(layout, inputs, small, protect=True)
+                for calls in (small, large) if pairs % 2 else (large, small):  # a drift cancels
+                    window, times_ms = self._checked_window(layout, inputs, calls, cpu=cpu)
+                    budget.spend(window)
+                    windows.append(window)
+                    reported_ms += times_ms
+                if len(windows) >= 2 * MIN_PAIRS and len(windows) // 2 % STEP == 0:
+                    result = time_per_call(_chosen(windows, _reference_ms(cpu)), self.overhead_ms)
+                    if relative_width(result.median_ms, result.interval_ms) <= budget.sufficient_width:
+                        break
+            reference_ms = _reference_ms(cpu)
+        return _chosen(windows, reference_ms), reported_ms, reference_ms
+
+    def _fast_cpu(self) -> AbstractContextManager[FastCpu | None]:
+        if self.machine_speed is None:
+            return nullcontext()
+        return FastCpu(self.machine_speed, self.guest.pin)
 
     def _warm_up(self, layout: BufferLayout, inputs: TimedInputs, calls: int) -> None:
         """Touch every slot; on a GPU, repeat it until the clocks are up."""
@@ -168,13 +185,22 @@ class CaseTimer:
         return layout
 
     def _checked_window(
-        self, layout: BufferLayout, inputs: TimedInputs, calls: int, *, protect: bool = False
+        self,
+        layout: BufferLayout,
+        inputs: TimedInputs,
+        calls: int,
+        *,
+        protect: bool = False,
+        cpu: FastCpu | None = None,
     ) -> tuple[Window, tuple[float, ...]]:
         """Measure calls on inputs that no call has had, and verify every output."""
         inputs.fill(layout, calls)
+        before_ms = cpu.settle() if cpu else None
         window, answer = self.guest.window(
             calls, self.memory, protect=protect, by_cpu_time=self.toolchain.counts_cpu_time
         )
+        if cpu and before_ms:
+            window = _with_reference(window, cpu, before_ms)
         inputs.check(layout, answer)
         if answer.launches is not None and answer.launches < calls:
             raise _host_code(inputs.first, answer.launches, calls)
@@ -194,9 +220,15 @@ class CaseTimer:
         empty_ms = self.empty_times[layout, window.calls]
         return replace(window, time_ms=max(window.wall_ms - empty_ms, 0.0))
 
-    def _timing(self, case_data: CaseData, windows: list[Window], reported_ms: list[float]) -> Timing:
+    def _timing(
+        self,
+        case_data: CaseData,
+        windows: list[Window],
+        reported_ms: list[float],
+        reference_ms: float | None,
+    ) -> Timing:
         problem, dtype = self.request.problem, self.request.dtype
-        result = time_per_call(windows, self.overhead_ms)
+        result = time_per_call(windows, self.overhead_ms, reference_ms)
         flops, moved = problem.flops(case_data.case), problem.bytes_moved(case_data.case, dtype)
         floor_ms = None if self.toolchain.simulated else self.toolchain.gpu.floor_ms(flops, moved, dtype)
         ms = result.median_ms
@@ -213,9 +245,10 @@ class CaseTimer:
             runs=result.pairs_ms,
             outer_ms=ms,
             pct_of_floor=None if floor_ms is None else 100 * floor_ms / ms,
-            note=_note(result, discarded, len(windows)),
+            note=_note(result, discarded, len(windows), slowdown(windows, reference_ms)),
             windows=tuple(windows),
             overhead_ms=self.overhead_ms,
+            reference_ms=reference_ms,
             noisy=result.noisy,
             discarded_windows=discarded,
             missing_guarantees=self.memory.missing_guarantees,
@@ -250,18 +283,45 @@ class _Budget:
         return ACCEPTABLE_WIDTH if spent_s < EXTENSION * self._budget_s else math.inf
 
 
-def _chosen(windows: list[Window]) -> list[Window]:
+def _reference_ms(cpu: FastCpu | None) -> float | None:
+    """Return the time of the judge's own computation at full speed, if it is known."""
+    return cpu.fastest_ms if cpu else None
+
+
+def _with_reference(window: Window, cpu: FastCpu, before_ms: float) -> Window:
+    """Add the CPU's speed beside this window. Move away from a CPU that others use."""
+    reference_ms = max(before_ms, cpu.measure() or 0.0)
+    if _waited(window):
+        cpu.move()
+    return replace(window, reference_ms=reference_ms)
+
+
+def _chosen(windows: list[Window], reference_ms: float | None) -> list[Window]:
     """Mark the disturbed windows as discarded, if enough others remain."""
     marked = [
-        replace(window, discarded=(window.waited_ms or 0.0) > DISTURBED * window.time_ms)
-        for window in windows
+        replace(window, discarded=_waited(window) or _was_slowed(window, reference_ms)) for window in windows
     ]
     return marked if len(kept_pairs(marked)) >= MIN_PAIRS else windows
 
 
-def _note(result: CallTime, discarded: int, windows: int) -> str:
+def _waited(window: Window) -> bool:
+    return (window.waited_ms or 0.0) > DISTURBED * window.time_ms
+
+
+def _was_slowed(window: Window, reference_ms: float | None) -> bool:
+    if window.reference_ms is None or reference_ms is None:
+        return False
+    return window.reference_ms > reference_ms * (1 + FULL_SPEED)
+
+
+def _note(result: CallTime, discarded: int, windows: int, slowdown: float) -> str:
     notes = []
-    if result.noisy:
+    if slowdown > SLOWDOWN_ALLOWED:
+        notes.append(
+            f"The machine itself was {slowdown:.0%} slower than shortly before: a lower clock frequency or a "
+            "neighbour on its host. The interval includes its full speed."
+        )
+    elif result.noisy:
         notes.append("The machine was busy: the interval is wide. Repeat the measurement on a quiet machine.")
     if discarded:
         notes.append(f"{discarded} of {windows} windows were disturbed by other processes and left out.")

@@ -146,6 +146,10 @@ class GuestProcess:
         finally:
             self._box.set_cpu_weight(CPU_WEIGHT)
 
+    def pin(self, cpus: set[int]) -> bool:
+        """Let the guest run on these CPUs only; return whether that is possible."""
+        return self._box.set_cpus(cpus)
+
     def freeze(self) -> None:
         """Stop the guest. It stays stopped, except during a `window`."""
         self._box.freeze()

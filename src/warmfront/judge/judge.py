@@ -467,7 +467,9 @@ class JudgeRun:
         timings: list[Timing],
         overhead_ms: float,
     ) -> Iterator[Event]:
-        from warmfront.judge.case_timer import CaseTimer  # noqa: PLC0415 - not needed by the checker endpoint
+        # Not needed by the checker endpoint.
+        from warmfront.judge.case_timer import CaseTimer  # noqa: PLC0415
+        from warmfront.judge.machine_speed import MachineSpeed  # noqa: PLC0415
 
         timed = [number for number, case in enumerate(case_generator.cases, 1) if case.benchmark]
         timer = CaseTimer(
@@ -479,6 +481,9 @@ class JudgeRun:
             case_generator=case_generator,
             budget_s=self._settings.bench_budget_s,
             overhead_ms=overhead_ms,
+            machine_speed=MachineSpeed(self._settings.cache_dir / "machine-speed")
+            if self._toolchain.counts_cpu_time
+            else None,
         )
         yield Benchmarking(total_tests=len(timed))
         for number in timed:

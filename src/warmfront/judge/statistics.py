@@ -27,7 +27,11 @@ MIN_PAIRS = 7
 #: caches are different in every process, and no repetition within one process shows it.
 REPEATABILITY = 0.009
 #: The same on a machine whose other processes keep every CPU busy: they use its caches and its memory.
-REPEATABILITY_CONTENDED = 0.04
+REPEATABILITY_CONTENDED = 0.025
+
+#: A CPU that is slower than it was recently by more than this, by a computation of our own, makes the
+#: interval wider. If there are enough windows at full speed, only they are used.
+SLOWDOWN_ALLOWED = 0.06
 
 #: The widest half of an interval, relative to the time, that is not called noisy.
 NOISY_WIDTH = 0.1
@@ -43,7 +47,9 @@ class CallTime:
     noisy: bool
 
 
-def time_per_call(windows: Sequence[Window], overhead_ms: float) -> CallTime:
+def time_per_call(
+    windows: Sequence[Window], overhead_ms: float, reference_ms: float | None = None
+) -> CallTime:
     """Return the time of a call, from alternating windows with few and with many calls.
 
     A pair of windows gives the slope: the difference in time over the difference in calls, in which all
@@ -56,11 +62,14 @@ def time_per_call(windows: Sequence[Window], overhead_ms: float) -> CallTime:
         windows: in the order in which they were measured; a pair is two neighbours. A pair with a discarded
             window is left out.
         overhead_ms: the time of a window with a solution that does nothing.
+        reference_ms: the CPU time of the judge's own computation when the machine was fastest recently; None
+            if it is not known, or not to be considered.
     """
     pairs = [sorted(pair, key=lambda window: window.calls) for pair in kept_pairs(windows)]
     slopes_ms = [(large.time_ms - small.time_ms) / (large.calls - small.calls) for small, large in pairs]
     bounds_ms = [(large.time_ms - overhead_ms) / large.calls for _, large in pairs]
-    return _call_time(np.array([slopes_ms, bounds_ms]), contention(windows))
+    slowed = slowdown(windows, reference_ms)
+    return _call_time(np.array([slopes_ms, bounds_ms]), contention(windows), slowed)
 
 
 def kept_pairs(windows: Sequence[Window]) -> list[tuple[Window, Window]]:
@@ -69,7 +78,7 @@ def kept_pairs(windows: Sequence[Window]) -> list[tuple[Window, Window]]:
     return [pair for pair in pairs if not any(window.discarded for window in pair)]
 
 
-def _call_time(estimates_ms: np.ndarray[Any, Any], contention: float) -> CallTime:
+def _call_time(estimates_ms: np.ndarray[Any, Any], contention: float, slowdown: float) -> CallTime:
     """Return the larger median of two rows of estimates, with an interval over the pairs.
 
     The interval also covers what differs between runs.
@@ -82,6 +91,8 @@ def _call_time(estimates_ms: np.ndarray[Any, Any], contention: float) -> CallTim
     pairs_ms = tuple(float(ms) for ms in estimates_ms[0])
     floor = REPEATABILITY + contention * (REPEATABILITY_CONTENDED - REPEATABILITY)
     low, high = min(low, median_ms * (1 - floor)), max(high, median_ms * (1 + floor))
+    if slowdown > SLOWDOWN_ALLOWED:  # at full speed, the program would have been faster by as much
+        low /= 1 + slowdown
     noisy = pairs < MIN_PAIRS or relative_width(median_ms, (low, high)) > NOISY_WIDTH
     if noisy:  # say so honestly: everything that was observed is possible
         low, high = min(low, *pairs_ms) * (1 - floor), max(high, *pairs_ms) * (1 + floor)
@@ -98,6 +109,16 @@ def contention(windows: Sequence[Window]) -> float:
     wanted_ms = waited_ms + sum(window.cpu_ms or window.wall_ms for window in windows)
     load = sum(window.load or 0.0 for window in windows) / max(1, len(windows))
     return max(waited_ms / wanted_ms if wanted_ms > 0 else 0.0, load)
+
+
+def slowdown(windows: Sequence[Window], reference_ms: float | None) -> float:
+    """Return by which fraction the machine was slower, beside these windows, than at its fastest."""
+    references_ms = [
+        window.reference_ms for pair in kept_pairs(windows) for window in pair if window.reference_ms
+    ]
+    if not references_ms or not reference_ms:
+        return 0.0
+    return max(0.0, float(np.median(references_ms)) / reference_ms - 1)
 
 
 def median_interval(samples: Sequence[float], rng: np.random.Generator) -> tuple[float, tuple[float, float]]:

@@ -52,7 +52,7 @@ def _check_timing(timing: Mapping[str, Any]) -> CallTime:
     windows = [_window(fields) for fields in timing["windows"]]
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # NumPy only warns of a median of nothing
-        computed = time_per_call(windows, timing["overhead_ms"])
+        computed = time_per_call(windows, timing["overhead_ms"], timing.get("reference_ms"))
     title = f"The time of {str(timing['name'])[:200]!r}"
     _compare(title, timing["runtime_ms"], timing["ci"], computed, noisy=timing["noisy"])
     return computed

@@ -182,6 +182,13 @@ class Box(Protocol):
             weight: from 1 to 10,000; a box begins with 100, as other processes have.
         """
 
+    def set_cpus(self, cpus: set[int]) -> bool:
+        """Let the processes of the box run on these CPUs only. They could change it themselves.
+
+        Returns:
+            Whether that was possible: the processes of a box in a container are not always visible here.
+        """
+
     def destroy(self) -> None:
         """Kill every process inside and remove the folder. Idempotent; callable from any thread."""
 

@@ -175,6 +175,18 @@ class ChannelBox(ABC):
     def _set_cpu_weight(self, weight: int) -> None:  # noqa: B027 - boxes without a cgroup do nothing
         """Set the weight of the cgroup."""
 
+    def set_cpus(self, cpus: set[int]) -> bool:
+        """Let the tasks of the box run on these CPUs only; return whether that was possible."""
+        with self._ending:
+            tasks = self._tasks() if self._is_started and self._exit is None and self.sees_tasks else []
+        try:
+            for task in tasks:
+                with contextlib.suppress(ProcessLookupError):  # it has just ended
+                    os.sched_setaffinity(task, cpus)
+        except OSError:
+            return False
+        return bool(tasks)
+
     def cpu_s(self) -> float:
         """Return the CPU time so far."""
         with self._ending:

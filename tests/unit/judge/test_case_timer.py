@@ -12,6 +12,7 @@ from warmfront.events import Timing, Window
 from warmfront.judge import case_timer, timed_inputs
 from warmfront.judge.case_timer import CaseTimer
 from warmfront.judge.kernel_failure import KernelFailure
+from warmfront.judge.machine_speed import MachineSpeed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +45,10 @@ class ScriptedGuest:
         """Do nothing."""
         return nullcontext()
 
+    def pin(self, _cpus: set[int]) -> bool:
+        """Accept any CPU."""
+        return True
+
     def freeze(self) -> None:
         """Stop."""
         self.is_frozen = True
@@ -75,6 +80,7 @@ def _measure(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Timing]:
         time_ms: Callable[[int], float] = lambda calls: OVERHEAD_MS + calls * CALL_MS,
         waited_ms: Callable[[int], float] = lambda _: 0.0,
         launches: Callable[[int], int] = lambda calls: calls,
+        speed: MachineSpeed | None = None,
     ) -> Timing:
         guest = ScriptedGuest(time_ms, waited_ms, launches)
         problem = Mock(flops=Mock(return_value=0), bytes_moved=Mock(return_value=0))
@@ -86,6 +92,7 @@ def _measure(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Timing]:
             case_generator=Mock(),
             budget_s=0.2,
             overhead_ms=OVERHEAD_MS,
+            machine_speed=speed,
         )
         timing = timer.time(1)
         assert guest.protected == 1
@@ -155,3 +162,42 @@ def test_scattered_windows_are_noisy(measure: Callable[..., Timing]) -> None:
     timing = measure(time_ms, lambda calls: 10.0 * calls)
     assert timing.noisy
     assert timing.ci[0] <= min(timing.runs) < max(timing.runs) <= timing.ci[1]
+
+
+class ScriptedSpeed(MachineSpeed):
+    """A machine that is slowed during some windows."""
+
+    def __init__(self, is_slowed: Callable[[], bool]) -> None:
+        super().__init__()
+        self._known_ms = 0.04
+        self._is_slowed = is_slowed
+
+    def measure(self) -> float:
+        """Return 0.04 ms, or half as much again."""
+        return 0.06 if self._is_slowed() else 0.04
+
+
+def test_windows_on_a_slowed_cpu_are_discarded(measure: Callable[..., Timing]) -> None:
+    """Half of the windows take half as much again, because the CPU itself was slower."""
+    state = {"windows": 0}
+
+    def is_slowed() -> bool:
+        return state["windows"] // 4 % 2 == 1
+
+    def time_ms(calls: int) -> float:
+        slowed = is_slowed()
+        state["windows"] += 1
+        return OVERHEAD_MS + calls * CALL_MS * (1.5 if slowed else 1.0)
+
+    timing = measure(time_ms, speed=ScriptedSpeed(is_slowed))
+    assert timing.discarded_windows > 0
+    assert not timing.noisy
+    assert timing.runtime_ms == pytest.approx(CALL_MS, rel=1e-3)
+
+
+def test_interval_on_a_slowed_machine_includes_full_speed(measure: Callable[..., Timing]) -> None:
+    """If no window was at full speed, the result is noisy, and its interval says what full speed could be."""
+    timing = measure(lambda calls: OVERHEAD_MS + calls * 1.5 * CALL_MS, speed=ScriptedSpeed(lambda: True))
+    assert timing.noisy
+    assert timing.ci[0] <= CALL_MS <= timing.ci[1]
+    assert "50% slower" in timing.note

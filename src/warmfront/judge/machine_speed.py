@@ -1,0 +1,147 @@
+"""Measure how fast the machine is now, with a fixed computation of our own, and time where it is fastest.
+
+CPU time does not grow while a process waits. But it grows when the CPU itself is slower: at a lower clock
+frequency, or while a neighbour on the same host uses the other half of a physical core. On a cloud VM that is
+common: a CPU switches between two speeds, up to 1.9 times apart, many times per second. No counter that the
+kernel offers shows it. A computation that is always the same shows it, by its own CPU time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import math
+import os
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Self
+
+from warmfront.private_file import replace_private_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+#: Hashed once to load the caches, and then for the time: about 40 microseconds. Hashing is arithmetic in
+#: registers; the data fit into the smallest cache, so processes that take turns hardly disturb it.
+_DATA = bytes(16 << 10)
+_REPEATS = 2
+
+#: At full speed, a measurement is within this fraction of the fastest ones. They scatter by 1%.
+FULL_SPEED = 0.05
+#: So many measurements are remembered; the fastest tenth of them is full speed. The very fastest one may be
+#: an error of the clock.
+_REMEMBERED = 400
+#: How often a CPU at full speed is looked for before a window. Each look takes 60 microseconds.
+_LOOKS = 12
+
+#: A machine may become slower for good: moved to another host, or on battery. What was measured longer ago
+#: than this does not count.
+_VALID_S = 1800.0
+
+
+class MachineSpeed:
+    """The fastest recent time of the computation on this machine, kept in a file for the next process."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file
+        self._known_ms = _read(file) if file else None
+        self._measured_ms: deque[float] = deque(maxlen=_REMEMBERED)
+
+    def measure(self) -> float:
+        """Return the CPU time of the computation now, in ms, on the CPU of this thread."""
+        _compute(1)
+        start_ns = time.thread_time_ns()
+        _compute(_REPEATS)
+        ms = (time.thread_time_ns() - start_ns) / 1e6
+        self._measured_ms.append(ms)
+        return ms
+
+    @property
+    def fastest_ms(self) -> float | None:
+        """The time at full speed: from here and from other processes; None before the first measurement."""
+        times_ms = [ms for ms in (self._known_ms, self._measured_fastest_ms()) if ms is not None]
+        return min(times_ms, default=None)
+
+    def is_full(self, measured_ms: float) -> bool:
+        """Return whether the CPU was at full speed during this measurement."""
+        return measured_ms <= (self.fastest_ms or measured_ms) * (1 + FULL_SPEED)
+
+    def save(self) -> None:
+        """Keep the fastest time for the next process, if this one measured it: what is kept has an end."""
+        measured_ms = self._measured_fastest_ms()
+        if self._file is None or measured_ms is None or not self.is_full(measured_ms):
+            return
+        with contextlib.suppress(OSError):  # without the file, only this process knows it
+            replace_private_file(self._file, f"{measured_ms:.6f}\n".encode())
+
+    def _measured_fastest_ms(self) -> float | None:
+        measured_ms = sorted(self._measured_ms)
+        return measured_ms[len(measured_ms) // 10] if measured_ms else None
+
+
+class FastCpu:
+    """Keeps this thread and the guest on one CPU, so that a measurement here is about the guest's CPU."""
+
+    def __init__(self, speed: MachineSpeed, pin_guest: Callable[[set[int]], bool]) -> None:
+        self._speed = speed
+        self._pin_guest = pin_guest
+        self._allowed = os.sched_getaffinity(0)
+        self._cpus = itertools.cycle(sorted(self._allowed))
+        self._is_pinned = False
+
+    def __enter__(self) -> Self:
+        self.move()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._is_pinned:
+            self._pin(self._allowed)
+        self._speed.save()
+
+    @property
+    def fastest_ms(self) -> float | None:
+        """The time of the computation at full speed; None if the guest's CPU is not known."""
+        return self._speed.fastest_ms if self._is_pinned else None
+
+    def move(self) -> None:
+        """Continue on the next CPU."""
+        self._is_pinned = self._pin({next(self._cpus)})
+
+    def settle(self) -> float | None:
+        """Move to a CPU that is at full speed now, if one is found soon, and return its speed as measured."""
+        measured_ms = self.measure()
+        for _ in range(_LOOKS):
+            if measured_ms is None or self._speed.is_full(measured_ms):
+                break
+            self.move()
+            measured_ms = self.measure()
+        return measured_ms
+
+    def measure(self) -> float | None:
+        """Measure the CPU's speed; None if the guest's CPU is not known."""
+        return self._speed.measure() if self._is_pinned else None
+
+    def _pin(self, cpus: set[int]) -> bool:
+        """Let the guest and this thread run on these CPUs only; return whether that is possible."""
+        if not self._pin_guest(cpus):
+            return False
+        os.sched_setaffinity(0, cpus)
+        return True
+
+
+def _compute(repeats: int) -> None:
+    for _ in range(repeats):
+        hashlib.blake2b(_DATA).digest()
+
+
+def _read(file: Path) -> float | None:
+    """Return what another process measured; None if there is nothing recent."""
+    try:
+        if time.time() - file.stat().st_mtime > _VALID_S:
+            return None
+        ms = float(file.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+    return ms if 0 < ms < math.inf else None

@@ -1,0 +1,134 @@
+"""The speed of the machine: a fixed computation, the file between processes, and the choice of a CPU."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from warmfront.judge import machine_speed
+from warmfront.judge.machine_speed import FULL_SPEED, FastCpu, MachineSpeed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FAST_MS, SLOW_MS = 0.04, 0.07
+
+
+class ScriptedSpeed(MachineSpeed):
+    """Has a given speed on each CPU."""
+
+    def __init__(self, ms_by_cpu: dict[int, float]) -> None:
+        super().__init__()
+        self._known_ms = FAST_MS
+        self._ms_by_cpu = ms_by_cpu
+        self.cpu = -1
+
+    def measure(self) -> float:
+        """Return the time on the current CPU."""
+        return self._ms_by_cpu[self.cpu]
+
+
+@pytest.fixture(name="pinned")
+def _pinned(monkeypatch: pytest.MonkeyPatch) -> list[set[int]]:
+    """Let this thread have two CPUs, and record where it is pinned."""
+    pinned: list[set[int]] = []
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 5})
+    monkeypatch.setattr(os, "sched_setaffinity", lambda _, cpus: pinned.append(cpus))
+    return pinned
+
+
+def test_measurement_is_cpu_time_of_real_work() -> None:
+    """The computation takes time, and the fastest tenth of the measurements is full speed."""
+    speed = MachineSpeed()
+    assert speed.fastest_ms is None
+    measured = [speed.measure() for _ in range(20)]
+    assert min(measured) > 0.001
+    assert speed.fastest_ms == sorted(measured)[2]
+
+
+def test_next_process_knows_the_fastest_time(tmp_path: Path) -> None:
+    """A process that starts on a slowed machine knows that it is slow."""
+    file = tmp_path / "machine-speed"
+    first = MachineSpeed(file)
+    first.measure()
+    first.save()
+    second = MachineSpeed(file)
+    fastest_ms = first.fastest_ms
+    assert fastest_ms is not None
+    assert second.fastest_ms == pytest.approx(fastest_ms, abs=1e-6)
+    assert second.is_full(fastest_ms * (1 + FULL_SPEED / 2))
+    assert not second.is_full(fastest_ms * 1.5)
+
+
+def test_slowed_process_does_not_renew_the_file(tmp_path: Path) -> None:
+    """Only a machine that still reaches the time keeps it."""
+    file = tmp_path / "machine-speed"
+    file.write_text("1e-9")
+    written = file.stat().st_mtime_ns
+    speed = MachineSpeed(file)
+    speed.measure()
+    speed.save()
+    assert (file.read_text(), file.stat().st_mtime_ns) == ("1e-9", written)
+
+
+@pytest.mark.parametrize("content", ["", "fast", "-1", "nan"])
+def test_unusable_file_is_ignored(tmp_path: Path, content: str) -> None:
+    """A file that another program wrote does no harm."""
+    file = tmp_path / "machine-speed"
+    file.write_text(content)
+    assert MachineSpeed(file).fastest_ms is None
+
+
+def test_old_file_is_ignored(tmp_path: Path) -> None:
+    """A machine may become slower for good."""
+    file = tmp_path / "machine-speed"
+    file.write_text(str(FAST_MS))
+    hours_ago = file.stat().st_mtime - 7200
+    os.utime(file, (hours_ago, hours_ago))
+    assert MachineSpeed(file).fastest_ms is None
+
+
+def test_unwritable_cache_is_no_error(tmp_path: Path) -> None:
+    """Without the file, only this process knows the time."""
+    speed = MachineSpeed(tmp_path / "missing" / "machine-speed")
+    speed.measure()
+    speed.save()
+
+
+def test_guest_moves_to_a_cpu_at_full_speed(pinned: list[set[int]]) -> None:
+    """Guest and judge leave a slowed CPU together, and get all CPUs back at the end."""
+    speed = ScriptedSpeed({3: SLOW_MS, 5: FAST_MS})
+
+    def pin_guest(cpus: set[int]) -> bool:
+        speed.cpu = min(cpus)
+        return True
+
+    with FastCpu(speed, pin_guest) as cpu:
+        assert cpu.settle() == FAST_MS
+        assert pinned == [{3}, {5}]
+        assert cpu.fastest_ms == FAST_MS
+    assert pinned[-1] == {3, 5}
+
+
+def test_looking_for_a_fast_cpu_ends(pinned: list[set[int]]) -> None:
+    """On a machine that is slow everywhere, the measurement goes on, and says so."""
+    speed = ScriptedSpeed({3: SLOW_MS, 5: SLOW_MS})
+
+    def pin_guest(cpus: set[int]) -> bool:
+        speed.cpu = min(cpus)
+        return True
+
+    with FastCpu(speed, pin_guest) as cpu:
+        assert cpu.settle() == SLOW_MS
+    assert len(pinned) <= machine_speed._LOOKS + 2
+
+
+def test_speed_is_unknown_if_the_guest_cannot_be_pinned(pinned: list[set[int]]) -> None:
+    """The processes of a container may be invisible here; then nothing is said about their CPU."""
+    with FastCpu(ScriptedSpeed({}), lambda _: False) as cpu:
+        assert cpu.settle() is None
+        assert cpu.measure() is None
+        assert cpu.fastest_ms is None
+    assert pinned == []
