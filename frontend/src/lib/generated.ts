@@ -1020,6 +1020,7 @@ export interface Timing {
   note?: string;
   windows?: Window[];
   overhead_ms?: number;
+  reference_ms?: number | null;
   noisy?: boolean;
   discarded_windows?: number;
   self_reported_ms?: number | null;
@@ -1236,6 +1237,7 @@ export interface Window {
   cpu_ms?: number | null;
   waited_ms?: number | null;
   load?: number | null;
+  reference_ms?: number | null;
   discarded?: boolean;
 }
 

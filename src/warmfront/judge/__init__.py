@@ -69,6 +69,10 @@ Why that suffices
 - *A busy machine.* CPU time does not grow while others use the CPU. Windows whose guest had to wait are
   discarded and counted while there are enough others; otherwise the interval is widened, and beyond a limit
   the result is marked noisy. Time limits count CPU time too, with the wall clock as a distant backstop.
+- *A slow CPU.* CPU time grows when the CPU itself is slower: a neighbour on the host uses the other half of
+  its core, or its clock frequency falls. So the judge runs a fixed computation of its own before and after
+  each window, on the CPU of the guest, and moves both to a CPU that is at full speed. Windows beside a slow
+  measurement are discarded like those that waited (`machine_speed.py`).
 - *Text.* Everything that comes out of a box passes one typed, bounded parser (`box_messages.py`).
 
 What remains
