@@ -130,6 +130,10 @@ class ModelledBox:
     def set_cpu_weight(self, weight: int) -> None:
         """Do nothing."""
 
+    def set_cpus(self, cpus: set[int]) -> bool:  # noqa: ARG002 - part of the interface
+        """Do nothing: there is no process."""
+        return False
+
     def destroy(self) -> None:
         """Remove the folder."""
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -30,7 +30,7 @@ _REPEATS = 2
 
 #: At full speed, a measurement is within this fraction of the fastest ones. They scatter by 1%.
 FULL_SPEED = 0.05
-#: So many measurements are remembered; the fastest tenth of them is full speed. The very fastest one may be
+#: This many measurements are remembered; the fastest tenth of them is full speed. The very fastest one may be
 #: an error of the clock.
 _REMEMBERED = 400
 #: How often a CPU at full speed is looked for before a window. Each look takes 60 microseconds.

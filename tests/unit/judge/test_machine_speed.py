@@ -113,7 +113,7 @@ def test_guest_moves_to_a_cpu_at_full_speed(pinned: list[set[int]]) -> None:
 
 
 def test_looking_for_a_fast_cpu_ends(pinned: list[set[int]]) -> None:
-    """On a machine that is slow everywhere, the measurement goes on, and says so."""
+    """On a machine that is slow everywhere, the measurement continues, and reports it."""
     speed = ScriptedSpeed({3: SLOW_MS, 5: SLOW_MS})
 
     def pin_guest(cpus: set[int]) -> bool:
@@ -126,7 +126,7 @@ def test_looking_for_a_fast_cpu_ends(pinned: list[set[int]]) -> None:
 
 
 def test_speed_is_unknown_if_the_guest_cannot_be_pinned(pinned: list[set[int]]) -> None:
-    """The processes of a container may be invisible here; then nothing is said about their CPU."""
+    """The processes of a container may be invisible here; then the speed of their CPU is unknown."""
     with FastCpu(ScriptedSpeed({}), lambda _: False) as cpu:
         assert cpu.settle() is None
         assert cpu.measure() is None

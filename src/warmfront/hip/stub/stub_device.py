@@ -31,7 +31,7 @@ _NOW = struct.Struct("<q")
 
 
 class StubMachine:
-    """The stub devices that one process of ours uses. They are removed when it ends."""
+    """The stub devices that one of our processes uses. They are removed when it ends."""
 
     def __init__(self, devices: int, base: Path | None = None) -> None:
         folders = BoxFolders("stub", base)

@@ -158,7 +158,7 @@ def test_a_broken_device_returns_the_errors_of_hip(
 
 
 def test_a_reset_ends_for_boxes_that_start_later(program: StubProgram) -> None:
-    """The box with the number fails, then as many as asked for, and then the device works again."""
+    """The box with the number fails, then as many as requested, and then the device works again."""
     spec = "fault=reset,fault_box=2,reset_boxes=1"
     outcomes = [program.run(spec, "launch", "wait").returncode for _ in range(4)]
     assert outcomes == [0, 1, 1, 0]

@@ -81,7 +81,7 @@ void allocated(size_t bytes);
 // Counts the time of the first access to fresh memory.
 void touched(size_t bytes);
 
-// Synchronisation. A stream or device with a kernel that never ends blocks for ever.
+// Synchronisation. A stream or device with a kernel that never ends blocks forever.
 void synchronize(const Queue& queue);
 void synchronize_device();
 void synchronize_until(int64_t at_ns);
