@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -44,8 +45,9 @@ log = logging.getLogger(__name__)
 _FIRST_BACKOFF_S = 1.0
 _LONGEST_BACKOFF_S = 30.0
 _RELEASE_TIMEOUT_S = 60.0
-#: A listener that was just started is asked this often until it answers.
-_POLL_LISTENER_S = 0.2
+#: A listener that was just started is asked this often until it answers, and its provider less often.
+_POLL_LISTENER_S = 0.1
+_POLLS_PER_DESCRIPTION = 5
 
 
 @dataclass(kw_only=True, eq=False)
@@ -323,14 +325,16 @@ class VMPool:
 
     async def _wait_for_listener(self, pooled: PooledVM) -> None:
         """Wait until the listener answers, and check that its VM is what was leased."""
-        while True:
+        for poll in itertools.count(1):
             try:
                 health = await self._listeners.heartbeat(pooled.vm)
             except VMUnreachable:
-                lease = await self._provider.describe(pooled.vm.id)
-                if lease is None or lease.phase is Phase.ENDED:
-                    raise ProviderError("The VM ended before its listener answered.") from None
-                await self.update_address(pooled, lease)
+                # A description takes several times as long as a heartbeat, and would delay the next one.
+                if poll % _POLLS_PER_DESCRIPTION == 0 or pooled.vm.address is None:
+                    lease = await self._provider.describe(pooled.vm.id)
+                    if lease is None or lease.phase is Phase.ENDED:
+                        raise ProviderError("The VM ended before its listener answered.") from None
+                    await self.update_address(pooled, lease)
                 await asyncio.sleep(_POLL_LISTENER_S)
             else:
                 await self.record_report(pooled, health)

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pytest
 
 from tests.support.orchestrator_harness import OrchestratorHarness, orchestrated
+from warmfront.errors import VMUnreachable
 from warmfront.simulate.virtual_time import run_virtual
 from warmfront.vm import VMInstance, VMState
+
+if TYPE_CHECKING:
+    from warmfront.listener.protocol import ListenerHealth
+    from warmfront.providers.base import Lease
 
 
 def _requested(harness: OrchestratorHarness, vm_id: str = "vm-a", gpu: str = "MI300X") -> VMInstance:
@@ -34,6 +42,33 @@ async def test_a_provisioned_vm_becomes_warm_with_a_deadline(harness: Orchestrat
     assert pooled.vm.deadline_at is not None
     assert await harness.store.get_vm("vm-a") == pooled.vm
     assert pool.free("MI300X").take() is pooled
+
+
+@orchestrated(start=False)
+async def test_a_listener_that_starts_is_asked_more_often_than_its_provider(
+    harness: OrchestratorHarness,
+) -> None:
+    """The provider's description is slow, so the first heartbeats that fail are repeated without it."""
+    heartbeat, describe = harness.listeners.heartbeat, harness.provider.describe
+    asked: list[str] = []
+
+    async def heartbeat_of_a_starting_listener(vm: VMInstance) -> ListenerHealth:
+        asked.append("listener")
+        if asked.count("listener") <= 7:
+            raise VMUnreachable("The listener is being started.")
+        return await heartbeat(vm)
+
+    async def counted_describe(vm_id: str) -> Lease | None:
+        asked.append("provider")
+        return await describe(vm_id)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(harness.listeners, "heartbeat", heartbeat_of_a_starting_listener)
+        patch.setattr(harness.provider, "describe", counted_describe)
+        pooled = harness.orchestrator._pool.provision(_requested(harness))
+        await asyncio.sleep(60)
+    assert pooled.vm.state is VMState.WARM
+    assert asked[:9] == [*["listener"] * 5, "provider", *["listener"] * 3]
 
 
 @orchestrated(start=False)
