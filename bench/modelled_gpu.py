@@ -249,6 +249,9 @@ class ModelledSandbox:
     def __init__(self, gpu: ModelledGpu) -> None:
         self._gpu = gpu
 
+    def settle(self) -> None:
+        """Do nothing: boxes are made when they are taken."""
+
     def prepare(self, template: Template) -> None:
         """Do nothing."""
 

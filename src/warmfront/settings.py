@@ -76,6 +76,18 @@ class Settings:
     stub_gpu: str = ""
     #: WARMFRONT_SANDBOX: `bubblewrap` or `docker`; empty: the first that works.
     sandbox: str | None = None
+    #: WARMFRONT_DEVICE: what the toolchain rocm runs on: `gpu`, or `rocjitsu`, AMD's emulator.
+    rocm_device: str = "gpu"
+    #: WARMFRONT_ROCJITSU: the directory of rocjitsu, with `lib` and `share`; empty: from PATH or /opt/rocm.
+    rocjitsu: Path | None = None
+    #: WARMFRONT_ROCJITSU_CONFIG: the emulated GPU, a file; empty: one of rocjitsu's for the architecture.
+    rocjitsu_config: Path | None = None
+    #: WARMFRONT_SLOTS: attempts that a VM judges at once, each on a GPU of its own; empty: all of its GPUs.
+    slots: int | None = None
+    #: WARMFRONT_RUN_CPUS: the CPUs of sandboxes that run submitted code; empty: the listener divides them.
+    run_cpu_set: tuple[int, ...] = ()
+    #: WARMFRONT_COMPILE_CPUS: the CPUs of sandboxes that compile; empty: the listener divides them.
+    compile_cpu_set: tuple[int, ...] = ()
 
     #: WARMFRONT_CHECK_GPU: check the GPU of the machine even if the toolchain does not use one.
     check_gpu: bool = False
@@ -198,11 +210,17 @@ class Settings:
 
     def compile_limits(self) -> SandboxLimits:
         """Return the limits of a sandbox that compiles."""
-        return self._limits(memory_bytes=self.compile_memory_bytes, cpu_s=self.compile_timeout_s)
+        return self._limits(
+            memory_bytes=self.compile_memory_bytes,
+            cpu_s=self.compile_timeout_s,
+            cpu_set=self.compile_cpu_set,
+        )
 
     def run_limits(self) -> SandboxLimits:
         """Return the limits of a sandbox that runs submitted code."""
-        return self._limits(memory_bytes=self.memory_bytes, cpu_s=self.run_timeout_s)
+        return self._limits(
+            memory_bytes=self.memory_bytes, cpu_s=self.run_timeout_s, cpu_set=self.run_cpu_set
+        )
 
     def bug_finder_limits(self) -> SandboxLimits:
         """Return the limits of a sandbox that runs submitted code with the bug finder, on small cases."""
@@ -238,7 +256,7 @@ class Settings:
         judge_values = {_VARIABLES[name][0]: getattr(self, name) for name in _JUDGE_FIELDS}
         return {variable: str(value) for variable, value in judge_values.items() if value is not None}
 
-    def _limits(self, *, memory_bytes: int, cpu_s: float) -> SandboxLimits:
+    def _limits(self, *, memory_bytes: int, cpu_s: float, cpu_set: tuple[int, ...] = ()) -> SandboxLimits:
         return SandboxLimits(
             # A sandbox that may use all of the machine's memory protects nothing.
             memory_bytes=min(memory_bytes, machine_memory_bytes() * 3 // 4),
@@ -250,6 +268,7 @@ class Settings:
             tmp_bytes=min(512 * MIB, memory_bytes // 2),
             cpu_s=cpu_s,
             wall_s=cpu_s * WALL_S_PER_CPU_S,
+            cpu_set=cpu_set,
         )
 
 
@@ -370,6 +389,12 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "stub_gpu": ("WARMFRONT_STUB_GPU", str, "parameters such as copy_gbps=10,fault=hang"),
     "sandbox": ("WARMFRONT_SANDBOX", values.one_of("bubblewrap", "docker"), "bubblewrap or docker"),
     "check_gpu": ("WARMFRONT_CHECK_GPU", values.boolean, "true or false"),
+    "rocm_device": ("WARMFRONT_DEVICE", values.one_of("gpu", "rocjitsu"), "gpu or rocjitsu"),
+    "rocjitsu": ("WARMFRONT_ROCJITSU", values.directory, "a directory"),
+    "rocjitsu_config": ("WARMFRONT_ROCJITSU_CONFIG", values.directory, "a file"),
+    "slots": ("WARMFRONT_SLOTS", values.count, "a whole number from 1"),
+    "run_cpu_set": ("WARMFRONT_RUN_CPUS", values.cpu_set, "CPUs of this machine such as 0-3,8"),
+    "compile_cpu_set": ("WARMFRONT_COMPILE_CPUS", values.cpu_set, "CPUs of this machine such as 0-3,8"),
     "provider": ("WARMFRONT_PROVIDER", values.one_of("local", "dstack"), "local or dstack"),
     "host": ("WARMFRONT_HOST", str, "an address of this machine"),
     "port": ("WARMFRONT_PORT", values.port, "a port from 0 to 65535"),

@@ -62,6 +62,17 @@ def count(text: str) -> int:
     return value
 
 
+def cpu_set(text: str) -> tuple[int, ...]:
+    """Parse numbers and ranges of CPUs such as 0-3,8."""
+    cpus: set[int] = set()
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d{1,4})(?:-(\d{1,4}))?\s*", part)
+        if match is None or int(match[2] or match[1]) < int(match[1]):
+            raise ValueError(text)
+        cpus.update(range(int(match[1]), int(match[2] or match[1]) + 1))
+    return tuple(sorted(cpus))
+
+
 def directory(text: str) -> Path:
     """Parse a path, and make it absolute."""
     return Path(text).expanduser().absolute()

@@ -129,13 +129,17 @@ def spin_until_it_runs(lines: Iterator[dict[str, Any]]) -> None:
 
 @contextlib.contextmanager
 def listening(
-    folder: Path, *options: str, command: tuple[str, ...] = COMMAND, **environ: str
+    folder: Path,
+    *options: str,
+    command: tuple[str, ...] = COMMAND,
+    toolchain: str = "cpu",
+    **environ: str,
 ) -> Iterator[Listening]:
     """Start a listener on a free port; end it when the block is left."""
     boxes, announce = folder / "boxes", folder / "announce.json"
     boxes.mkdir(exist_ok=True)
     env = {**os.environ, **LONG_TIMEOUTS, "WARMFRONT_BOX_DIR": str(boxes), TOKEN_VARIABLE: TOKEN, **environ}
-    argv = [*command, "--port", "0", "--toolchain", "cpu", "--announce", str(announce), *options]
+    argv = [*command, "--port", "0", "--toolchain", toolchain, "--announce", str(announce), *options]
     process = subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:

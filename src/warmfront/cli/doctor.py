@@ -13,6 +13,7 @@ from warmfront import sandbox, settings
 from warmfront.cli.error_report import report_error
 from warmfront.errors import WarmfrontError
 from warmfront.hip.cpu.host_compiler import find_compiler
+from warmfront.hip.rocjitsu import find_emulator
 from warmfront.hip.rocm import find_hipcc, has_gpu
 from warmfront.hip.xray.device_compiler import find_libraries
 from warmfront.hip.zig_wheel import require_wheel
@@ -42,7 +43,8 @@ def run_checks() -> list[DoctorCheck]:
     ]
     compilers = [*_compilers(), _cpu_compiler(configured.cache_dir)]
     images = _images(configured) if configured.provider == "dstack" else []
-    return [_machine(), *compilers, *boxes, _gpu(), _target_compiler(), _bitcode(), *images]
+    devices = [_gpu(), _emulator(configured)]
+    return [_machine(), *compilers, *boxes, *devices, _target_compiler(), _bitcode(), *images]
 
 
 def report(*, as_json: bool) -> int:
@@ -109,6 +111,18 @@ def _gpu() -> DoctorCheck:
     if has_gpu():
         return DoctorCheck(name="AMD GPU", works=True, detail="/dev/kfd exists")
     return DoctorCheck(name="AMD GPU", works=False, detail="none; kernels run on the CPU runtime")
+
+
+def _emulator(configured: settings.Settings) -> DoctorCheck:
+    """Check whether AMD's emulator is installed. It is optional: a failure has a fix only if it is chosen."""
+    name, is_chosen = "emulator rocjitsu", configured.rocm_device == "rocjitsu"
+    try:
+        emulator = find_emulator(configured)
+    except WarmfrontError as error:
+        detail = error.message if is_chosen else "not installed; optional"
+        return DoctorCheck(name=name, works=False, detail=detail, fix=(error.hint or "") if is_chosen else "")
+    use = "in use" if is_chosen else "set WARMFRONT_DEVICE=rocjitsu to use it"
+    return DoctorCheck(name=name, works=True, detail=f"{emulator.library}, {emulator.config.name}; {use}")
 
 
 def _target_compiler() -> DoctorCheck:

@@ -62,10 +62,18 @@ class RocmToolchain:
     first_build_notice = "Building the guest (only once) …"
     checked_build = None  # the bug finder instruments CPU code only
 
-    def __init__(self, cache_dir: Path, gpu: Gpu = gpus.MI300X, device: DeviceFacts | None = None) -> None:
+    def __init__(
+        self,
+        cache_dir: Path,
+        gpu: Gpu = gpus.MI300X,
+        device: DeviceFacts | None = None,
+        *,
+        is_exclusive: bool = False,
+    ) -> None:
         self._cache_dir = cache_dir
         self.gpu = gpu
         self.device = device
+        self._is_exclusive = is_exclusive  # whether boxes get the files of this device only
         self._hipcc = find_hipcc() or ""
         if not self._hipcc:
             raise NoToolchain(
@@ -114,7 +122,7 @@ class RocmToolchain:
             limits=settings.run_limits(),
             env={"LD_LIBRARY_PATH": f"{self._prefix}/lib", **pinning_environ(self.device)},
             outputs=(DATA_FILE,),
-            devices=device_files(self.device),
+            devices=device_files(self.device if self._is_exclusive else None),
         )
 
     def harness_template(self, settings: Settings) -> Template:
@@ -175,7 +183,8 @@ def device_files(
 ) -> tuple[str, ...]:
     """Return the device files for a box: those of one device, or of all if it is not known which.
 
-    In a container that has only one render node, the driver hides all other GPUs.
+    In a container that has only one render node, the driver hides all other GPUs. Elsewhere it does not, and
+    the runtime fails if it cannot open the render nodes of all GPUs that it sees.
     """
     found = sorted(render_nodes.glob("renderD*"))
     if device is not None and device.render_minor is not None:

@@ -158,13 +158,20 @@ def shell_job(command: str) -> tuple[str, ...]:
     return ("/bin/sh", "-c", f"read -r go </box/commands && {command}")
 
 
+def default_toolchain() -> str:
+    """Return `rocm` if the machine has hipcc and a GPU, and `cpu` otherwise."""
+    from warmfront.hip.rocm import find_hipcc, has_gpu  # noqa: PLC0415 - imports this module
+
+    return "rocm" if find_hipcc() and has_gpu() else "cpu"
+
+
 def open_toolchain(name: str | None, settings: Settings, *, device: DeviceFacts | None = None) -> Toolchain:
     """Return the toolchain `name`; for None, `rocm` if the machine has hipcc and a GPU, and `cpu` otherwise.
 
     Args:
         name: `cpu`, `rocm`, `stub` or None.
         settings: where the build cache is, and which GPU the CPU runtime simulates.
-        device: the device that boxes get, for a machine with several; by default the first.
+        device: the device that boxes get, and no other; by default the first, and files of all devices.
 
     Raises:
         NoToolchain: there is no toolchain of that name, or its compiler is not installed.
@@ -173,16 +180,26 @@ def open_toolchain(name: str | None, settings: Settings, *, device: DeviceFacts 
     from warmfront.hip.cpu.cpu_toolchain import CpuToolchain  # noqa: PLC0415
     from warmfront.hip.device_facts import installed_devices  # noqa: PLC0415
     from warmfront.hip.installed_gpu import gpu_of  # noqa: PLC0415
-    from warmfront.hip.rocm import RocmToolchain, find_hipcc, has_gpu  # noqa: PLC0415
+    from warmfront.hip.rocm import RocmToolchain  # noqa: PLC0415
 
-    if name is None:
-        name = "rocm" if find_hipcc() and has_gpu() else "cpu"
+    uses_emulator = settings.rocm_device == "rocjitsu"
+    name = name or ("rocm" if uses_emulator else default_toolchain())
     if name == "cpu":
         return CpuToolchain(settings.cache_dir, gpu=gpus.get(settings.judge_gpu))
+    if name == "rocm" and uses_emulator:
+        from warmfront.hip.rocjitsu import RocjitsuToolchain, find_emulator  # noqa: PLC0415
+
+        wanted = gpus.get(settings.judge_gpu)
+        return RocjitsuToolchain(settings.cache_dir, find_emulator(settings, wanted.arch), wanted)
     if name == "rocm":
-        device = device or next(iter(installed_devices()), None)
-        gpu = gpu_of(device) if device else None
-        return RocmToolchain(settings.cache_dir, gpu or gpus.get(settings.judge_gpu), device)
+        used = device or next(iter(installed_devices()), None)
+        gpu = gpu_of(used) if used else None
+        return RocmToolchain(
+            settings.cache_dir,
+            gpu or gpus.get(settings.judge_gpu),
+            used,
+            is_exclusive=device is not None,
+        )
     if name == "stub":
         from warmfront.hip.stub.stub_spec import StubSpec  # noqa: PLC0415
         from warmfront.hip.stub.stub_toolchain import StubToolchain, visible_stub_devices  # noqa: PLC0415

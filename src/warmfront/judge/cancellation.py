@@ -101,6 +101,10 @@ class CancellableSandbox:
         """Prepare a box in the underlying sandbox; until it is taken it does not belong to this run."""
         self._sandbox.prepare(template)
 
+    def settle(self) -> None:
+        """Wait for the boxes that the underlying sandbox prepares."""
+        self._sandbox.settle()
+
     def take(self, template: Template) -> Box:
         """Take a box that is destroyed on cancellation."""
         return self._cancellation.take(self._sandbox, template)

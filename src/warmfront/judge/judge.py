@@ -52,7 +52,7 @@ from warmfront.judge.receipt_facts import receipt_facts
 from warmfront.verdicts import Endpoint, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from warmfront.events import Receipt
     from warmfront.hip.device_facts import DeviceFacts
@@ -85,6 +85,7 @@ class Judge:
         run_slot: AbstractContextManager[object] | None = None,
         cancellation: CancellationToken | None = None,
         compile_jobs: CompileJobs | None = None,
+        before_timing: Callable[[], object] | None = None,
     ) -> Iterator[Event]:
         """Judge one request and yield its events; the last one is the verdict.
 
@@ -96,6 +97,7 @@ class Judge:
             cancellation: another thread may cancel it; the verdict is then CANCELLED, unless one was yielded
                 before.
             compile_jobs: compilers that were started earlier, in boxes that `cancellation` does not cover.
+            before_timing: called before the first timed call; the listener makes no boxes from then on.
 
         Example:
             >>> *progress, verdict = Judge(toolchain, sandbox, settings).judge(request)
@@ -103,7 +105,13 @@ class Judge:
         cancellation = cancellation or CancellationToken()
         sandbox = CancellableSandbox(self._sandbox, cancellation)
         run = JudgeRun(
-            request, self._toolchain, sandbox, self._settings, thorough=thorough, cancellation=cancellation
+            request,
+            self._toolchain,
+            sandbox,
+            self._settings,
+            thorough=thorough,
+            cancellation=cancellation,
+            before_timing=before_timing,
         )
         for event in self._events(run, run_slot or nullcontext(), compile_jobs):
             yield cancelled_event() if isinstance(event, Failed) and cancellation.is_cancelled else event
@@ -153,6 +161,7 @@ class JudgeRun:
         *,
         thorough: bool,
         cancellation: CancellationToken,
+        before_timing: Callable[[], object] | None = None,
     ) -> None:
         self._request = request
         self._toolchain = toolchain
@@ -160,6 +169,7 @@ class JudgeRun:
         self._cancellation = cancellation
         self._settings = settings
         self._bug_finder_limits = THOROUGH if thorough else QUICK
+        self._before_timing = before_timing or (lambda: None)
         self._bug_finder: BugFinderRun | None = None
         self._bug_report = BugReport()
         self._results: list[CaseResult] = []
@@ -409,6 +419,7 @@ class JudgeRun:
             return
         yield self._checked({})
         timings: list[Timing] = []
+        self._before_timing()
         yield from self._benchmark(case_generator, guest, memory, timings, overhead_ms)
         outputs = guest.outputs()
         output = "".join(outputs.values())

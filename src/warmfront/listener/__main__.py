@@ -6,13 +6,16 @@ It has the options of `warmfront listener` and imports only what they need.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
 from warmfront import settings
 from warmfront.errors import UsageError, WarmfrontError
+from warmfront.hip.device_facts import DeviceFacts
 from warmfront.listener.server import ListenerOptions, serve
 from warmfront.listener.single_attempt import judge_single_attempt
+from warmfront.listener.slot_process import serve_slot
 
 
 def main() -> int:
@@ -28,11 +31,17 @@ def main() -> int:
         "--stay-to-report", action="store_true", help="if it cannot judge, stay and report why"
     )
     parser.add_argument("--once", type=Path, help="judge the attempt in this file, then exit")
+    parser.add_argument("--slot", action="store_true", help="judge what a listener sends on standard input")
+    parser.add_argument("--device", help="the device of the slot, as JSON")
     arguments = parser.parse_args()
     try:
         configured = settings.load(env_file=None)
         if arguments.once is not None:
             judge_single_attempt(arguments.once, arguments.toolchain, configured)
+            return 0
+        if arguments.slot:
+            device = DeviceFacts.from_json(json.loads(arguments.device)) if arguments.device else None
+            serve_slot(arguments.toolchain, configured, device)
             return 0
         options = ListenerOptions(
             host=arguments.host,

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 import threading
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -31,7 +32,7 @@ log = logging.getLogger(__name__)
 
 #: How many finished attempts are kept.
 MAX_FINISHED = 256
-#: How many attempts may be unfinished. A control plane sends one, and perhaps the next.
+#: How many attempts may be unfinished per slot. A control plane sends one, and perhaps the next.
 MAX_UNFINISHED = 32
 
 
@@ -82,9 +83,11 @@ class AttemptExecution:
 class AttemptRegistry:
     """Starts, follows and cancels attempts."""
 
-    def __init__(self, attempt_judge: AttemptJudge) -> None:
+    def __init__(self, attempt_judge: AttemptJudge, *, slots: int = 1) -> None:
         self._attempt_judge = attempt_judge
-        self._pipeline = AttemptPipeline()
+        self._slots = slots
+        # Several slots have a pipeline each, in their processes.
+        self._pipeline = AttemptPipeline() if slots == 1 else None
         self._executions: dict[str, AttemptExecution] = {}
         self._is_closed = False
 
@@ -100,7 +103,7 @@ class AttemptRegistry:
             if execution.attempt != attempt:
                 raise Conflict(f"A different attempt has the id {attempt.id}.")
             return execution
-        if self._is_closed or len(self.running()) >= MAX_UNFINISHED:
+        if self._is_closed or len(self.running()) >= MAX_UNFINISHED * self._slots:
             raise InfrastructureError("The listener does not accept attempts now: it is closing or full.")
         execution = self._executions[attempt.id] = AttemptExecution(attempt)
         self._forget_oldest()
@@ -179,7 +182,8 @@ class AttemptRegistry:
             _post(loop, execution.ended.set)
 
     def _events(self, execution: AttemptExecution) -> Iterator[Event]:
-        with self._pipeline.enter(execution.cancellation) as run_slot:
+        enter = self._pipeline.enter(execution.cancellation) if self._pipeline else nullcontext(nullcontext())
+        with enter as run_slot:
             yield from self._attempt_judge.events(
                 execution.attempt, run_slot=run_slot, cancellation=execution.cancellation
             )

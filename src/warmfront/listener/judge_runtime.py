@@ -32,8 +32,9 @@ from warmfront.sandbox.box import default_base
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from warmfront.hip.device_facts import DeviceFacts
     from warmfront.hip.toolchain import Toolchain
     from warmfront.judge.cancellation import CancellationToken
     from warmfront.listener.protocol import ExecuteRequest
@@ -75,8 +76,15 @@ class JudgeRuntime:
         )
 
     @classmethod
-    def open(cls, toolchain_name: str | None, settings: Settings) -> Self:
+    def open(
+        cls, toolchain_name: str | None, settings: Settings, *, device: DeviceFacts | None = None
+    ) -> Self:
         """Build and load everything that does not depend on an attempt, and check the GPU.
+
+        Args:
+            toolchain_name: as for `open_toolchain`.
+            settings: the limits of sandboxes.
+            device: the only device that attempts get, on a machine with several.
 
         Raises:
             IsolationRequired: AMD_CONTAINER_ISOLATION is false.
@@ -86,7 +94,7 @@ class JudgeRuntime:
             raise IsolationRequired(
                 "AMD_CONTAINER_ISOLATION is false, but a listener runs untrusted code.", hint="Unset it."
             )
-        toolchain = open_toolchain(toolchain_name, settings)
+        toolchain = open_toolchain(toolchain_name, settings, device=device)
         if toolchain.simulated:
             # BLAS threads would compete with the threads that run the kernel.
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -131,11 +139,9 @@ class JudgeRuntime:
 
         If the VM turns out not to be healthy, the verdict says so, and nothing about the kernel.
         """
-        try:
-            for event in self._judge_attempt(attempt, run_slot, cancellation):
+        with self._sandbox.turn() as turn:
+            for event in self._judge_attempt(attempt, run_slot, cancellation, turn.hold):
                 yield self._attribute(event) if isinstance(event, Failed) else event
-        finally:
-            self._sandbox.refill()
 
     def check_health(self) -> None:
         """Check the GPU, and update the status. Without a GPU there is nothing to check."""
@@ -160,6 +166,7 @@ class JudgeRuntime:
         attempt: ExecuteRequest,
         run_slot: AbstractContextManager[None],
         cancellation: CancellationToken,
+        before_timing: Callable[[], None],
     ) -> Iterator[Event]:
         if self.status.failure:
             yield Failed.of(VMUnhealthy(self.status.failure))
@@ -167,7 +174,10 @@ class JudgeRuntime:
         try:
             with self._open_problem(attempt, cancellation) as problem:
                 yield from self._judge.judge(
-                    to_judge_request(attempt, problem), run_slot=run_slot, cancellation=cancellation
+                    to_judge_request(attempt, problem),
+                    run_slot=run_slot,
+                    cancellation=cancellation,
+                    before_timing=before_timing,
                 )
         except WarmfrontError as error:
             yield cancelled_event() if cancellation.is_cancelled else Failed.of(error)

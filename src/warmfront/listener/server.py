@@ -23,8 +23,8 @@ from warmfront.errors import InfrastructureError, UsageError, VMUnhealthy, Warmf
 from warmfront.http_connections import ConnectionLimits, GuardedServer, affordable_connections
 from warmfront.listener.app import ControlPlaneContact, ListenerService, has_token
 from warmfront.listener.attempt_registry import AttemptRegistry
-from warmfront.listener.judge_runtime import JudgeRuntime
 from warmfront.listener.protocol import TOKEN_VARIABLE
+from warmfront.listener.slot_pool import open_judge
 from warmfront.listener.unix_socket import SCHEME, open_unix_socket
 from warmfront.listener.vm_status import UnavailableJudge
 from warmfront.listener.watchdog import Watchdog
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, MutableMapping
     from pathlib import Path
 
+    from warmfront.listener.judge_runtime import JudgeRuntime
+    from warmfront.listener.slot_pool import SlotPool
     from warmfront.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -81,10 +83,10 @@ def serve(options: ListenerOptions, settings: Settings) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # only cleanup is left
 
 
-def _open_judge(options: ListenerOptions, settings: Settings) -> JudgeRuntime | UnavailableJudge:
+def _open_judge(options: ListenerOptions, settings: Settings) -> JudgeRuntime | SlotPool | UnavailableJudge:
     """Return the judge; or, with `stay_to_report`, an `UnavailableJudge` if it cannot be opened."""
     try:
-        runtime = JudgeRuntime.open(options.toolchain, settings)
+        runtime = open_judge(options.toolchain, settings)
         if not runtime.status.failure or options.stay_to_report:
             return runtime
         runtime.close()
@@ -109,11 +111,11 @@ def take_token(environ: MutableMapping[str, str]) -> str:
 
 async def _serve(
     listening: socket.socket,
-    runtime: JudgeRuntime | UnavailableJudge,
+    runtime: JudgeRuntime | SlotPool | UnavailableJudge,
     token: str,
     options: ListenerOptions,
 ) -> None:
-    attempts, contact = AttemptRegistry(runtime), ControlPlaneContact()
+    attempts, contact = AttemptRegistry(runtime, slots=max(1, runtime.status.slots)), ControlPlaneContact()
     service = ListenerService(attempts=attempts, contact=contact, status=lambda: runtime.status)
     config = uvicorn.Config(
         service.app(token),

@@ -1,6 +1,7 @@
 """Keep one prepared box per template between attempts, and replace it after the attempt that used it.
 
 A box that an attempt prepared and did not use is left for the next attempt, so that boxes do not accumulate.
+While an attempt is timed no box is prepared: starting one takes CPU time and memory bandwidth.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING
 from warmfront.errors import SandboxFailed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from warmfront.sandbox.base import Box, Sandbox, Template
 
 
@@ -25,17 +28,22 @@ class WarmSandbox:
         # Lists, because templates are not hashable.
         self._templates: list[Template] = []
         self._ready: list[Template] = []
+        self._holds = 0  # attempts that are being timed
         self._lock = threading.Lock()
 
     def prepare(self, template: Template) -> None:
-        """Prepare a box of this template, unless one is ready."""
+        """Prepare a box of this template, unless one is ready; later, if an attempt is being timed."""
         with self._lock:
             if template not in self._templates:
                 self._templates.append(template)
-            if template in self._ready:
+            if template in self._ready or self._holds:
                 return
             self._ready.append(template)
         self._sandbox.prepare(template)
+
+    def settle(self) -> None:
+        """Return when every box that is being prepared is started, or failed to."""
+        self._sandbox.settle()
 
     def take(self, template: Template) -> Box:
         """Return an unused box of this template."""
@@ -44,12 +52,48 @@ class WarmSandbox:
                 self._ready.remove(template)
         return self._sandbox.take(template)
 
+    @contextlib.contextmanager
+    def turn(self) -> Iterator[Turn]:
+        """Enter the turn of an attempt; the boxes that it took are replaced when it ends."""
+        turn = Turn(self)
+        try:
+            yield turn
+        finally:
+            turn.release()
+            self.refill()
+
     def refill(self) -> None:
-        """Replace the boxes that were taken. Called after an attempt, when no compiler needs the CPU."""
+        """Replace the boxes that were taken."""
         with contextlib.suppress(SandboxFailed):  # the sandbox is being closed
             for template in list(self._templates):
                 self.prepare(template)
 
+    def hold(self, change: int) -> None:
+        """Add 1 to the attempts that are being timed, or subtract it."""
+        with self._lock:
+            self._holds += change
+
     def close(self) -> None:
         """Destroy every box that was prepared and not taken."""
         self._sandbox.close()
+
+
+class Turn:
+    """One attempt, as far as boxes are concerned."""
+
+    def __init__(self, sandbox: WarmSandbox) -> None:
+        self._sandbox = sandbox
+        self._is_held = False
+
+    def hold(self) -> None:
+        """Let no box be prepared until the turn ends; return when those under way are started."""
+        if not self._is_held:
+            self._is_held = True
+            self._sandbox.hold(1)
+            self._sandbox.settle()
+
+    def release(self) -> None:
+        """Allow boxes to be prepared again."""
+        if self._is_held:
+            self._is_held = False
+            self._sandbox.hold(-1)

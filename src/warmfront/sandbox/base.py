@@ -217,6 +217,9 @@ class Sandbox(Protocol):
             SandboxFailed: the sandbox is closed.
         """
 
+    def settle(self) -> None:
+        """Return when every box that is being prepared is started, or failed to."""
+
     def take(self, template: Template) -> Box:
         """Return an unused box of this template: a prepared one, or a new one.
 

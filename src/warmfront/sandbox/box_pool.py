@@ -5,9 +5,10 @@ Subclasses make the boxes; this module only stores them.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from abc import ABC, abstractmethod
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self
 
 from warmfront.errors import SandboxFailed
@@ -35,6 +36,14 @@ class PooledSandbox(ABC):
         with self._lock:
             self._require_open()
             self._ready.append((template, self._background.submit(self._make_started, template)))
+
+    def settle(self) -> None:
+        """Return when every box that is being prepared is started, or failed to."""
+        with self._lock:
+            ready = list(self._ready)
+        for _, made in ready:
+            with contextlib.suppress(CancelledError):  # the sandbox is being closed
+                made.exception()
 
     def take(self, template: Template) -> ChannelBox:
         """Return an unused box of this template: a prepared one, or a new one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from warmfront.hip import cpu
 from warmfront.hip.device_facts import DeviceFacts
 from warmfront.hip.headers import copy_headers
 from warmfront.hip.rocm import RocmToolchain, device_files, pinning_environ
+from warmfront.hip.toolchain import open_toolchain
 from warmfront.judge import Judge
 from warmfront.judge_request import JudgeRequest
 from warmfront.problems.spec import Case, Dtype, Scale
@@ -157,3 +159,58 @@ def test_without_hipcc_the_hint_names_the_cpu_toolchain(
     with pytest.raises(NoToolchain) as caught:
         RocmToolchain(tmp_path)
     assert "use the cpu toolchain" in (caught.value.hint or "")
+
+
+#: Stands for librocjitsu.so: without its configuration, or with a device file, it ends the program.
+EMULATOR = """
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <unistd.h>
+__attribute__((constructor)) static void start() {
+  std::string path, content;
+  std::ifstream handoff(std::string(getenv("ROCJITSU_RUNTIME_DIR")) + "/config_path");
+  if (!std::getline(handoff, path)) _exit(91);
+  std::ifstream config(path);
+  if (!std::getline(config, content) || content.find("gfx942") == std::string::npos) _exit(92);
+  if (access("/dev/kfd", F_OK) == 0) _exit(93);
+  setenv("EMULATED", "1", 1);
+}
+"""
+#: Linked into our programs: like a HIP runtime without a driver, it fails unless the emulator is loaded.
+DRIVER = """
+#include <cstdlib>
+#include <unistd.h>
+__attribute__((constructor)) static void need_driver() { if (!getenv("EMULATED")) _exit(94); }
+"""
+
+
+def test_the_emulator_is_preloaded_instead_of_a_gpu(
+    prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With WARMFRONT_DEVICE=rocjitsu every program finds the emulator; results are simulated."""
+    tmp_path.chmod(0o755)
+    rocm = tmp_path / "rocm"
+    shutil.copytree(prefix, rocm)
+    (tmp_path / "driver.cpp").write_text(DRIVER)
+    (tmp_path / "emulator.cpp").write_text(EMULATOR)
+    library = rocm / "lib" / "librocjitsu.so"
+    subprocess.run(["g++", "-c", tmp_path / "driver.cpp", "-o", rocm / "lib" / "driver.o"], check=True)
+    subprocess.run(["g++", "-shared", "-fPIC", tmp_path / "emulator.cpp", "-o", library], check=True)
+    configs = rocm / "share" / "rocjitsu" / "configs"
+    configs.mkdir(parents=True)
+    (configs / "gfx942_cdna3_kmd.json").write_text('{"arch": "gfx942"}')
+    monkeypatch.setenv("PATH", f"{rocm}/bin:{os.environ['PATH']}")
+    variables = {
+        "WARMFRONT_CACHE_DIR": str(tmp_path / "cache"),
+        "WARMFRONT_DEVICE": "rocjitsu",
+        "WARMFRONT_ROCJITSU": str(rocm),
+    }
+    configured = settings.load(variables, env_file=None)
+    toolchain = open_toolchain(None, configured)
+    with sandbox.open_sandbox("bubblewrap") as maker:  # type: ignore[attr-defined]  # every sandbox can be closed so
+        verdict = list(Judge(toolchain, maker, configured).judge(_submission(Endpoint.SUBMIT)))[-1].fields()
+    assert verdict["status"] == "ACCEPTED", verdict
+    assert verdict["simulated"] is True
+    assert verdict["receipt"]["toolchain"] == "rocjitsu"

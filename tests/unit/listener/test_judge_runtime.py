@@ -49,6 +49,9 @@ class BoxlessSandbox:
     def prepare(self, template: object) -> None:
         """Do nothing."""
 
+    def settle(self) -> None:
+        """Do nothing."""
+
     def take(self, _template: object) -> Any:
         """Return something with `go`, or fail like a sandbox without its daemon."""
         if not self.works:

@@ -126,6 +126,10 @@ class _DroppableSandbox:
         """Prepare a box in the underlying sandbox."""
         self._sandbox.prepare(template)
 
+    def settle(self) -> None:
+        """Wait for the boxes that the underlying sandbox prepares."""
+        self._sandbox.settle()
+
     def take(self, template: Template) -> Box:
         """Take a box; destroy it at once if the X-ray was dropped meanwhile."""
         box = self._sandbox.take(template)

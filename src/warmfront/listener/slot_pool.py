@@ -1,0 +1,233 @@
+"""The slots of this VM, as the listener uses them: a process each, and attempts for the least busy one."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import queue
+import subprocess
+import sys
+import threading
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from warmfront.errors import VMUnhealthy
+from warmfront.events import Event, Failed
+from warmfront.hip.toolchain import default_toolchain, open_toolchain
+from warmfront.listener.event_fields import encode
+from warmfront.listener.judge_runtime import JudgeRuntime
+from warmfront.listener.slots import find_devices, plan_slots, slot_environ
+from warmfront.listener.vm_status import VMStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from warmfront.judge.cancellation import CancellationToken
+    from warmfront.listener.protocol import ExecuteRequest
+    from warmfront.listener.slots import Slot
+    from warmfront.settings import Settings
+
+log = logging.getLogger(__name__)
+
+#: How long a slot may take to destroy its boxes and end.
+END_S = 20.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelayedEvent(Event):
+    """An event of a slot's process, which numbered and cleaned it."""
+
+    content: dict[str, Any]
+
+    def fields(self) -> dict[str, Any]:
+        """Return the event as the slot sent it."""
+        return self.content
+
+
+def open_judge(toolchain: str | None, settings: Settings) -> JudgeRuntime | SlotPool:
+    """Return the judge of this VM: in this process for one device, otherwise with a process per device.
+
+    Raises:
+        WarmfrontError: the toolchain or the sandbox does not work.
+    """
+    name = toolchain or default_toolchain()
+    slots = plan_slots(find_devices(name, settings), settings)
+    if len(slots) > 1:
+        log.info("this VM has %d slots: %s", len(slots), "; ".join(map(str, slots)))
+        open_toolchain(name, settings).build()  # once, for all slots
+        return SlotPool.open(slots, name, settings)
+    if name == "cpu":
+        return JudgeRuntime.open(toolchain, settings)
+    [slot] = slots
+    own = replace(settings, run_cpu_set=slot.run_cpus, compile_cpu_set=slot.compile_cpus)
+    return JudgeRuntime.open(toolchain, own)
+
+
+class SlotPool:
+    """Judges attempts in the slots of this VM. It has the interface of `JudgeRuntime`."""
+
+    def __init__(self, channels: Sequence[SlotChannel]) -> None:
+        self._channels = tuple(channels)
+        self._choosing = threading.Lock()
+
+    @classmethod
+    def open(cls, slots: Sequence[Slot], toolchain: str | None, settings: Settings) -> SlotPool:
+        """Start the processes of all slots at once; return when each is ready or has failed."""
+        pool = cls([SlotChannel(slot, toolchain, settings) for slot in slots])
+        try:
+            for channel in pool._channels:
+                channel.wait_until_ready()
+        except BaseException:
+            pool.close()
+            raise
+        return pool
+
+    @property
+    def status(self) -> VMStatus:
+        """What the VM is: its devices, and as many slots as can judge."""
+        statuses = [channel.status for channel in self._channels]
+        working = [status for status in statuses if not status.failure]
+        failures = [
+            f"slot {channel.slot.number}: {channel.failure}" for channel in self._channels if channel.failure
+        ]
+        return replace(
+            working[0] if working else statuses[0],
+            failure="" if working else "; ".join(failures),
+            devices=tuple(device for status in statuses for device in status.devices),
+            slots=len(working),
+        )
+
+    def events(
+        self,
+        attempt: ExecuteRequest,
+        *,
+        run_slot: AbstractContextManager[None],
+        cancellation: CancellationToken,
+    ) -> Iterator[Event]:
+        """Judge the attempt in the least busy slot and yield its events; the last one is the verdict."""
+        del run_slot  # each slot runs one attempt at a time
+        with self._choosing:
+            channel = min(
+                self._channels, key=lambda channel: (bool(channel.failure), channel.load, channel.slot.number)
+            )
+            answers = channel.judge(attempt)
+        cancellation.on_cancel(lambda: channel.cancel(attempt.id))
+        while (answer := answers.get()) is not None:
+            yield RelayedEvent(content=answer)
+        if channel.failure:
+            message = f"Slot {channel.slot.number} of the VM failed: {channel.failure}."
+            yield Failed.of(VMUnhealthy(message))
+
+    def close(self) -> None:
+        """End the processes of all slots; each destroys its boxes."""
+        for channel in self._channels:
+            channel.close_input()
+        for channel in self._channels:
+            channel.close()
+
+
+class SlotChannel:
+    """The process of one slot, and the attempts that it judges."""
+
+    def __init__(self, slot: Slot, toolchain: str | None, settings: Settings) -> None:
+        self.slot = slot
+        options = ["--toolchain", toolchain] if toolchain else []
+        argv = [sys.executable, "-m", "warmfront.listener", "--slot", *options, *slot.arguments()]
+        self._process = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=slot_environ(slot, os.environ, settings),
+            start_new_session=True,
+        )
+        self.status = VMStatus(toolchain=toolchain or "", gpu=settings.judge_gpu, simulated=False)
+        self._is_ready = threading.Event()
+        self._lock = threading.Lock()
+        self._attempts: dict[str, queue.SimpleQueue[dict[str, Any] | None]] = {}
+        self._reader = threading.Thread(target=self._read, name=f"slot {slot.number}", daemon=True)
+        self._reader.start()
+
+    @property
+    def failure(self) -> str:
+        """Why the slot cannot judge; empty if it can."""
+        return self.status.failure
+
+    @property
+    def load(self) -> int:
+        """How many attempts it has."""
+        return len(self._attempts)
+
+    def wait_until_ready(self) -> None:
+        """Return when the process has reported its status, or has ended."""
+        self._is_ready.wait()
+
+    def judge(self, attempt: ExecuteRequest) -> queue.SimpleQueue[dict[str, Any] | None]:
+        """Start an attempt; return the queue of its events, which ends with None."""
+        answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        with self._lock:
+            self._attempts[attempt.id] = answers
+        self._send({"judge": asdict(attempt)})
+        if self._process.poll() is not None:
+            self._end_attempts()
+        return answers
+
+    def cancel(self, attempt_id: str) -> None:
+        """Cancel an attempt; its queue ends when its boxes are destroyed."""
+        self._send({"cancel": attempt_id})
+
+    def close_input(self) -> None:
+        """Tell the process to end."""
+        assert self._process.stdin is not None  # noqa: S101 - for mypy: it is a pipe
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+
+    def close(self) -> None:
+        """End the process; kill it if it does not end by itself."""
+        self.close_input()
+        try:
+            self._process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            log.warning("slot %d does not end; killing it", self.slot.number)
+            self._process.kill()
+            self._process.wait()
+        self._reader.join(END_S)
+
+    def _send(self, command: dict[str, Any]) -> None:
+        assert self._process.stdin is not None  # noqa: S101 - for mypy: it is a pipe
+        with self._lock, contextlib.suppress(OSError, ValueError):  # it has ended: see `_read`
+            self._process.stdin.write(encode(command) + b"\n")
+            self._process.stdin.flush()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None  # noqa: S101 - for mypy: it is a pipe
+        for line in self._process.stdout:
+            self._handle(json.loads(line))
+        code = self._process.wait()
+        self.status = replace(self.status, failure=self.failure or f"its process ended with code {code}")
+        self._is_ready.set()
+        self._end_attempts()
+
+    def _handle(self, answer: dict[str, Any]) -> None:
+        if "status" in answer:
+            self.status = VMStatus(
+                **{**answer["status"], "devices": tuple(answer["status"].get("devices", ()))}
+            )
+            self._is_ready.set()
+        if "attempt" not in answer:
+            return
+        answers = self._attempts.get(answer["attempt"])
+        if answers is not None and "event" in answer:
+            answers.put(answer["event"])
+        elif answers is not None:
+            with self._lock:
+                self._attempts.pop(answer["attempt"], None)
+            answers.put(None)
+
+    def _end_attempts(self) -> None:
+        with self._lock:
+            attempts, self._attempts = self._attempts, {}
+        for answers in attempts.values():
+            answers.put(None)
