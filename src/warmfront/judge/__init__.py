@@ -62,6 +62,11 @@ Why that suffices
   after it is stopped. The work for N correct outputs is therefore done between the two, by processes of the
   box, and the kernel counts their CPU time. Work after the answer counts, until all of the box is stopped.
   Skipped calls leave poison. A result cannot be reused, because every call has inputs of its own.
+- *On a GPU.* Inputs and outputs of a timed call never pass through the host. The harness mixes the inputs
+  from two base sets by secret random bits (`mixed_inputs.py`, `slot_kernels.h`), so that a result of another
+  call is of no use. It checks inputs, guard zones and outputs with its own reference (`device_references.h`).
+  What it does not find right is computed again by NumPy, which decides. Clock and limits run only while a
+  command is executed.
 - *The slope.* Windows with few and with many calls alternate, and the slope removes constant costs. A guest
   could waste time in the small windows to lower the slope. So a pair never counts for less than its large
   window divided by its calls, without the overhead of a window, which is measured in the same box before
@@ -88,6 +93,13 @@ What remains
 - A GPU cannot be stopped like a process. Inputs are revealed by a copy on the device after the clock started,
   and outputs are saved by another before it ends; the time of both is measured with an empty guest and
   subtracted. A kernel that keeps running on the GPU could begin while the first copy is under way.
+- A detached thread, or a stream that nobody waits for, can work after `solution` returned. It gains nothing
+  in the last call of a window, because SAVE copies the outputs next, and what is written later is not read.
+  In an earlier call it overlaps with the next ones; all of them are inside the window, which is what counts.
+  Inputs are compared after the clock ended: a kernel may use them as scratch memory and restore them later,
+  which needs a copy of them, and so costs more than it saves.
+- The references of the harness run on the GPU that they check. A GPU that computes wrong for both is noticed
+  only by the small cases, which NumPy checks.
 - A result whose machine cannot give a guarantee (no freezer, no shared device memory) says so in
   `missing_guarantees`.
 """

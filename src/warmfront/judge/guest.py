@@ -285,7 +285,7 @@ class GuestProcess:
         return KernelFailure(
             Verdict.TIME_LIMIT_EXCEEDED,
             "TIME_LIMIT",
-            f"{self._location()}no result after {self.case_timeout_s:g} s of CPU time.",
+            f"{self._location()}no result after {self.case_timeout_s:g} s of computing or waiting.",
             hint="Look for an infinite loop, in the kernel and on the host. "
             "WARMFRONT_CASE_TIMEOUT sets the limit.",
             **self._case_details(),

@@ -15,6 +15,7 @@ from warmfront.hip.stub.stub_spec import StubSpec
 from warmfront.hip.stub.stub_toolchain import StubToolchain
 from warmfront.judge import Judge
 from warmfront.judge.case_data import CaseGenerator
+from warmfront.judge.timed_inputs import MixedInputs
 from warmfront.judge_request import JudgeRequest
 from warmfront.problems.spec import Dtype
 from warmfront.sandbox import TRUSTED, open_sandbox
@@ -23,6 +24,7 @@ from warmfront.verdicts import Endpoint
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from warmfront.judge.buffer_layout import BufferLayout
     from warmfront.judge.case_data import CaseData
     from warmfront.sandbox.base import Sandbox
 
@@ -80,10 +82,18 @@ def test_an_oracle_answers_what_was_published(sandbox: Sandbox, monkeypatch: pyt
         toolchain.answers.publish(problem, Dtype.FLOAT32, data.inputs, data.expected, duration_s=5e-4)
         return data
 
+    mix = MixedInputs.fill
+
+    def mix_and_publish(self: MixedInputs, layout: BufferLayout, calls: int) -> None:
+        mix(self, layout, calls)
+        for data in self.filled_cases(layout):
+            toolchain.answers.publish(problem, Dtype.FLOAT32, data.inputs, data.expected, duration_s=5e-4)
+
     source = oracle_source(problem, Dtype.FLOAT32)
     unpublished = judge(sandbox, toolchain, source=source, problem="softmax")
     assert "hipErrorNotFound" in unpublished["message"]
     monkeypatch.setattr(CaseGenerator, "generate", generate_and_publish)
+    monkeypatch.setattr(MixedInputs, "fill", mix_and_publish)
     verdict = judge(sandbox, toolchain, source=source, problem="softmax", endpoint=Endpoint.SUBMIT)
     assert verdict["status"] == "ACCEPTED", verdict
     assert verdict["avg_runtime_ms"] == pytest.approx(0.5, rel=0.1)
