@@ -67,7 +67,7 @@ def main() -> None:
     for problem in problems.all_problems():
         if not chosen or problem.slug in chosen:
             failures += not print_problem(problem)
-    print(f"\n{failures} problems miss a goal." if failures else "\nAll goals are met.")
+    print(f"\nProblems that miss a goal: {failures}.")
 
 
 def print_problem(problem: Problem) -> bool:

@@ -60,7 +60,7 @@ TARGET_WIDTH = 0.0095
 ACCEPTABLE_WIDTH = 0.045
 EXTENSION = 4.0
 #: Windows with an empty guest, for each number of calls; their median counts.
-EMPTY_WINDOWS = 21
+EMPTY_WINDOWS = 41
 #: A measurement is disturbed if its guest waited longer for a CPU than this, relative to its time.
 DISTURBED = 0.1
 

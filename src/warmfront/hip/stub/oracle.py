@@ -12,9 +12,9 @@ is known:
     toolchain.answers.clear()  # the answers of a case that is done
 
 Publish the answer to every set of inputs before the judge uses it, for example in a subclass of
-`CaseGenerator`, and for timed calls after `MixedInputs.fill`. The newest answer to the same inputs counts. Without an answer the launch fails with
-hipErrorNotFound and leaves the poison in the outputs. Publishing takes time of this process that a GPU does
-not take: leave it out of what you measure (`publish_s`).
+`CaseGenerator`, and for timed calls after `MixedInputs.fill`. The newest answer to the same inputs counts.
+Without an answer the launch fails with hipErrorNotFound and leaves the poison in the outputs. Publishing
+takes time of this process that a GPU does not take: leave it out of what you measure (`publish_s`).
 """
 
 from __future__ import annotations
