@@ -55,7 +55,7 @@ def _machine(healthy: PretendMachine) -> PretendMachine:
 
 
 def _serve(
-    machine: PretendMachine, scenario: Callable[[PretendService], Awaitable[None]], **changes: str
+    machine: PretendMachine, scenario: Callable[[PretendService], Awaitable[None]], **changes: Any
 ) -> None:
     async def run() -> None:
         async with pretend_service(machine, **{"WARMFRONT_WORKER_TOOLCHAIN": "stub", **changes}) as service:
@@ -97,7 +97,7 @@ def test_it_becomes_ready_and_judges_every_example(machine: PretendMachine) -> N
         assert "listening on" in output
         assert f"token-of-{vm.id}" not in output
 
-    _serve(machine, scenario)
+    _serve(machine, scenario, sees_boxes=True)
 
 
 def test_a_docker_daemon_that_accepts_only_newer_clients(machine: PretendMachine) -> None:
@@ -215,4 +215,4 @@ def test_a_vm_that_breaks_later(machine: PretendMachine) -> None:
         assert (first.failed, second.failed) == (True, False)
         assert (await _judge_relu(service))[-1].status == "CHECKED"
 
-    _serve(machine, scenario)
+    _serve(machine, scenario, sees_boxes=True)

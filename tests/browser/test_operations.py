@@ -154,7 +154,7 @@ def test_the_vm_history_covers_the_selected_range(window: Window, service: Servi
     service.judged(endpoint="checker")
     page = _open_live(window)
     history = page.get_by_role("region", name=re.compile("^Last"))
-    expect(history.get_by_role("img", name=re.compile("Activity of 5 VMs"))).to_be_visible()
+    expect(history.get_by_role("img", name=re.compile("Activity of 6 VMs"))).to_be_visible()
     history.get_by_role("button", name="1 h").focus()
     page.keyboard.press("Enter")
     expect(history.get_by_role("heading", name="Last hour")).to_be_visible()

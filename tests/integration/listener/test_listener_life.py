@@ -138,6 +138,18 @@ class TestStart:
         assert done.returncode == 3
         assert "VM_UNHEALTHY: " in done.stderr
 
+    @pytest.mark.slow
+    def test_a_gpu_that_falls_off_the_bus(self, tmp_path: Path) -> None:
+        """The attempt is given back, not blamed on its kernel; the VM reports that it can no longer judge."""
+        options = ("--toolchain", "stub", "--stay-to-report")
+        fault = "fault=off_the_bus"
+        with listening(tmp_path, *options, command=ON_A_VM, WARMFRONT_STUB_GPU=fault) as listener:
+            health = listener.http.get("/health").json()
+            assert (health["failure"], [device["arch"] for device in health["devices"]]) == ("", ["gfx942"])
+            verdict = listener.execute("attempt")[-1]
+            assert (verdict["status"], verdict["code"]) == ("ERROR", "VM_UNHEALTHY")
+            assert verdict["message"] == listener.http.get("/health").json()["failure"]
+
     def test_too_little_space_for_boxes(self, tmp_path: Path) -> None:
         """The error names the directory, what is free and what is needed."""
         program = LITTLE_SPACE.format(free=1 << 20)

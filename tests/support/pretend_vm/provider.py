@@ -49,6 +49,9 @@ class PretendProvider:
     folder: Path  #: for the sockets of tunnels
     #: The socket of the Docker daemon that a task gets; another one, to break it.
     docker_socket: str = DOCKER_SOCKET
+    #: Whether a task sees the processes and control groups of boxes, which a task of dstack does not. The
+    #: daemon would report their CPU time instead, and engine 20.10 takes a second for that.
+    sees_boxes: bool = False
     vms: dict[str, PretendVM] = field(default_factory=dict)
 
     name = "pretend"
@@ -162,7 +165,9 @@ class PretendProvider:
                 cap_add=["SYS_PTRACE"],
                 security_opt=["seccomp=unconfined"],
                 devices=devices,
+                pid_mode="host" if self.sees_boxes else None,
                 binds=[
+                    *(["/sys/fs/cgroup:/sys/fs/cgroup"] if self.sees_boxes else []),
                     *(f"{host}:{inside}" for host, inside in volumes.items()),
                     # Not dstack's: the driver's files, which only a machine with a GPU has.
                     f"{self.machine.sysfs}:/sys",

@@ -87,14 +87,14 @@ async def pretend_service(machine: PretendMachine, **changes: Any) -> AsyncItera
 
     Args:
         machine: where its VMs are.
-        changes: variables of its environment, or `docker_socket`.
+        changes: variables of its environment, or fields of the provider.
     """
-    docker_socket = {"docker_socket": changes.pop("docker_socket")} if "docker_socket" in changes else {}
+    fields = {name: changes.pop(name) for name in ("docker_socket", "sees_boxes") if name in changes}
     configured = settings.load({**ENVIRON, **changes}, env_file=None)
     database, bus, clock = MemoryDatabase(), EventBus(), SystemClock()
     store = Store(database, bus)
     with tempfile.TemporaryDirectory(prefix="wf-tunnel-") as folder:
-        provider = PretendProvider(machine=machine, settings=configured, folder=Path(folder), **docker_socket)
+        provider = PretendProvider(machine=machine, settings=configured, folder=Path(folder), **fields)
         listeners = HttpListenerClient(lambda vm_id: f"token-of-{vm_id}")
         ids = itertools.count(1)
         orchestrator = VMOrchestrator(
