@@ -51,6 +51,7 @@ MIN_POWER_SHARE = 0.9
 MAX_PINNED_SHARE = 0.75
 #: Files of the driver: whether it clears LDS and registers between programs, and a command to clear them.
 ENFORCE_ISOLATION, RUN_CLEANER = "enforce_isolation", "run_cleaner_shader"
+FIRST_PARTITION = b"0"  #: what is written to `RUN_CLEANER`
 #: Free space for the data of cases, which boxes and judge share.
 MIN_SHARED_MEMORY_BYTES = 8 * GIB
 
@@ -121,6 +122,29 @@ def check_host(host: GpuHost, *, expected: Gpu | None = None) -> tuple[HealthChe
     if device is not None:
         checks += [check(host, host.device_folder(device)) for check in DEVICE_CHECKS]
     return tuple(checks)
+
+
+def clear_lds(host: GpuHost) -> bool:
+    """Let the driver clear LDS and registers, where it offers that and does not do it by itself.
+
+    Returns:
+        Whether the command was given.
+    """
+    device = host.device()
+    if device is None:
+        return False
+    try:
+        # The driver's file can only be written; opening it for reading as well would fail.
+        cleaner = os.open(host.device_folder(device) / RUN_CLEANER, os.O_WRONLY | os.O_CLOEXEC)
+    except OSError:  # not offered, or a container that may not write to sysfs: `check_host` reports it
+        return False
+    try:
+        os.write(cleaner, FIRST_PARTITION)
+    except OSError:
+        return False
+    finally:
+        os.close(cleaner)
+    return True
 
 
 def _kernel(host: GpuHost) -> HealthCheck:

@@ -45,6 +45,8 @@ MIB = 1024**2
 #: The device files of the driver: one for all GPUs, and a render node per GPU or partition. `card*` is for
 #: displays, and is never passed to a box.
 KFD = Path("/dev/kfd")
+#: Share memory between processes by the driver. The runtime's other way is a socket, which boxes do not have.
+IPC_ENVIRON = {"HSA_ENABLE_IPC_MODE_LEGACY": "1"}
 RENDER_NODES = Path("/dev/dri")
 
 
@@ -120,7 +122,7 @@ class RocmToolchain:
                 Mount(host=self._built, inside=str(self._built)),
             ),
             limits=settings.run_limits(),
-            env={"LD_LIBRARY_PATH": f"{self._prefix}/lib", **pinning_environ(self.device)},
+            env={"LD_LIBRARY_PATH": f"{self._prefix}/lib", **IPC_ENVIRON, **pinning_environ(self.device)},
             outputs=(DATA_FILE,),
             devices=device_files(self.device if self._is_exclusive else None),
         )

@@ -41,6 +41,15 @@ def check_after_failure(
         raise GpuFailed(f"{error.message} Before that: {failure.event.message}") from failure
 
 
+def clear_after_run(toolchain: Toolchain) -> None:
+    """Clear what a run left in LDS and registers, where the driver offers that: a tenant could read it."""
+    if toolchain.simulated or toolchain.device is None:
+        return
+    from warmfront.hip.gpu_host import GpuHost, clear_lds  # noqa: PLC0415 - only a GPU needs it
+
+    clear_lds(GpuHost(render_minor=toolchain.device.render_minor))
+
+
 def check_device(toolchain: Toolchain, sandbox: Sandbox, settings: Settings) -> None:
     """Use the GPU for a moment in a new box of our own.
 

@@ -45,7 +45,7 @@ from warmfront.judge.cancellation import CancellableSandbox, CancellationToken, 
 from warmfront.judge.case_data import CaseData, CaseGenerator, CasePrefetcher, ExpectedOutputs
 from warmfront.judge.case_memory import CaseMemory, CopiedMemory, DeviceMemory, FileMemory
 from warmfront.judge.compile_jobs import CompileJobs
-from warmfront.judge.gpu_recheck import check_after_failure
+from warmfront.judge.gpu_recheck import check_after_failure, clear_after_run
 from warmfront.judge.guest import GuestProcess
 from warmfront.judge.kernel_failure import KernelFailure
 from warmfront.judge.receipt_facts import receipt_facts
@@ -200,6 +200,7 @@ class JudgeRun:
         toolchain, sandbox, settings = self._toolchain, self._sandbox, self._settings
         compile_jobs = compile_jobs or self._start_compile_jobs()
         with ExitStack() as slot_stack, ExitStack() as stack:
+            stack.callback(clear_after_run, toolchain)  # called last, when all boxes are destroyed
             stack.callback(compile_jobs.close)
             # While the compiler works, prepare everything that does not depend on its result.
             scale = toolchain.scale

@@ -143,16 +143,21 @@ class JudgeRuntime:
             for event in self._judge_attempt(attempt, run_slot, cancellation, turn.hold):
                 yield self._attribute(event) if isinstance(event, Failed) else event
 
-    def check_health(self) -> None:
+    def check_health(self, *, after_failure: bool = False) -> None:
         """Check the GPU, and update the status. Without a GPU there is nothing to check."""
         if not self._checks_gpu:
             return
+        device = self.toolchain.device
         health = check_gpu(
             self.toolchain,
             self._sandbox,
             self._settings,
             expected=gpus.get(self._settings.judge_gpu),
-            host=GpuHost(min_shared_memory_bytes=MIN_BOX_BYTES[self.toolchain.scale]),
+            host=GpuHost(
+                min_shared_memory_bytes=MIN_BOX_BYTES[self.toolchain.scale],
+                render_minor=device.render_minor if device else None,
+            ),
+            after_failure=after_failure,
         )
         self.status = replace(
             self.status,
@@ -186,7 +191,7 @@ class JudgeRuntime:
         """Check the VM after a verdict that a broken VM can cause; if it is broken, that is the verdict."""
         if verdict.verdict not in CHECKED_AFTER or self.status.failure:
             return verdict
-        self.check_health()
+        self.check_health(after_failure=True)
         if not self.status.failure and verdict.code == GpuFailed.code:  # the judge has tried it in a new box
             self.status = replace(self.status, failure=verdict.message)
         if not self.status.failure and verdict.verdict is Verdict.ERROR:

@@ -13,7 +13,7 @@ from tests.support.gpu_sysfs import add_gpu
 from tests.support.gpu_tree import DEVICE, make_gpu_tree, set_mode, write
 from warmfront import gpus
 from warmfront.hip.gpu_health import GpuHealth, HealthCheck
-from warmfront.hip.gpu_host import GpuHost, check_host
+from warmfront.hip.gpu_host import GpuHost, check_host, clear_lds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,3 +166,12 @@ def test_the_cleaner_of_the_driver_is_used_where_it_is_offered(tmp_path: Path) -
     write(tmp_path, f"{DEVICE}/enforce_isolation", "0\n")
     write(tmp_path, f"{DEVICE}/run_cleaner_shader", "")
     assert checks_of(host)["LDS between tenants"].detail == "cleared after each run"
+    assert clear_lds(host)
+    assert (tmp_path / DEVICE / "run_cleaner_shader").read_text() == "0"
+
+
+def test_a_driver_without_a_cleaner_is_left_alone(tmp_path: Path) -> None:
+    """No file is made where the driver offers none."""
+    assert not clear_lds(make_gpu_tree(tmp_path))
+    assert not (tmp_path / DEVICE / "run_cleaner_shader").exists()
+    assert not clear_lds(GpuHost(root=tmp_path / "empty"))
