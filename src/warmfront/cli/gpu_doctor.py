@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from warmfront import sandbox as sandboxes
 from warmfront import settings
-from warmfront.errors import GpuFailed, NoSandbox, WarmfrontError
+from warmfront.errors import InfrastructureError, NoSandbox, WarmfrontError
 from warmfront.hip.gpu_health import GpuHealth, HealthCheck
 from warmfront.hip.gpu_host import GpuHost, check_host
 from warmfront.hip.rocm import find_hipcc
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: The toolchain for a real GPU; the others have no machine to check.
 ROCM = "rocm"
 #: Columns for the result and the name of a check.
-RESULT_WIDTH, NAME_WIDTH = 7, 26
+RESULT_WIDTH, NAME_WIDTH = 7, 27
 
 
 def report(*, as_json: bool, full: bool, toolchain: str | None, host: GpuHost | None = None) -> int:
@@ -59,7 +59,7 @@ def report(*, as_json: bool, full: bool, toolchain: str | None, host: GpuHost | 
 def _line(check: HealthCheck) -> str:
     result = "yes" if check.ok else "no" if check.required else "advice"
     remedy = f" → {check.remedy}" if check.remedy and not check.ok else ""
-    return f"{result:{RESULT_WIDTH}}{check.name:{NAME_WIDTH}}{check.detail}{remedy}"
+    return f"{result:{RESULT_WIDTH}}{check.name:{NAME_WIDTH}} {check.detail}{remedy}"
 
 
 def _checks(name: str, host: GpuHost | None, *, full: bool) -> Iterator[HealthCheck]:
@@ -127,6 +127,7 @@ def _box_checks(
 ) -> Iterator[HealthCheck]:
     # They need NumPy and the judge, which a machine without a GPU need not load.
     from warmfront.judge.box_health import check_boxes
+    from warmfront.judge.kernel_failure import KernelFailure
     from warmfront.judge.number_health import check_numbers
     from warmfront.judge.verdict_health import check_kernel, check_verdicts
 
@@ -142,8 +143,8 @@ def _box_checks(
         try:
             yield from check_verdicts(toolchain, sandbox, configured)
             yield from check_numbers(toolchain, sandbox, configured)
-        except GpuFailed as error:
-            yield _failure("GPU", error)
+        except (InfrastructureError, KernelFailure) as error:
+            yield HealthCheck(name="GPU", ok=False, detail=str(error), remedy="Release this machine.")
 
 
 def _failure(name: str, error: WarmfrontError) -> HealthCheck:

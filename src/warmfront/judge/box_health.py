@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from warmfront.errors import GpuFailed, InfrastructureError
 from warmfront.hip.gpu_health import HealthCheck
 from warmfront.hip.installed_gpu import gpu_of
+from warmfront.judge.box_messages import InvalidMessage
 from warmfront.judge.case_memory import DeviceMemory
 from warmfront.judge.guest import GuestProcess
+from warmfront.judge.kernel_failure import KernelFailure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,12 +59,12 @@ def check_boxes(
             pattern = 1 + secrets.randbelow(255)
             memory.poison(_residue_bytes(toolchain), pattern)
         yield _residue(toolchain, sandbox, settings, pattern)
-    except InfrastructureError as error:
+    except (InfrastructureError, KernelFailure, InvalidMessage) as error:
         yield HealthCheck(
             name=name,
             ok=False,
-            detail=error.message,
-            remedy=error.hint or "`dmesg | grep -i amdgpu` shows the driver's reason. Release this machine.",
+            detail=str(error),
+            remedy="`dmesg | grep -i amdgpu` shows the driver's reason. Release this machine.",
         )
 
 

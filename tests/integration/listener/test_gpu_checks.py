@@ -11,6 +11,8 @@ from tests.support.device_toolchain import DeviceToolchain, broken, folder, trus
 from tests.support.gpu_tree import make_gpu_tree
 from warmfront import gpus, settings
 from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
+from warmfront.hip.stub.stub_spec import StubSpec
+from warmfront.hip.stub.stub_toolchain import StubToolchain
 from warmfront.listener.gpu_checks import check_gpu
 
 if TYPE_CHECKING:
@@ -101,3 +103,31 @@ def test_the_cpu_runtime_has_nothing_to_check(trusted_sandbox: Sandbox) -> None:
     health = check_gpu(CpuToolchain(configured.cache_dir), trusted_sandbox, configured)
     assert health.ok
     assert health.checks == ()
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("no_device", "hipErrorNoDevice"),
+        ("memory_full", "hipErrorOutOfMemory"),
+        ("off_the_bus", "a correct kernel got ERROR"),
+        ("memory_fault", "a correct kernel got RUNTIME_ERROR"),
+        ("ecc", "a correct kernel got"),
+        pytest.param("hang", "a correct kernel got", marks=pytest.mark.slow),
+    ],
+)
+def test_every_fault_of_the_stub_gpu_is_found(trusted_sandbox: Sandbox, fault: str, words: str) -> None:
+    """The stub GPU rehearses what a real one may do; none of it becomes ready."""
+    configured = settings.load()
+    toolchain = StubToolchain(configured.cache_dir, StubSpec.parse(f"fault={fault}"))
+    health = check_gpu(toolchain, trusted_sandbox, configured)
+    assert not health.ok
+    assert words in health.summary()
+
+
+def test_the_stub_gpu_is_healthy(trusted_sandbox: Sandbox) -> None:
+    """Without a fault it passes every check, advice included, but for the filter that this sandbox lacks."""
+    configured = settings.load()
+    health = check_gpu(StubToolchain(configured.cache_dir), trusted_sandbox, configured)
+    assert [check for check in health.checks if not check.ok] == []
+    assert health.checks[-1].name == "kernel in a box"
