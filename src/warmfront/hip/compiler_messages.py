@@ -53,7 +53,9 @@ _SEVERE = re.compile(
 )
 _INCLUDED = re.compile(r"^(?:In file included|\s+)\s*from (?P<file>[^:\n]+):(?P<line>\d+)(?::\d+)?[,:]$")
 _HEADING = re.compile(r"^[^:\n]+: (?:In|At) .*:$")
-_LINKED = re.compile(r"undefined reference to|multiple definition of|undefined symbol|duplicate symbol")
+_LINKED = re.compile(
+    r"undefined reference to|multiple definition of|undefined (?:hidden |protected )?symbol|duplicate symbol"
+)
 _SEVERITIES = {
     "error": Severity.ERROR,
     "fatal error": Severity.ERROR,

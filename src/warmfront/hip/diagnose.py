@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from warmfront.hip.compiler_messages import Message, Place, Severity, parse_messages
 from warmfront.hip.gpu_only import find_gpu_only
 from warmfront.hip.message_cleanup import clean_message, describe_launch_error
+from warmfront.hip.rocm_versions import find_missing
 from warmfront.hip.source.edits import LineIndex, spell
-from warmfront.hip.source.lexer import LexError, Source, match_brackets, tokenize
+from warmfront.hip.source.lexer import LexError, Source, TokenKind, match_brackets, tokenize
 from warmfront.hip.source.source_map import SourceMap
 from warmfront.hip.trailer import SOURCE_NAME, TRAILER_NAME
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from warmfront.hip.source.edits import RewriteError
+    from warmfront.hip.source.lexer import Token
 
 #: The most errors to report; more do not help.
 MAX_ERRORS = 20
@@ -73,6 +75,7 @@ def classify(
     for explain in (
         compilation.gpu_only_name,
         compilation.gpu_assembly,
+        compilation.missing_construct,
         compilation.reserved_name,
         compilation.author_errors,
         compilation.unclosed_brace,
@@ -130,7 +133,8 @@ def _at(source: str, line: int, column: int, message: str, severity: str = "erro
 
 
 _AUTHORS = (SOURCE_NAME, TRAILER_NAME)
-_EXPANDED = re.compile(r"in expansion of macro|expanded from macro")
+#: g++ prints the use of a macro in a note; clang prints it first, and the definition in a note.
+_EXPANDED = re.compile(r"in expansion of macro")
 _HELPFUL = re.compile(r"declared here|defined here|previous|to match this|did you|candidate:")
 _REJECTED_ASSEMBLY = re.compile(r"in 'asm'|inline asm|invalid instruction|constraint")
 _REDEFINED = re.compile(
@@ -147,7 +151,9 @@ _NOT_EXTERN_C = re.compile(
 _OVERLOADED = re.compile(r"cannot resolve address of overloaded|overloaded function could not be resolved")
 _WRONG_SIGNATURE = re.compile(r"WARMFRONT_SIGNATURE")
 _DUPLICATE = re.compile(r"(?:multiple definition of|duplicate symbol:?) [`']?(?P<name>[^'\s]+)")
-_UNDEFINED = re.compile(r"(?:undefined reference to [`']|undefined symbol:? [`']?)(?P<name>[^'\n]+?)'?$")
+_UNDEFINED = re.compile(
+    r"(?:undefined reference to [`']|undefined (?:hidden |protected )?symbol:? [`']?)(?P<name>[^'\n]+?)'?$"
+)
 
 
 @dataclass(frozen=True)
@@ -160,7 +166,9 @@ class _FailedCompilation:
     source_map: SourceMap
 
     def gpu_only_name(self, messages: Sequence[Message]) -> CompileFailure | None:
-        """Recognize a name that exists only on a GPU."""
+        """Recognize a name that exists only on a GPU, if this is not the compiler for one."""
+        if not self.source_map.rewritten:
+            return None
         for message in self.by_author(messages):
             if name := find_gpu_only(message.text):
                 diagnostic = self.diagnostic(message, name.message)
@@ -168,9 +176,19 @@ class _FailedCompilation:
                 return CompileFailure("GPU_ONLY", name.message + where, (diagnostic,), hint=name.hint)
         return None
 
+    def missing_construct(self, messages: Sequence[Message]) -> CompileFailure | None:
+        """Recognize a name that HIP does not have, or that only a newer ROCm has."""
+        for message in self.by_author(messages)[:1]:
+            if missing := find_missing(message.text):
+                diagnostic = self.diagnostic(message, missing.message)
+                return CompileFailure(
+                    missing.code, render([diagnostic], self.source), (diagnostic,), hint=missing.hint
+                )
+        return None
+
     def gpu_assembly(self, messages: Sequence[Message]) -> CompileFailure | None:
         """Recognize an asm statement that this machine's assembler rejects."""
-        if not self.assembly:
+        if not self.assembly or not self.source_map.rewritten:
             return None
         for message in messages:
             if message.severity is Severity.ASSEMBLER or _REJECTED_ASSEMBLY.search(message.text):
@@ -294,7 +312,8 @@ class _FailedCompilation:
     def undefined(self, name: str) -> CompileFailure:
         """Return the failure for a name that is used but not defined."""
         bare_name = _name_of(name)
-        if gpu_only := find_gpu_only(f"'{bare_name}' was not declared"):
+        gpu_only = self.source_map.rewritten and find_gpu_only(f"'{bare_name}' was not declared")
+        if gpu_only:
             return CompileFailure("GPU_ONLY", gpu_only.message, self.mentions(bare_name), hint=gpu_only.hint)
         return CompileFailure(
             "UNDEFINED_NAME",
@@ -369,11 +388,34 @@ class _FailedCompilation:
         return (_at(self.source, *LineIndex(self.source).position(own[0]), text),) if own else ()
 
     def mentions(self, name: str) -> tuple[Diagnostic, ...]:
-        """Return a diagnostic where `name` first occurs; empty if it does not occur."""
-        match = re.search(rf"\b{re.escape(name)}\b", self.source)
-        if not match:
+        """Return a diagnostic where `name` is first used, or else declared; empty if it does not occur."""
+        code = _tokens(self.source).code
+        uses = [index for index, token in enumerate(code) if token.text == name]
+        if not uses:
             return ()
-        return (_at(self.source, *LineIndex(self.source).position(match.start()), f"'{name}' is used here"),)
+        calls = [index for index in uses if not _is_declared(code, index)]
+        start = code[(calls or uses)[0]].start
+        return (_at(self.source, *LineIndex(self.source).position(start), f"'{name}' is used here"),)
+
+
+def _is_declared(code: Sequence[Token], index: int) -> bool:
+    """Return whether the name at `index` follows a type, as in `float f(int);`, instead of being used."""
+    before = code[index - 1] if index else None
+    if before is None or before.text in {"return", "case", "else", "do", "throw"}:
+        return False
+    return before.kind is TokenKind.NAME or (
+        before.text in {"*", "&", ">"} and _begins_statement(code, index)
+    )
+
+
+def _begins_statement(code: Sequence[Token], index: int) -> bool:
+    """Return whether only names, `*`, `&` and template arguments precede the token in its statement."""
+    for token in reversed(code[:index]):
+        if token.text in {";", "{", "}"}:
+            return True
+        if token.kind is not TokenKind.NAME and token.text not in {"*", "&", "<", ">", "::", ","}:
+            return False
+    return True
 
 
 def _first(messages: Iterable[Message], pattern: re.Pattern[str]) -> Message | None:

@@ -132,7 +132,8 @@ CASE(occupancy) {
   OK(hipOccupancyMaxPotentialBlockSize(&grid, &threads, fill, 0, 0));
   CHECK(threads == 1024 && grid == 304 * 2);
   OK(hipFuncSetAttribute(reinterpret_cast<const void*>(fill), hipFuncAttributeMaxDynamicSharedMemorySize, 65536));
-  CHECK(hipFuncSetAttribute(fill, hipFuncAttributeMaxDynamicSharedMemorySize, 70000) == hipErrorInvalidValue);
+  const auto* kernel = reinterpret_cast<const void*>(fill);
+  CHECK(hipFuncSetAttribute(kernel, hipFuncAttributeMaxDynamicSharedMemorySize, 70000) == hipErrorInvalidValue);
 }
 
 CASE(versions) {

@@ -76,23 +76,6 @@ CASE(every_shuffle_of_every_type) {
   CHECK(shuffles<short>());
 }
 
-struct Wide {
-  double a, b;
-  int c;
-};
-
-__global__ void shuffle_a_struct(Wide* out) {
-  const double lane = threadIdx.x;
-  out[threadIdx.x] = __shfl_xor(Wide{lane, lane / 2, int(lane) + 1}, 1);
-}
-
-CASE(a_shuffle_of_more_than_eight_bytes) {
-  Wide* out = zeros<Wide>(64);
-  shuffle_a_struct<<<1, 64>>>(out);
-  const std::vector<Wide> got = download(out, 64);
-  for (int i = 0; i < 64; ++i) CHECK(got[i].a == (i ^ 1) && got[i].b == (i ^ 1) / 2.0 && got[i].c == (i ^ 1) + 1);
-}
-
 __global__ void half_waves(int* out) {
   int value = threadIdx.x;
   if (threadIdx.x % 64 < 32) {

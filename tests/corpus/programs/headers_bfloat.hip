@@ -18,7 +18,6 @@ CASE(float_rounds_to_the_nearest_even) {
   CHECK(bits_of(3.4e38f) == 0x7f80 && __hisnan(__hip_bfloat16(NAN)));
   // Just above the midpoint, by less than a float can represent.
   CHECK(bits_of(__double2bfloat16(1.00390625 + 1e-12)) == 0x3f81);
-  CHECK(float(__float2bfloat16_rz(1.0039065f)) == 1 && float(__float2bfloat16_rd(-1.001f)) < -1.001f);
 }
 
 CASE(operations_round_once) {
@@ -35,11 +34,11 @@ CASE(operations_round_once) {
 }
 
 CASE(pairs_and_comparisons) {
-  const __hip_bfloat162 a = __floats2bfloat162_rn(1, 2), b = __float2bfloat162_rn(3);
+  const __hip_bfloat162 a = __float22bfloat162_rn(make_float2(1, 2)), b = __bfloat162bfloat162(__hip_bfloat16(3));
   const float2 sum = __bfloat1622float2(__hfma2(a, b, a));
   CHECK(sum.x == 4 && sum.y == 8 && float(__high2bfloat16(a)) == 2 && __low2float(a + b) == 4);
   CHECK(__hblt2(a, b) && __hgt(b.x, a.x) && a.x < b.x && float(__hmax(a.x, b.x)) == 3);
-  CHECK(float(hsqrt(__hip_bfloat16(9))) == 3 && float(-a.x) == -1 && __bfloat162int_rn(__hip_bfloat16(2.5f)) == 2);
+  CHECK(float(hsqrt(__hip_bfloat16(9))) == 3 && float(-a.x) == -1);
   hip_bfloat16 old_name = 5;
   old_name += hip_bfloat16(2);
   CHECK(float(old_name) == 7);

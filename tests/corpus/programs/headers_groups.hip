@@ -4,12 +4,20 @@
 
 namespace cg = cooperative_groups;
 
+// Every member gets the sum of all; HIP has no cg::reduce.
+template <class Group>
+__device__ int sum_of(const Group& group, int value) {
+  int sum = 0;
+  for (unsigned rank = 0; rank < group.size(); ++rank) sum += group.shfl(value, rank);
+  return sum;
+}
+
 template <int Size>
 __global__ void tiles(int* sum, int* rank, int* group) {
   const cg::thread_block block = cg::this_thread_block();
   const auto tile = cg::tiled_partition<Size>(block);
   const int i = block.thread_rank();
-  sum[i] = cg::reduce(tile, i, cg::plus<int>());
+  sum[i] = sum_of(tile, i);
   rank[i] = tile.thread_rank();
   group[i] = tile.meta_group_rank() * 1000 + tile.meta_group_size();
 }
@@ -63,10 +71,9 @@ __global__ void odd_ones(int* out) {
   out[threadIdx.x] = -1;
   if (threadIdx.x % 3 == 1) {
     const cg::coalesced_group group = cg::coalesced_threads();
-    const int total = cg::reduce(group, (int)threadIdx.x, cg::greater<int>());
-    const int before = cg::exclusive_scan(group, 1);
-    out[threadIdx.x] = total * 10000 + group.size() * 100 + before;
-    if (group.thread_rank() != before) out[threadIdx.x] = -2;
+    const int last = group.shfl((int)threadIdx.x, group.size() - 1);
+    out[threadIdx.x] = last * 10000 + group.size() * 100 + group.thread_rank();
+    if (group.shfl_up((int)threadIdx.x, 1) != (threadIdx.x == 1 ? 1 : threadIdx.x - 3)) out[threadIdx.x] = -2;
   }
 }
 
@@ -104,18 +111,36 @@ CASE(filter_with_aggregated_atomics) {
   CHECK(sum == 600);
 }
 
-__global__ void labels(int* out) {
+__global__ void halves(int* out) {
   const auto tile = cg::tiled_partition<32>(cg::this_thread_block());
-  const auto group = cg::labeled_partition(tile, threadIdx.x % 3);
   const auto half = cg::binary_partition(tile, threadIdx.x % 32 < 10);
-  out[threadIdx.x] = cg::reduce(group, 1, cg::plus<int>()) * 100 + half.size();
+  const auto quarter = cg::tiled_partition<8>(tile);
+  out[threadIdx.x] = sum_of(half, 1) * 100 + quarter.size() + cg::this_thread().size();
 }
 
-CASE(labels_cut_a_group) {
+CASE(a_predicate_cuts_a_group) {
   int* out = zeros<int>(64);
-  labels<<<1, 64>>>(out);
+  halves<<<1, 64>>>(out);
   const auto got = download(out, 64);
-  CHECK(got[0] == 1110 && got[1] == 1110 && got[30] == 1122 && got[2] == 1010);
+  CHECK(got[0] == 1009 && got[9] == 1009 && got[30] == 2209 && got[42] == 2209 && got[41] == 1009);
+}
+
+__global__ void reductions(int* out) {
+  const int lane = threadIdx.x;
+  out[lane] = __reduce_add_sync(~0ull, lane) + __reduce_max_sync(~0ull, lane) + __reduce_min_sync(~0ull, lane + 7);
+  const unsigned long long odd = 0xaaaaaaaaaaaaaaaaull, even = ~odd;
+  out[64 + lane] = lane % 2 ? __reduce_add_sync(odd, 1) : __reduce_max_sync(even, lane);
+  out[128 + lane] = __popcll(__lanemask_lt()) * 100 + __popcll(__lanemask_gt()) + min(lane, warpSize) - max(warpSize, 3);
+}
+
+CASE(reductions_of_a_wave) {
+  int* out = zeros<int>(192);
+  reductions<<<1, 64>>>(out);
+  const auto got = download(out, 192);
+  for (int i = 0; i < 64; ++i) {
+    CHECK(got[i] == 2016 + 63 + 7 && got[64 + i] == (i % 2 ? 32 : 62));
+    CHECK(got[128 + i] == i * 100 + 63 - i + i - 64);
+  }
 }
 
 __device__ int sum_in_memory(cg::thread_group group, int* scratch, int value) {
@@ -135,9 +160,10 @@ __global__ void any_group(int* out) {
   const int whole = sum_in_memory(block, scratch, 1);
   if (block.thread_rank() == 0) out[0] = whole;
   block.sync();
-  const auto tile = cg::tiled_partition(block, 32);
-  const int part = sum_in_memory(tile, scratch + tile.meta_group_rank() * 32, 2);
-  if (tile.thread_rank() == 0) out[1 + tile.meta_group_rank()] = part;
+  const cg::thread_group tile = cg::tiled_partition(block, 32);
+  const int number = block.thread_rank() / 32;
+  const int part = sum_in_memory(tile, scratch + number * 32, 2);
+  if (tile.thread_rank() == 0) out[1 + number] = part;
   const auto grid = cg::this_grid();
   if (grid.thread_rank() == 0) out[5] = grid.size();
   cg::sync(block);

@@ -116,7 +116,7 @@ CASE(products_and_averages_of_integers) {
   CHECK(__mulhi(1 << 30, 8) == 2 && __umulhi(~0u, 2) == 1 && __mul64hi(1ll << 62, 8) == 2);
   CHECK(__umul64hi(~0ull, 2) == 1);
   CHECK(__hadd(INT_MAX, INT_MAX - 2) == INT_MAX - 1 && __rhadd(2, 3) == 3 && __uhadd(~0u, ~0u) == ~0u);
-  CHECK(__sad(-3, 4, 1u) == 8 && __usad(9, 4, 1) == 6 && __dp4a(0x01020304, 0x01010101, 5) == 15);
+  CHECK(__sad(-3, 4, 1u) == 8 && __usad(9, 4, 1) == 6);
 }
 
 CASE(conversions_round_as_named) {
@@ -139,8 +139,8 @@ CASE(bits_of_one_type_are_taken_for_another) {
 CASE(loads_and_clocks) {
   const float4 v{1, 2, 3, 4};
   float out = 0;
-  __stcs(&out, __ldg(&v).z);
-  CHECK(out == 3 && __ldcg(&v.w) == 4 && __builtin_nontemporal_load(&v.y) == 2);
+  __builtin_nontemporal_store(__ldg(&v).z, &out);
+  CHECK(out == 3 && __builtin_nontemporal_load(&v.y) == 2);
   const long long before = wall_clock64();
   CHECK(clock64() != 0 && wall_clock64() >= before);
 }

@@ -10,7 +10,7 @@ extern __shared__ unsigned char shared_bytes[];
 template <typename T>
 __device__ __forceinline__ T sum_of_warp(T v) {
 #pragma unroll
-  for (int mask = 16; mask >= 1; mask /= 2) v += __shfl_xor_sync(0xffffffffu, v, mask, 32);
+  for (int mask = 16; mask >= 1; mask /= 2) v += __shfl_xor_sync(0xffffffffffffffffull, v, mask, 32);
   return v;
 }
 

@@ -41,7 +41,7 @@ __global__ void rms_norm(const T *__restrict__ in, const T *__restrict__ gain, T
     float2 v = Pair<T>::read(in, i);
     squares += v.x * v.x + v.y * v.y;
   }
-  squares = cg::reduce(tile, squares, cg::plus<float>());
+  for (unsigned distance = tile.size() / 2; distance > 0; distance /= 2) squares += tile.shfl_xor(squares, distance);
   const float factor = rsqrtf(squares / width + 1e-5f);
   for (int i = tile.thread_rank(); i < width / 2; i += tile.num_threads())
     Pair<T>::write(out, i, Pair<T>::read(in, i) * Pair<T>::read(gain, i) * factor);

@@ -7,7 +7,7 @@
 
 template <typename T>
 __device__ __forceinline__ T warp_sum(T v) {
-  for (int mask = 16; mask > 0; mask >>= 1) v += __shfl_xor_sync(0xffffffffu, v, mask, 32);
+  for (int mask = 16; mask > 0; mask >>= 1) v += __shfl_xor_sync(0xffffffffffffffffull, v, mask, 32);
   return v;
 }
 

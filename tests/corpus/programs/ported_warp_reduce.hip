@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <vector>
 
-#define ALL_LANES 0xffffffff
+#define ALL_LANES 0xffffffffffffffffull
 #define LANES 32
 
 struct Stats {

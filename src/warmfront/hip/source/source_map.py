@@ -31,7 +31,7 @@ class SourceMap:
 
     def __init__(self, source: str, *, rewritten: bool) -> None:
         self._source = source
-        self._rewritten = rewritten
+        self.rewritten = rewritten
 
     @property
     def main_line(self) -> int | None:
@@ -40,13 +40,13 @@ class SourceMap:
 
     def find(self, place: Place) -> SourcePosition:
         """Return the author's position for a position in the compiled text."""
-        compiled = self._translation.text if self._rewritten else self._source
+        compiled = self._translation.text if self.rewritten else self._source
         lines = compiled.split("\n")
         if not 0 < place.line <= len(lines):
             return SourcePosition(place.line, max(place.column, 1))
         text = lines[place.line - 1]
         column = len(text.encode()[: max(place.column - 1, 0)].decode(errors="ignore")) + 1
-        if not self._rewritten:
+        if not self.rewritten:
             return SourcePosition(place.line, column)
         return self._undo(LineIndex(compiled).offset(place.line, column))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from warmfront import gpus
 from warmfront.errors import WarmfrontError
+from warmfront.hip import rocm_versions
 from warmfront.hip.source.refusals import SourceRefused, refuse
 from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.hip.xray.device_compiler import (
@@ -93,19 +94,22 @@ def xray(
 
         meanwhile()
         launches = find_launches(source)
-        text, failure = _read_result(box, source, compiler.arch)
+        text, output, failure = _read_result(box, source, compiler.arch)
     notes = [] if compiler.libraries else [APPROXIMATE]
     kernels: tuple[KernelReport, ...] = ()
     findings: tuple[XrayFinding, ...] = ()
     if text is not None:
         kernels = read_kernels(text, source, launches, COMPUTE_UNITS[compiler.arch])
-        findings = find_all(source, kernels, launches, COMPUTE_UNITS[compiler.arch])
+        findings = (
+            *find_all(source, kernels, launches, COMPUTE_UNITS[compiler.arch]),
+            *_newer_constructs(output, source),
+        )
         if not kernels:
             notes.append(NO_KERNEL)
     return XrayReport(
         arch=compiler.arch,
         gpu=gpu.name if gpu else compiler.arch,
-        compiler=compiler_version(),
+        compiler=f"{compiler_version()}, HIP of ROCm {rocm_versions.TARGET}",
         seconds=time.perf_counter() - started,
         kernels=kernels,
         findings=findings,
@@ -170,7 +174,7 @@ def _refused(
     return XrayReport(
         arch=compiler.arch,
         gpu=gpu.name if gpu else compiler.arch,
-        compiler=compiler_version(),
+        compiler=f"{compiler_version()}, HIP of ROCm {rocm_versions.TARGET}",
         seconds=time.perf_counter() - started,
         kernels=(),
         findings=(),
@@ -190,19 +194,28 @@ def _start_compiler(box: Box, source: str) -> None:
     box.send(b"go\n")
 
 
-def _read_result(box: Box, source: str, arch: str) -> tuple[str | None, CompileFailure | None]:
-    """Wait for the compiler and return the assembly, or the reason why there is none."""
+def _read_result(box: Box, source: str, arch: str) -> tuple[str | None, str, CompileFailure | None]:
+    """Wait for the compiler and return the assembly, the compiler's output, or why there is no assembly."""
     end = box.wait()
     assembly = box.folder / ASSEMBLY_FILE
     if end.reason is ExitReason.EXITED and end.code == 0 and assembly.stat().st_size <= MAX_ASSEMBLY_BYTES:
-        return assembly.read_text(errors="replace"), None
+        return assembly.read_text(errors="replace"), end.output.decode(errors="replace"), None
     from warmfront.hip.xray import compile_failures  # noqa: PLC0415 - only needed for failures
 
     if end.reason is not ExitReason.EXITED:
-        return None, compile_failures.limit_exceeded(end)
+        return None, "", compile_failures.limit_exceeded(end)
     if end.code != 0:
-        return None, compile_failures.explain(end.output.decode(errors="replace"), source, arch)
-    return None, compile_failures.assembly_too_large()
+        return None, "", compile_failures.explain(end.output.decode(errors="replace"), source, arch)
+    return None, "", compile_failures.assembly_too_large()
+
+
+def _newer_constructs(output: str, source: str) -> tuple[XrayFinding, ...]:
+    """Return a finding per use of a construct that ROCm 6.4 does not have."""
+    if rocm_versions.NEEDS_NOTE not in output:
+        return ()
+    from warmfront.hip.xray.newer_constructs import find_newer_constructs  # noqa: PLC0415 - rarely needed
+
+    return find_newer_constructs(output, source)
 
 
 def _roofline(problem: Problem, dtype: Dtype | None, gpu: Gpu) -> Roofline:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from warmfront.hip.compiler_messages import Message, Place, Severity, parse_messages
 from warmfront.hip.diagnose import MAX_ERRORS, CompileFailure, Diagnostic, render
 from warmfront.hip.message_cleanup import clean_message
+from warmfront.hip.rocm_versions import find_missing
 from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.hip.xray.demangler import demangle
 from warmfront.sandbox.base import ExitReason
@@ -127,6 +128,8 @@ def _describe(text: str, arch: str) -> str:
             f"a thread of '{demangle(stack[3])}' needs {int(stack[1]):,} bytes of private memory; "
             f"the limit is {int(stack[2]):,}"
         )
+    if missing := find_missing(text):
+        return missing.message
     if header := _NO_HEADER.search(text):
         return f"the X-ray has no header '{header[1]}': it has HIP and C++ only, no ROCm libraries"
     if host := _HOST_FUNCTION.search(text):
@@ -137,10 +140,15 @@ def _describe(text: str, arch: str) -> str:
 def _code(errors: list[Message]) -> str:
     if any(_NO_HEADER.search(error.text) for error in errors):
         return "NO_HEADER"
-    return "LDS_OVER_LIMIT" if any(_LDS.search(error.text) for error in errors) else "COMPILE_ERROR"
+    if any(_LDS.search(error.text) for error in errors):
+        return "LDS_OVER_LIMIT"
+    missing = find_missing(errors[0].text) if errors else None
+    return missing.code if missing else "COMPILE_ERROR"
 
 
 def _hint(errors: list[Message]) -> str:
+    if missing := find_missing(errors[0].text):
+        return missing.hint
     return {
         "NO_HEADER": "It may compile with ROCm. To X-ray the kernels, use a file without this header.",
         "LDS_OVER_LIMIT": "Use smaller tiles, a narrower type, or reuse one array.",

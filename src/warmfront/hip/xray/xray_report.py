@@ -30,6 +30,7 @@ class Rule(StrEnum):
     DOUBLE_MATH = "double-math"  #: unintended double precision in float code
     DIVERGENT_BARRIER = "divergent-barrier"  #: some threads of a block may not reach a barrier
     WAVE_OF_32 = "wave-of-32"  #: code that assumes waves of 32 lanes
+    NEEDS_ROCM_7 = "needs-rocm-7"  #: a construct that ROCm 6.4 does not have
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,9 +35,9 @@ __global__ void layer_norm_kernel(const float* __restrict__ X, const float* __re
     }
     for (int mask = 16; mask > 0; mask >>= 1) {
         WelfordData other;
-        other.mean = __shfl_xor_sync(0xffffffff, w.mean, mask, 32);
-        other.m2 = __shfl_xor_sync(0xffffffff, w.m2, mask, 32);
-        other.count = __shfl_xor_sync(0xffffffff, w.count, mask, 32);
+        other.mean = __shfl_xor_sync(0xffffffffffffffffull, w.mean, mask, 32);
+        other.m2 = __shfl_xor_sync(0xffffffffffffffffull, w.m2, mask, 32);
+        other.count = __shfl_xor_sync(0xffffffffffffffffull, w.count, mask, 32);
         w = welford_merge(w, other);
     }
     if ((threadIdx.x & 31) == 0) partial[threadIdx.x >> 5] = w;

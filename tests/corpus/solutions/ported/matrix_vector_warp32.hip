@@ -1,10 +1,10 @@
 // problem: matrix-vector
 // verdict: CHECKED
-// why: warps of 32 and a mask of 0xffffffff, which must work although the wavefront has 64 lanes
+// why: warps of 32, which must work although the wavefront has 64 lanes
 #include <hip/hip_runtime.h>
 
 #define WARP_SIZE 32
-#define FULL_MASK 0xffffffff
+#define FULL_MASK 0xffffffffffffffffull
 
 __global__ void matvec_warp_per_row(const float* __restrict__ A, const float* __restrict__ x,
                                     float* __restrict__ y, int M, int K) {

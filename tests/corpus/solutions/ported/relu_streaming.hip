@@ -6,12 +6,13 @@
 __global__ void __launch_bounds__(256, 8) relu4(const float4* __restrict__ x, float4* __restrict__ y, size_t n4) {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n4) return;
-    float4 v = __ldcs(x + i);
+    float4 v = __ldg(x + i);
     v.x = v.x > 0.f ? v.x : 0.f;
     v.y = fmaxf(0.f, v.y);
     v.z = max(v.z, 0.f);
     v.w = __int_as_float(__float_as_int(v.w) & ~(__float_as_int(v.w) >> 31));
-    __stcs(y + i, v);
+    const float* parts = &v.x;
+    for (int part = 0; part < 4; ++part) __builtin_nontemporal_store(parts[part], &y[i].x + part);
 }
 
 __global__ void reluTail(const float* x, float* y, size_t begin, size_t n) {

@@ -5,7 +5,7 @@
 #include <hip/hip_runtime.h>
 
 #define WARP_SIZE 32
-#define FULL_MASK 0xffffffff
+#define FULL_MASK 0xffffffffffffffffull
 
 template <typename T>
 __device__ __forceinline__ T warpMax(T value) {

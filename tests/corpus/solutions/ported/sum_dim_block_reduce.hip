@@ -4,7 +4,7 @@
 #include <hip/hip_runtime.h>
 
 __inline__ __device__ float warpReduceSum(float val) {
-    for (int offset = 16; offset > 0; offset /= 2) val += __shfl_down_sync(0xffffffff, val, offset);
+    for (int offset = 16; offset > 0; offset /= 2) val += __shfl_down_sync(0xffffffffffffffffull, val, offset);
     return val;
 }
 

@@ -31,7 +31,8 @@ __global__ void compact(const int* x, int* kept, int* count, int n) {
 
 __global__ void tile_sums(const float* x, float* sums) {
     const auto tile = groups::tiled_partition<16>(groups::this_thread_block());
-    const float sum = groups::reduce(tile, x[blockIdx.x * blockDim.x + threadIdx.x], groups::plus<float>());
+    float sum = x[blockIdx.x * blockDim.x + threadIdx.x];
+    for (int distance = 8; distance > 0; distance /= 2) sum += tile.shfl_xor(sum, distance);
     if (tile.thread_rank() == 0) {
         sums[blockIdx.x * (blockDim.x / 16) + tile.meta_group_rank()] = sum;
     }

@@ -12,41 +12,19 @@ struct alignas(4) __hip_bfloat162 : hiptarget::NarrowPair<__hip_bfloat162, __hip
   __hip_bfloat16 x, y;
 
   __hip_bfloat162() = default;
-  constexpr __hip_bfloat162(__hip_bfloat16 x, __hip_bfloat16 y) : x(x), y(y) {}
+  __hip_bfloat162(__hip_bfloat16 x, __hip_bfloat16 y) : x(x), y(y) {}
 };
 
 // Between float and bfloat16
 
 static inline __hip_bfloat16 __float2bfloat16(float x) { return __hip_bfloat16(x); }
-static inline __hip_bfloat16 __float2bfloat16_rn(float x) { return __hip_bfloat16(x); }
-static inline __hip_bfloat16 __float2bfloat16_rz(float x) { return hipshared::narrow_rz<__hip_bfloat16>(x); }
-static inline __hip_bfloat16 __float2bfloat16_rd(float x) { return hipshared::narrow_rd<__hip_bfloat16>(x); }
-static inline __hip_bfloat16 __float2bfloat16_ru(float x) { return hipshared::narrow_ru<__hip_bfloat16>(x); }
 static inline __hip_bfloat16 __double2bfloat16(double x) { return __hip_bfloat16(x); }
 static inline float __bfloat162float(__hip_bfloat16 h) { return float(h); }
 
-static inline __hip_bfloat162 __float2bfloat162_rn(float x) { return {x, x}; }
-static inline __hip_bfloat162 __floats2bfloat162_rn(float x, float y) { return {x, y}; }
 static inline __hip_bfloat162 __float22bfloat162_rn(float2 v) { return {v.x, v.y}; }
 static inline float2 __bfloat1622float2(__hip_bfloat162 v) { return {float(v.x), float(v.y)}; }
 
-// Between integers and bfloat16
-
-#define HIPSHARED_BFLOAT_INTEGER(type, name) \
-  static inline type __bfloat162##name##_rn(__hip_bfloat16 h) { \
-    return hiptarget::to_integer<type>(__builtin_rintf(h)); \
-  } \
-  static inline type __bfloat162##name##_rz(__hip_bfloat16 h) { return hiptarget::to_integer<type>(__builtin_truncf(h)); } \
-  static inline type __bfloat162##name##_rd(__hip_bfloat16 h) { return hiptarget::to_integer<type>(__builtin_floorf(h)); } \
-  static inline type __bfloat162##name##_ru(__hip_bfloat16 h) { return hiptarget::to_integer<type>(__builtin_ceilf(h)); } \
-  static inline __hip_bfloat16 __##name##2bfloat16_rn(type x) { return __hip_bfloat16(x); }
-HIPSHARED_BFLOAT_INTEGER(short, short)
-HIPSHARED_BFLOAT_INTEGER(unsigned short, ushort)
-HIPSHARED_BFLOAT_INTEGER(int, int)
-HIPSHARED_BFLOAT_INTEGER(unsigned, uint)
-HIPSHARED_BFLOAT_INTEGER(long long, ll)
-HIPSHARED_BFLOAT_INTEGER(unsigned long long, ull)
-#undef HIPSHARED_BFLOAT_INTEGER
+// As bits
 
 static inline short __bfloat16_as_short(__hip_bfloat16 h) { return __builtin_bit_cast(short, h); }
 static inline unsigned short __bfloat16_as_ushort(__hip_bfloat16 h) { return __builtin_bit_cast(unsigned short, h); }
@@ -57,7 +35,12 @@ static inline __hip_bfloat16 __ushort_as_bfloat16(unsigned short bits) {
 
 // Pairs
 
-static inline __hip_bfloat162 make_bfloat162(__hip_bfloat16 x, __hip_bfloat16 y) { return {x, y}; }
+static inline __hip_bfloat162 __hmax2(__hip_bfloat162 a, __hip_bfloat162 b) {
+  return {__hmax(a.x, b.x), __hmax(a.y, b.y)};
+}
+static inline __hip_bfloat162 __hmin2(__hip_bfloat162 a, __hip_bfloat162 b) {
+  return {__hmin(a.x, b.x), __hmin(a.y, b.y)};
+}
 static inline __hip_bfloat162 __halves2bfloat162(__hip_bfloat16 x, __hip_bfloat16 y) { return {x, y}; }
 static inline __hip_bfloat162 __bfloat162bfloat162(__hip_bfloat16 h) { return {h, h}; }
 static inline __hip_bfloat16 __low2bfloat16(__hip_bfloat162 v) { return v.x; }
@@ -69,13 +52,13 @@ static inline __hip_bfloat162 __highs2bfloat162(__hip_bfloat162 a, __hip_bfloat1
 
 HIPTARGET_HOST_DEVICE_END
 
-// Atomics. The target provides hiptarget::atomic_update, and unsafeAtomicAdd for pairs.
+template <>
+inline constexpr bool hipshared::can_shuffle<__hip_bfloat16> = true;
 
-__device__ static inline __hip_bfloat16 atomicAdd(__hip_bfloat16* pointer, __hip_bfloat16 value) {
+// Atomics: only the fast addition. The target provides hiptarget::atomic_update and unsafe_pair_add.
+
+__device__ static inline __hip_bfloat16 unsafeAtomicAdd(__hip_bfloat16* pointer, __hip_bfloat16 value) HIPTARGET_NEEDS_ROCM_7 {
   return hiptarget::atomic_update(pointer, [value](__hip_bfloat16 old) { return old + value; });
-}
-__device__ static inline __hip_bfloat162 atomicAdd(__hip_bfloat162* pointer, __hip_bfloat162 value) {
-  return hiptarget::atomic_update(pointer, [value](__hip_bfloat162 old) { return old + value; });
 }
 __device__ static inline __hip_bfloat162 unsafeAtomicAdd(__hip_bfloat162* pointer, __hip_bfloat162 value) {
   return hiptarget::unsafe_pair_add(pointer, value);

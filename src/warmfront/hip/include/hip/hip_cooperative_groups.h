@@ -1,5 +1,6 @@
 // Cooperative groups: a block, tiles of a wave, the lanes that are active together, and the whole grid.
 //
+// They have the members of ROCm 7. HIP has no cg::reduce, no scans and no labeled_partition.
 // Everything but the barrier of a grid is built on the barriers, votes and shuffles of hipshared/wave.h, and takes
 // its caller's line as those do. The target provides hiptarget::thread_in_block, hiptarget::sync_grid and
 // hiptarget::can_sync_grid.
@@ -7,17 +8,21 @@
 
 #include <hip/hip_runtime.h>
 
-#include <utility>
-
 HIPTARGET_HOST_DEVICE_BEGIN
 
 namespace cooperative_groups {
+
+class thread_group;
 
 namespace details {
 
 using Mask = unsigned long long;
 
 inline unsigned block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
+inline unsigned long long blocks() { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
+inline unsigned long long block_rank() {
+  return blockIdx.x + 1ull * gridDim.x * (blockIdx.y + 1ull * gridDim.y * blockIdx.z);
+}
 
 inline Mask first_lanes(unsigned count) { return count >= 64 ? ~0ull : (1ull << count) - 1; }
 
@@ -35,22 +40,21 @@ inline Mask compress(Mask votes, Mask mask) {
   return result;
 }
 
-}  // namespace details
+#define HIPSHARED_CHECK_GROUP_VALUE(T) static_assert(hipshared::can_shuffle<T>, "a group shuffles numbers only")
 
 // Lanes of one wave: the base of tiles and coalesced groups.
-class lane_group {
+class LaneGroup {
  public:
-  explicit lane_group(details::Mask lanes) : lanes_(lanes) {}
-
   unsigned size() const { return __popcll(lanes_); }
-  unsigned num_threads() const { return size(); }
-  unsigned thread_rank() const { return __popcll(lanes_ & details::first_lanes(__lane_id())); }
+  unsigned num_threads() const HIPTARGET_NEEDS_ROCM_7 { return size(); }
+  unsigned thread_rank() const { return __popcll(lanes_ & first_lanes(__lane_id())); }
   bool is_valid() const { return true; }
   void sync(int line = __builtin_LINE()) const { __syncwarp(lanes_, line); }
 
   template <class T>
   T shfl(T value, int source, int line = __builtin_LINE()) const {
-    return hiptarget::shuffle(value, details::lane_of(lanes_, unsigned(source) % size()), line);
+    HIPSHARED_CHECK_GROUP_VALUE(T);
+    return hiptarget::shuffle(value, lane_of(lanes_, unsigned(source) % size()), line);
   }
   template <class T>
   T shfl_up(T value, unsigned delta, int line = __builtin_LINE()) const {
@@ -62,91 +66,88 @@ class lane_group {
     const unsigned rank = thread_rank();
     return shfl(value, int(rank + delta < size() ? rank + delta : rank), line);
   }
-  template <class T>
-  T shfl_xor(T value, unsigned mask, int line = __builtin_LINE()) const {
-    const unsigned rank = thread_rank();
-    return shfl(value, int((rank ^ mask) < size() ? rank ^ mask : rank), line);
-  }
 
-  details::Mask ballot(int predicate, int line = __builtin_LINE()) const {
-    return details::compress(__ballot(predicate, line), lanes_);
-  }
+  Mask ballot(int predicate, int line = __builtin_LINE()) const { return compress(__ballot(predicate, line), lanes_); }
   int any(int predicate, int line = __builtin_LINE()) const { return ballot(predicate, line) != 0; }
   int all(int predicate, int line = __builtin_LINE()) const { return ballot(!predicate, line) == 0; }
 
   template <class T>
-  details::Mask match_any(T value, int line = __builtin_LINE()) const {
-    details::Mask same = 0;
+  Mask match_any(T value, int line = __builtin_LINE()) const {
+    HIPSHARED_CHECK_MATCH(T);
+    Mask same = 0;
     for (unsigned rank = 0; rank < size(); ++rank)
       if (shfl(value, int(rank), line) == value) same |= 1ull << rank;
     return same;
   }
   template <class T>
-  details::Mask match_all(T value, int& holds, int line = __builtin_LINE()) const {
+  Mask match_all(T value, int& holds, int line = __builtin_LINE()) const {
+    HIPSHARED_CHECK_MATCH(T);
     holds = all(shfl(value, 0, line) == value, line);
-    return holds ? details::first_lanes(size()) : 0;
+    return holds ? first_lanes(size()) : 0;
   }
 
   // The index of this group among those that its parent was divided into.
   unsigned meta_group_rank() const { return meta_rank_; }
   unsigned meta_group_size() const { return meta_size_; }
 
-  details::Mask lanes() const { return lanes_; }
-
  protected:
-  lane_group(details::Mask lanes, unsigned meta_rank, unsigned meta_size)
+  explicit LaneGroup(Mask lanes, unsigned meta_rank = 0, unsigned meta_size = 1)
       : lanes_(lanes), meta_rank_(meta_rank), meta_size_(meta_size) {}
 
  private:
-  details::Mask lanes_;
-  unsigned meta_rank_ = 0;
-  unsigned meta_size_ = 1;
+  friend cooperative_groups::thread_group;
+  friend struct Partition;
+  Mask lanes_;
+  unsigned meta_rank_;
+  unsigned meta_size_;
 };
 
-class coalesced_group : public lane_group {
- public:
-  explicit coalesced_group(details::Mask lanes) : lane_group(lanes) {}
-  coalesced_group(details::Mask lanes, unsigned meta_rank, unsigned meta_size)
-      : lane_group(lanes, meta_rank, meta_size) {}
+struct Partition;
+
+}  // namespace details
+
+class coalesced_group : public details::LaneGroup {
+ private:
+  friend details::Partition;
+  friend coalesced_group coalesced_threads(int line);
+  using LaneGroup::LaneGroup;
 };
 
 // The active lanes.
-inline coalesced_group coalesced_threads(int line = __builtin_LINE()) {
-  return coalesced_group(__activemask(line));
-}
+inline coalesced_group coalesced_threads(int line = __builtin_LINE()) { return coalesced_group(__activemask(line)); }
 
 // `Size` adjacent lanes of a wave. Its shuffles are those of the wave and need no mask.
 template <unsigned Size, class Parent = void>
-class thread_block_tile : public lane_group {
+class thread_block_tile : public details::LaneGroup {
   static_assert(Size > 0 && Size <= 64 && (Size & (Size - 1)) == 0, "a tile has 1, 2, 4, 8, 16, 32 or 64 threads");
 
  public:
-  thread_block_tile()
-      : lane_group(details::first_lanes(Size) << (__lane_id() & -Size), hiptarget::thread_in_block() / Size,
-                   (details::block_threads() + Size - 1) / Size) {}
-
   // A tile converts to one with another parent type.
   template <class Other>
-  thread_block_tile(const thread_block_tile<Size, Other>& tile) : lane_group(tile) {}
+  thread_block_tile(const thread_block_tile<Size, Other>& tile) : LaneGroup(tile) {}
 
-  static constexpr unsigned size() { return Size; }
-  static constexpr unsigned num_threads() { return Size; }
+  static unsigned size() { return Size; }
+  static unsigned num_threads() HIPTARGET_NEEDS_ROCM_7 { return Size; }
   unsigned thread_rank() const { return __lane_id() % Size; }
 
   template <class T>
   T shfl(T value, int source, int line = __builtin_LINE()) const {
+    HIPSHARED_CHECK_GROUP_VALUE(T);
     return __shfl(value, source, Size, line);
   }
   template <class T>
   T shfl_up(T value, unsigned delta, int line = __builtin_LINE()) const {
+    HIPSHARED_CHECK_GROUP_VALUE(T);
     return __shfl_up(value, delta, Size, line);
   }
   template <class T>
   T shfl_down(T value, unsigned delta, int line = __builtin_LINE()) const {
+    HIPSHARED_CHECK_GROUP_VALUE(T);
     return __shfl_down(value, delta, Size, line);
   }
   template <class T>
   T shfl_xor(T value, unsigned mask, int line = __builtin_LINE()) const {
+    HIPSHARED_CHECK_GROUP_VALUE(T);
     return __shfl_xor(value, int(mask), Size, line);
   }
   details::Mask ballot(int predicate, int line = __builtin_LINE()) const {
@@ -154,17 +155,22 @@ class thread_block_tile : public lane_group {
   }
   int any(int predicate, int line = __builtin_LINE()) const { return ballot(predicate, line) != 0; }
   int all(int predicate, int line = __builtin_LINE()) const { return ballot(!predicate, line) == 0; }
+
+ private:
+  friend details::Partition;
+  thread_block_tile()
+      : LaneGroup(details::first_lanes(Size) << (__lane_id() & -Size), hiptarget::thread_in_block() / Size,
+                  (details::block_threads() + Size - 1) / Size) {}
 };
 
 class thread_block {
  public:
   static unsigned size() { return details::block_threads(); }
-  static unsigned num_threads() { return size(); }
+  static unsigned num_threads() HIPTARGET_NEEDS_ROCM_7 { return size(); }
   static unsigned thread_rank() { return hiptarget::thread_in_block(); }
   static dim3 group_index() { return blockIdx; }
   static dim3 thread_index() { return threadIdx; }
   static dim3 group_dim() { return blockDim; }
-  static dim3 dim_threads() { return blockDim; }
   static bool is_valid() { return true; }
   static void sync(int line = __builtin_LINE()) { __syncthreads(line); }
 };
@@ -173,14 +179,10 @@ inline thread_block this_thread_block() { return {}; }
 
 class grid_group {
  public:
-  static unsigned long long size() { return num_blocks() * details::block_threads(); }
-  static unsigned long long num_threads() { return size(); }
-  static unsigned long long num_blocks() { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
-  static unsigned long long block_rank() {
-    return blockIdx.x + 1ull * gridDim.x * (blockIdx.y + 1ull * gridDim.y * blockIdx.z);
-  }
-  static unsigned long long thread_rank() {
-    return block_rank() * details::block_threads() + hiptarget::thread_in_block();
+  static unsigned size() { return static_cast<unsigned>(details::blocks() * details::block_threads()); }
+  static unsigned num_threads() HIPTARGET_NEEDS_ROCM_7 { return size(); }
+  static unsigned thread_rank() {
+    return static_cast<unsigned>(details::block_rank() * details::block_threads() + hiptarget::thread_in_block());
   }
   static dim3 group_dim() { return gridDim; }
   static bool is_valid() { return hiptarget::can_sync_grid; }
@@ -197,12 +199,12 @@ inline grid_group this_grid() { return {}; }
 class thread_group {
  public:
   thread_group(thread_block) {}
-  thread_group(const lane_group& lanes) : lanes_(lanes.lanes()) {}
+  thread_group(const details::LaneGroup& group) : lanes_(group.lanes_) {}
 
-  unsigned size() const { return is_block() ? thread_block::size() : lane_group(lanes_).size(); }
-  unsigned num_threads() const { return size(); }
+  unsigned size() const { return is_block() ? thread_block::size() : __popcll(lanes_); }
+  unsigned num_threads() const HIPTARGET_NEEDS_ROCM_7 { return size(); }
   unsigned thread_rank() const {
-    return is_block() ? thread_block::thread_rank() : lane_group(lanes_).thread_rank();
+    return is_block() ? thread_block::thread_rank() : __popcll(lanes_ & details::first_lanes(__lane_id()));
   }
   bool is_valid() const { return true; }
   void sync(int line = __builtin_LINE()) const {
@@ -211,102 +213,95 @@ class thread_group {
   }
 
  private:
+  friend details::Partition;
   bool is_block() const { return lanes_ == 0; }
   details::Mask lanes_ = 0;
 };
 
 // Partitions
 
-template <unsigned Size, class Parent>
-inline thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
-  return {};
-}
+namespace details {
 
-// Groups of `size` consecutive ranks of a block or of lanes.
-template <class Parent>
-inline coalesced_group tiled_partition(const Parent& parent, unsigned size) {
-  const unsigned tile = parent.thread_rank() / size;
-  const unsigned tiles = (parent.size() + size - 1) / size;
-  if constexpr (std::is_base_of_v<lane_group, Parent>) {
-    details::Mask rest = parent.lanes(), lanes = 0;
+struct Partition {
+  template <unsigned Size, class Parent>
+  static thread_block_tile<Size, Parent> tile() {
+    return {};
+  }
+  static coalesced_group lane() { return coalesced_group(__lanemask_eq()); }
+
+  // Groups of `size` consecutive ranks: of a block, then of the lanes of a group.
+  static coalesced_group of_block(unsigned size) {
+    return coalesced_group(first_lanes(size) << (__lane_id() & -size), thread_block::thread_rank() / size,
+                           (thread_block::size() + size - 1) / size);
+  }
+  static coalesced_group of_lanes(const LaneGroup& parent, unsigned size) {
+    const unsigned tile = parent.thread_rank() / size;
+    Mask rest = parent.lanes_, lanes = 0;
     for (unsigned rank = 0; rest != 0; ++rank, rest &= rest - 1)
       if (rank / size == tile) lanes |= rest & -rest;
-    return {lanes, tile, tiles};
-  } else {
-    return {details::first_lanes(size) << (__lane_id() & -size), tile, tiles};
+    return coalesced_group(lanes, tile, (parent.size() + size - 1) / size);
   }
+  static thread_group of_group(const thread_group& parent, unsigned size) {
+    return parent.is_block() ? of_block(size) : of_lanes(coalesced_group(parent.lanes_), size);
+  }
+
+  // The lanes of `parent` for which the predicate has the value that it has for this lane.
+  static coalesced_group of_value(const LaneGroup& parent, bool predicate, int line) {
+    const Mask votes = __ballot(predicate, line);
+    return coalesced_group(parent.lanes_ & (predicate ? votes : ~votes));
+  }
+};
+
+}  // namespace details
+
+template <unsigned Size>
+inline thread_block_tile<Size, thread_block> tiled_partition(const thread_block&) {
+  return details::Partition::tile<Size, thread_block>();
+}
+template <unsigned Size, unsigned ParentSize, class Parent>
+inline thread_block_tile<Size, thread_block_tile<ParentSize, Parent>> tiled_partition(
+    const thread_block_tile<ParentSize, Parent>&) HIPTARGET_NEEDS_ROCM_7 {
+  static_assert(Size <= ParentSize, "a tile is no larger than the tile that it is part of");
+  return details::Partition::tile<Size, thread_block_tile<ParentSize, Parent>>();
+}
+inline thread_group tiled_partition(const thread_block&, unsigned size) { return details::Partition::of_block(size); }
+inline thread_group tiled_partition(const thread_group& parent, unsigned size) {
+  return details::Partition::of_group(parent, size);
+}
+inline coalesced_group tiled_partition(const coalesced_group& parent, unsigned size) {
+  return details::Partition::of_lanes(parent, size);
 }
 
-// The lanes of `parent` that have the same label.
-template <class Parent, class Label>
-inline coalesced_group labeled_partition(const Parent& parent, Label label, int line = __builtin_LINE()) {
-  details::Mask same = parent.match_any(label, line), lanes = 0, rest = parent.lanes();
-  for (; rest != 0; rest &= rest - 1, same >>= 1)
-    if (same & 1) lanes |= rest & -rest;
-  return coalesced_group(lanes);
+inline coalesced_group binary_partition(const coalesced_group& parent, bool predicate, int line = __builtin_LINE()) {
+  return details::Partition::of_value(parent, predicate, line);
+}
+template <unsigned Size, class Parent>
+inline coalesced_group binary_partition(const thread_block_tile<Size, Parent>& parent, bool predicate,
+                                        int line = __builtin_LINE()) {
+  return details::Partition::of_value(parent, predicate, line);
 }
 
-template <class Parent>
-inline coalesced_group binary_partition(const Parent& parent, bool predicate, int line = __builtin_LINE()) {
-  return labeled_partition(parent, predicate ? 1 : 0, line);
-}
+// This thread alone.
+inline thread_group this_thread() { return details::Partition::lane(); }
 
-// Collective operations
+// Functions of any group
 
 template <class Group>
 inline void sync(const Group& group, int line = __builtin_LINE()) {
-  group.sync(line);
+  if constexpr (requires { group.sync(line); }) group.sync(line);
+  else group.sync();
 }
 template <class Group>
-inline auto thread_rank(const Group& group) {
+inline unsigned thread_rank(const Group& group) {
   return group.thread_rank();
 }
 template <class Group>
-inline auto group_size(const Group& group) {
+inline unsigned group_size(const Group& group) {
   return group.size();
 }
-
-#define HIPSHARED_REDUCER(name, expression) \
-  template <class T = void> \
-  struct name { \
-    T operator()(const T& a, const T& b) const { return expression; } \
-  };
-HIPSHARED_REDUCER(plus, a + b)
-HIPSHARED_REDUCER(less, b < a ? b : a)
-HIPSHARED_REDUCER(greater, a < b ? b : a)
-HIPSHARED_REDUCER(bit_and, a & b)
-HIPSHARED_REDUCER(bit_or, a | b)
-HIPSHARED_REDUCER(bit_xor, a ^ b)
-#undef HIPSHARED_REDUCER
-
-// Every member gets the reduction of all values by `op`.
-template <class Group, class T, class Op>
-inline T reduce(const Group& group, T value, Op&& op, int line = __builtin_LINE()) {
-  const unsigned rank = group.thread_rank(), size = group.size();
-  for (unsigned delta = 1; delta < size; delta *= 2) {
-    const T other = group.shfl_down(value, delta, line);
-    if (rank % (2 * delta) == 0 && rank + delta < size) value = op(value, other);
-  }
-  return group.shfl(value, 0, line);
-}
-
-// Member i gets the reduction of the values of members 0 … i.
-template <class Group, class T, class Op = plus<T>>
-inline T inclusive_scan(const Group& group, T value, Op&& op = {}, int line = __builtin_LINE()) {
-  const unsigned rank = group.thread_rank();
-  for (unsigned delta = 1; delta < group.size(); delta *= 2) {
-    const T other = group.shfl_up(value, delta, line);
-    if (rank >= delta) value = op(other, value);
-  }
-  return value;
-}
-
-// Member i gets the reduction of the values of members 0 … i-1; member 0 gets T().
-template <class Group, class T, class Op = plus<T>>
-inline T exclusive_scan(const Group& group, T value, Op&& op = {}, int line = __builtin_LINE()) {
-  const T through = inclusive_scan(group, value, std::forward<Op>(op), line);
-  const T before = group.shfl_up(through, 1, line);
-  return group.thread_rank() == 0 ? T() : before;
+template <class Group>
+inline bool is_valid(const Group& group) {
+  return group.is_valid();
 }
 
 }  // namespace cooperative_groups

@@ -12,24 +12,24 @@ struct __half_raw {
   unsigned short x;
 };
 
-struct __half : hiptarget::Narrow<__half> {
-  hiptarget::Half data;
+struct __half : hiptarget::Narrow<__half>, hipshared::HalfFunctions<__half> {
+  hiptarget::Half native;
 
   __half() = default;  // trivial, so that shared memory can hold it
   template <class T>
     requires(std::is_arithmetic_v<T> || std::is_same_v<T, hiptarget::Half>)
-  constexpr __half(T x) : data(static_cast<hiptarget::Half>(x)) {}
-  __half(__half_raw raw) : data(__builtin_bit_cast(hiptarget::Half, raw.x)) {}
+  __half(T x) : native(static_cast<hiptarget::Half>(x)) {}
+  __half(__half_raw raw) : native(__builtin_bit_cast(hiptarget::Half, raw.x)) {}
 
-  constexpr operator float() const { return static_cast<float>(data); }
-  operator __half_raw() const { return {__builtin_bit_cast(unsigned short, data)}; }
+  constexpr operator float() const { return static_cast<float>(native); }
+  operator __half_raw() const { return {__builtin_bit_cast(unsigned short, native)}; }
 };
 
-struct alignas(4) __half2 : hiptarget::NarrowPair<__half2, __half> {
+struct alignas(4) __half2 : hiptarget::NarrowPair<__half2, __half>, hipshared::HalfPairFunctions<__half2, __half> {
   __half x, y;
 
   __half2() = default;
-  constexpr __half2(__half x, __half y) : x(x), y(y) {}
+  __half2(__half x, __half y) : x(x), y(y) {}
 };
 
 using half = __half;
@@ -42,7 +42,6 @@ static inline __half __float2half_rn(float x) { return __half(x); }
 static inline __half __float2half_rz(float x) { return hipshared::narrow_rz<__half>(x); }
 static inline __half __float2half_rd(float x) { return hipshared::narrow_rd<__half>(x); }
 static inline __half __float2half_ru(float x) { return hipshared::narrow_ru<__half>(x); }
-static inline __half __double2half(double x) { return __half(x); }
 static inline float __half2float(__half h) { return float(h); }
 
 static inline __half2 __float2half2_rn(float x) { return {__half(x), __half(x)}; }
@@ -94,13 +93,26 @@ static inline __half2 __highs2half2(__half2 a, __half2 b) { return {a.y, b.y}; }
 
 HIPTARGET_HOST_DEVICE_END
 
-// Atomics. The target provides hiptarget::atomic_update, and unsafeAtomicAdd for pairs.
+template <>
+inline constexpr bool hipshared::can_shuffle<__half> = true;
+template <>
+inline constexpr bool hipshared::can_shuffle<__half2> = true;
 
-__device__ static inline __half atomicAdd(__half* pointer, __half value) {
+// Loads with a cache hint, which is ignored
+
+HIPSHARED_LOAD(__ldg, __half)
+HIPSHARED_LOAD(__ldg, __half2)
+HIPSHARED_LOAD(__ldca, __half)
+HIPSHARED_LOAD(__ldca, __half2)
+HIPSHARED_LOAD(__ldcg, __half)
+HIPSHARED_LOAD(__ldcg, __half2)
+HIPSHARED_LOAD(__ldcs, __half)
+HIPSHARED_LOAD(__ldcs, __half2)
+
+// Atomics: only the fast addition. The target provides hiptarget::atomic_update and unsafe_pair_add.
+
+__device__ static inline __half unsafeAtomicAdd(__half* pointer, __half value) HIPTARGET_NEEDS_ROCM_7 {
   return hiptarget::atomic_update(pointer, [value](__half old) { return old + value; });
-}
-__device__ static inline __half2 atomicAdd(__half2* pointer, __half2 value) {
-  return hiptarget::atomic_update(pointer, [value](__half2 old) { return old + value; });
 }
 __device__ static inline __half2 unsafeAtomicAdd(__half2* pointer, __half2 value) {
   return hiptarget::unsafe_pair_add(pointer, value);

@@ -41,7 +41,6 @@
 #define HIP_INF __longlong_as_double(0x7ff0000000000000LL)
 #define HIP_NAN __longlong_as_double(static_cast<long long>(0xfff8000000000000ULL))
 #define HIP_MIN_DENORM __longlong_as_double(0x0000000000000001LL)
-#define HIP_MAX_NORMAL __longlong_as_double(0x7fefffffffffffffLL)
 #define HIP_NEG_ZERO __longlong_as_double(static_cast<long long>(0x8000000000000000ULL))
 #define HIP_ZERO 0.0
 #define HIP_ONE 1.0

@@ -1,36 +1,49 @@
-// Loads and stores with a cache hint. The hint is ignored: each is a plain access.
+// Loads through a cache, and those that bypass it. The hint is ignored: each is a plain access.
+//
+// HIP has no __ldcs, __stcs and their like but for halves, in hip_fp16.h.
 #pragma once
 
-#include <type_traits>
+#define HIPSHARED_LOAD(name, type) \
+  __device__ static inline type name(const type* pointer) { return *pointer; }
+HIPSHARED_LOAD(__ldg, char)
+HIPSHARED_LOAD(__ldg, signed char)
+HIPSHARED_LOAD(__ldg, unsigned char)
+HIPSHARED_LOAD(__ldg, short)
+HIPSHARED_LOAD(__ldg, unsigned short)
+HIPSHARED_LOAD(__ldg, int)
+HIPSHARED_LOAD(__ldg, unsigned)
+HIPSHARED_LOAD(__ldg, long)
+HIPSHARED_LOAD(__ldg, unsigned long)
+HIPSHARED_LOAD(__ldg, long long)
+HIPSHARED_LOAD(__ldg, unsigned long long)
+HIPSHARED_LOAD(__ldg, float)
+HIPSHARED_LOAD(__ldg, double)
+HIPSHARED_LOAD(__ldg, char2)
+HIPSHARED_LOAD(__ldg, char4)
+HIPSHARED_LOAD(__ldg, uchar2)
+HIPSHARED_LOAD(__ldg, uchar4)
+HIPSHARED_LOAD(__ldg, short2)
+HIPSHARED_LOAD(__ldg, short4)
+HIPSHARED_LOAD(__ldg, ushort2)
+HIPSHARED_LOAD(__ldg, int2)
+HIPSHARED_LOAD(__ldg, int4)
+HIPSHARED_LOAD(__ldg, uint2)
+HIPSHARED_LOAD(__ldg, uint4)
+HIPSHARED_LOAD(__ldg, longlong2)
+HIPSHARED_LOAD(__ldg, ulonglong2)
+HIPSHARED_LOAD(__ldg, float2)
+HIPSHARED_LOAD(__ldg, float4)
+HIPSHARED_LOAD(__ldg, double2)
 
-#define HIPSHARED_LOAD(name)                         \
-  template <class T>                                 \
-  __device__ static inline T name(const T* pointer) { \
-    return *pointer;                                 \
-  }
-HIPSHARED_LOAD(__ldg)
-HIPSHARED_LOAD(__ldca)
-HIPSHARED_LOAD(__ldcg)
-HIPSHARED_LOAD(__ldcs)
-HIPSHARED_LOAD(__ldcv)
-HIPSHARED_LOAD(__ldlu)
+// Clang's builtins for numbers and pointers, which g++ does not have.
 #ifndef __clang__
-HIPSHARED_LOAD(__builtin_nontemporal_load)
-#endif
-#undef HIPSHARED_LOAD
-
-#define HIPSHARED_STORE(name)                                                     \
-  template <class T>                                                              \
-  __device__ static inline void name(T* pointer, std::type_identity_t<T> value) { \
-    *pointer = value;                                                             \
-  }
-HIPSHARED_STORE(__stcg)
-HIPSHARED_STORE(__stcs)
-HIPSHARED_STORE(__stwb)
-HIPSHARED_STORE(__stwt)
-#undef HIPSHARED_STORE
-#ifndef __clang__
+template <class T>
+  requires(std::is_arithmetic_v<T> || std::is_pointer_v<T>)
+static inline T __builtin_nontemporal_load(const T* pointer) {
+  return *pointer;
+}
 template <class T, class V>
+  requires(std::is_arithmetic_v<T> || std::is_pointer_v<T>)
 static inline void __builtin_nontemporal_store(V value, T* pointer) {
   *pointer = value;
 }

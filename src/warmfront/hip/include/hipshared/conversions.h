@@ -68,11 +68,11 @@ HIPSHARED_TO_FLOATING(unsigned, uint, float)
 HIPSHARED_TO_FLOATING(long long, ll, float)
 HIPSHARED_TO_FLOATING(unsigned long long, ull, float)
 HIPSHARED_TO_FLOATING(double, double, float)
-HIPSHARED_TO_FLOATING(int, int, double)
-HIPSHARED_TO_FLOATING(unsigned, uint, double)
 HIPSHARED_TO_FLOATING(long long, ll, double)
 HIPSHARED_TO_FLOATING(unsigned long long, ull, double)
 #undef HIPSHARED_TO_FLOATING
+static inline double __int2double_rn(int x) { return x; }
+static inline double __uint2double_rn(unsigned x) { return x; }
 
 static inline int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
 static inline unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }

@@ -23,7 +23,7 @@
   X(hipDeviceAttributeMaxRegistersPerBlock, 65536) \
   X(hipDeviceAttributeMaxRegistersPerMultiprocessor, 131072) \
   X(hipDeviceAttributeMaxThreadsPerMultiProcessor, 2048) \
-  X(hipDeviceAttributeMaxBlocksPerMultiprocessor, 32) \
+  X(hipDeviceAttributeMaxBlocksPerMultiProcessor, 32) \
   X(hipDeviceAttributeClockRate, 2100000) \
   X(hipDeviceAttributeWallClockRate, 100000) \
   X(hipDeviceAttributeMemoryClockRate, 1300000) \
@@ -165,17 +165,7 @@ hipError_t hipFuncSetSharedMemConfig(const void* kernel, hipSharedMemConfig conf
 hipError_t hipcpu_occupancy(int* blocks, int block_size, size_t shared_bytes);
 }
 
-// Kernels are passed as functions or as const void*; the result does not depend on the kernel.
-
-template <class... Args>
-inline hipError_t hipFuncSetAttribute(void (*kernel)(Args...), hipFuncAttribute attribute, int value) {
-  return hipFuncSetAttribute(reinterpret_cast<const void*>(kernel), attribute, value);
-}
-
-template <class... Args>
-inline hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, void (*kernel)(Args...)) {
-  return hipFuncGetAttributes(attributes, reinterpret_cast<const void*>(kernel));
-}
+// The result does not depend on the kernel.
 
 template <class Kernel>
 inline hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int block_size,

@@ -1,6 +1,6 @@
-// Integer intrinsics: moving bits, products, averages, minima and maxima.
+// Integer intrinsics: moving bits, products and averages.
 //
-// The target provides those for which it has an instruction: __clz, __ffs, __brev and __dp4a.
+// The target provides those for which it has an instruction: __clz, __ffs and __brev.
 #pragma once
 
 HIPTARGET_HOST_DEVICE_BEGIN
@@ -76,12 +76,5 @@ static inline unsigned __sad(int x, int y, unsigned z) {
   return (x > y ? a - b : b - a) + z;
 }
 static inline unsigned __usad(unsigned x, unsigned y, unsigned z) { return (x > y ? x - y : y - x) + z; }
-
-// Minima and maxima by type
-
-static inline unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
-static inline unsigned umax(unsigned a, unsigned b) { return a > b ? a : b; }
-static inline long long llmin(long long a, long long b) { return a < b ? a : b; }
-static inline long long llmax(long long a, long long b) { return a > b ? a : b; }
 
 HIPTARGET_HOST_DEVICE_END

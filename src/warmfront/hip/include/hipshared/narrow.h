@@ -34,17 +34,10 @@ struct NarrowFunctions {
   friend H __hsub(H a, H b) { return a - b; }
   friend H __hmul(H a, H b) { return a * b; }
   friend H __hdiv(H a, H b) { return a / b; }
-  friend H __hadd_rn(H a, H b) { return a + b; }
-  friend H __hsub_rn(H a, H b) { return a - b; }
-  friend H __hmul_rn(H a, H b) { return a * b; }
-  friend H __hadd_sat(H a, H b) { return clamp(a + b); }
-  friend H __hsub_sat(H a, H b) { return clamp(a - b); }
-  friend H __hmul_sat(H a, H b) { return clamp(a * b); }
-  friend H __hfma_sat(H a, H b, H c) { return clamp(__hfma(a, b, c)); }
-  friend H __hfma_relu(H a, H b, H c) { return __hmax(__hfma(a, b, c), H(0.0f)); }
+  friend H __hadd_rn(H a, H b) HIPTARGET_NEEDS_ROCM_7 { return a + b; }
+  friend H __hsub_rn(H a, H b) HIPTARGET_NEEDS_ROCM_7 { return a - b; }
+  friend H __hmul_rn(H a, H b) HIPTARGET_NEEDS_ROCM_7 { return a * b; }
   friend H __hneg(H a) { return -a; }
-  friend H __hmax_nan(H a, H b) { return __hisnan(a) ? a : __hisnan(b) ? b : __hmax(a, b); }
-  friend H __hmin_nan(H a, H b) { return __hisnan(a) ? a : __hisnan(b) ? b : __hmin(a, b); }
 
   friend bool __heq(H a, H b) { return a == b; }
   friend bool __hne(H a, H b) { return a < b || a > b; }
@@ -71,7 +64,44 @@ struct NarrowFunctions {
   friend H hrcp(H a) { return H(1 / float(a)); }
   friend H hsin(H a) { return H(::sinf(float(a))); }
   friend H hsqrt(H a) { return H(::sqrtf(float(a))); }
-  friend H htanh(H a) { return H(::tanhf(float(a))); }
+
+  friend H max(H a, H b) { return __hmax(a, b); }
+  friend H min(H a, H b) { return __hmin(a, b); }
+};
+
+// What only __half has.
+template <class H>
+struct HalfFunctions {
+  friend H __hadd_sat(H a, H b) { return clamp(a + b); }
+  friend H __hsub_sat(H a, H b) { return clamp(a - b); }
+  friend H __hmul_sat(H a, H b) { return clamp(a * b); }
+  friend H __hfma_sat(H a, H b, H c) { return clamp(__hfma(a, b, c)); }
+  friend H __hmax_nan(H a, H b) { return __hisnan(a) ? a : __hisnan(b) ? b : __hmax(a, b); }
+  friend H __hmin_nan(H a, H b) { return __hisnan(a) ? a : __hisnan(b) ? b : __hmin(a, b); }
+
+  // Ambiguous in HIP, where a half also converts to _Float16: write hexp(x), or expf(x).
+#define HIPSHARED_AMBIGUOUS_1(name) friend void name(H) = delete;
+#define HIPSHARED_AMBIGUOUS_2(name) friend void name(H, H) = delete;
+  HIPSHARED_AMBIGUOUS_1(acos) HIPSHARED_AMBIGUOUS_1(acosh) HIPSHARED_AMBIGUOUS_1(asin)
+  HIPSHARED_AMBIGUOUS_1(asinh) HIPSHARED_AMBIGUOUS_1(atan) HIPSHARED_AMBIGUOUS_1(atanh)
+  HIPSHARED_AMBIGUOUS_1(cbrt) HIPSHARED_AMBIGUOUS_1(ceil) HIPSHARED_AMBIGUOUS_1(cos) HIPSHARED_AMBIGUOUS_1(cosh)
+  HIPSHARED_AMBIGUOUS_1(erf) HIPSHARED_AMBIGUOUS_1(erfc) HIPSHARED_AMBIGUOUS_1(exp) HIPSHARED_AMBIGUOUS_1(exp2)
+  HIPSHARED_AMBIGUOUS_1(expm1) HIPSHARED_AMBIGUOUS_1(fabs) HIPSHARED_AMBIGUOUS_1(floor)
+  HIPSHARED_AMBIGUOUS_1(lgamma) HIPSHARED_AMBIGUOUS_1(log) HIPSHARED_AMBIGUOUS_1(log10)
+  HIPSHARED_AMBIGUOUS_1(log1p) HIPSHARED_AMBIGUOUS_1(log2) HIPSHARED_AMBIGUOUS_1(logb)
+  HIPSHARED_AMBIGUOUS_1(lrint) HIPSHARED_AMBIGUOUS_1(lround) HIPSHARED_AMBIGUOUS_1(llrint)
+  HIPSHARED_AMBIGUOUS_1(llround) HIPSHARED_AMBIGUOUS_1(nearbyint) HIPSHARED_AMBIGUOUS_1(rint)
+  HIPSHARED_AMBIGUOUS_1(round) HIPSHARED_AMBIGUOUS_1(sin) HIPSHARED_AMBIGUOUS_1(sinh)
+  HIPSHARED_AMBIGUOUS_1(sqrt) HIPSHARED_AMBIGUOUS_1(tan) HIPSHARED_AMBIGUOUS_1(tanh)
+  HIPSHARED_AMBIGUOUS_1(tgamma) HIPSHARED_AMBIGUOUS_1(trunc) HIPSHARED_AMBIGUOUS_1(abs)
+  HIPSHARED_AMBIGUOUS_1(isnan) HIPSHARED_AMBIGUOUS_1(isinf) HIPSHARED_AMBIGUOUS_1(isfinite)
+  HIPSHARED_AMBIGUOUS_1(signbit)
+  HIPSHARED_AMBIGUOUS_2(atan2) HIPSHARED_AMBIGUOUS_2(copysign) HIPSHARED_AMBIGUOUS_2(fdim)
+  HIPSHARED_AMBIGUOUS_2(fmax) HIPSHARED_AMBIGUOUS_2(fmin) HIPSHARED_AMBIGUOUS_2(fmod)
+  HIPSHARED_AMBIGUOUS_2(hypot) HIPSHARED_AMBIGUOUS_2(pow) HIPSHARED_AMBIGUOUS_2(remainder)
+  friend void fma(H, H, H) = delete;
+#undef HIPSHARED_AMBIGUOUS_1
+#undef HIPSHARED_AMBIGUOUS_2
 
  private:
   static H clamp(H a) { return __hmin(__hmax(a, H(0.0f)), H(1.0f)); }
@@ -85,6 +115,18 @@ struct NarrowPairFunctions {
   friend P& operator-=(P& a, P b) { return a = a - b; }
   friend P& operator*=(P& a, P b) { return a = a * b; }
   friend P& operator/=(P& a, P b) { return a = a / b; }
+  friend P& operator++(P& a) { return a = P(a.x + H(1.0f), a.y + H(1.0f)); }
+  friend P& operator--(P& a) { return a = P(a.x - H(1.0f), a.y - H(1.0f)); }
+  friend P operator++(P& a, int) {
+    const P before = a;
+    ++a;
+    return before;
+  }
+  friend P operator--(P& a, int) {
+    const P before = a;
+    --a;
+    return before;
+  }
   friend bool operator==(P a, P b) { return a.x == b.x && a.y == b.y; }
   friend bool operator!=(P a, P b) { return a.x != b.x && a.y != b.y; }
   friend bool operator<(P a, P b) { return a.x < b.x && a.y < b.y; }
@@ -96,14 +138,9 @@ struct NarrowPairFunctions {
   friend P __hsub2(P a, P b) { return a - b; }
   friend P __hmul2(P a, P b) { return a * b; }
   friend P __h2div(P a, P b) { return a / b; }
-  friend P __hadd2_rn(P a, P b) { return a + b; }
-  friend P __hsub2_rn(P a, P b) { return a - b; }
-  friend P __hmul2_rn(P a, P b) { return a * b; }
-  friend P __hadd2_sat(P a, P b) { return {__hadd_sat(a.x, b.x), __hadd_sat(a.y, b.y)}; }
-  friend P __hsub2_sat(P a, P b) { return {__hsub_sat(a.x, b.x), __hsub_sat(a.y, b.y)}; }
-  friend P __hmul2_sat(P a, P b) { return {__hmul_sat(a.x, b.x), __hmul_sat(a.y, b.y)}; }
-  friend P __hfma2_sat(P a, P b, P c) { return {__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y)}; }
-  friend P __hfma2_relu(P a, P b, P c) { return {__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y)}; }
+  friend P __hadd2_rn(P a, P b) HIPTARGET_NEEDS_ROCM_7 { return a + b; }
+  friend P __hsub2_rn(P a, P b) HIPTARGET_NEEDS_ROCM_7 { return a - b; }
+  friend P __hmul2_rn(P a, P b) HIPTARGET_NEEDS_ROCM_7 { return a * b; }
   friend P __hneg2(P a) { return -a; }
 
   // Comparisons return 1 or 0 in each component; those with a b in their names return whether both hold.
@@ -116,13 +153,16 @@ struct NarrowPairFunctions {
   HIPSHARED_COMPARE(le)
   HIPSHARED_COMPARE(gt)
   HIPSHARED_COMPARE(ge)
-  HIPSHARED_COMPARE(equ)
-  HIPSHARED_COMPARE(neu)
-  HIPSHARED_COMPARE(ltu)
-  HIPSHARED_COMPARE(leu)
-  HIPSHARED_COMPARE(gtu)
-  HIPSHARED_COMPARE(geu)
 #undef HIPSHARED_COMPARE
+#define HIPSHARED_COMPARE_BOTH(op) \
+  friend bool __hb##op##2(P a, P b) { return __h##op(a.x, b.x) && __h##op(a.y, b.y); }
+  HIPSHARED_COMPARE_BOTH(equ)
+  HIPSHARED_COMPARE_BOTH(neu)
+  HIPSHARED_COMPARE_BOTH(ltu)
+  HIPSHARED_COMPARE_BOTH(leu)
+  HIPSHARED_COMPARE_BOTH(gtu)
+  HIPSHARED_COMPARE_BOTH(geu)
+#undef HIPSHARED_COMPARE_BOTH
   friend P __hisnan2(P a) { return {truth(__hisnan(a.x)), truth(__hisnan(a.y))}; }
 
 #define HIPSHARED_MAP(name) \
@@ -141,7 +181,6 @@ struct NarrowPairFunctions {
   HIPSHARED_MAP(rsqrt)
   HIPSHARED_MAP(sin)
   HIPSHARED_MAP(sqrt)
-  HIPSHARED_MAP(tanh)
   HIPSHARED_MAP(trunc)
 #undef HIPSHARED_MAP
 
@@ -151,6 +190,26 @@ struct NarrowPairFunctions {
 
  private:
   static H truth(bool holds) { return H(holds ? 1.0f : 0.0f); }
+};
+
+// What only __half2 has.
+template <class P, class H>
+struct HalfPairFunctions {
+  friend P __hadd2_sat(P a, P b) { return {__hadd_sat(a.x, b.x), __hadd_sat(a.y, b.y)}; }
+  friend P __hsub2_sat(P a, P b) { return {__hsub_sat(a.x, b.x), __hsub_sat(a.y, b.y)}; }
+  friend P __hmul2_sat(P a, P b) { return {__hmul_sat(a.x, b.x), __hmul_sat(a.y, b.y)}; }
+  friend P __hfma2_sat(P a, P b, P c) { return {__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y)}; }
+
+  // Comparisons that hold if a number is NaN.
+#define HIPSHARED_COMPARE(op) \
+  friend P __h##op##2(P a, P b) { return {H(__h##op(a.x, b.x) ? 1.0f : 0.0f), H(__h##op(a.y, b.y) ? 1.0f : 0.0f)}; }
+  HIPSHARED_COMPARE(equ)
+  HIPSHARED_COMPARE(neu)
+  HIPSHARED_COMPARE(ltu)
+  HIPSHARED_COMPARE(leu)
+  HIPSHARED_COMPARE(gtu)
+  HIPSHARED_COMPARE(geu)
+#undef HIPSHARED_COMPARE
 };
 
 // Rounding in a named direction, for a type whose bits count upwards with its magnitude.

@@ -75,18 +75,8 @@ struct HIP_vector_type : hipshared::Components<T, N> {
     if constexpr (N > 3) this->w = all;
   }
 
-  // The built-in variables and dim3 convert to uint3 and back.
-  template <class Place>
-    requires(N == 3 && (std::is_same_v<Place, hipshared::Coordinates> || std::is_same_v<Place, dim3>))
-  constexpr HIP_vector_type(const Place& place) : HIP_vector_type(place.x, place.y, place.z) {}
-  constexpr operator dim3() const
-    requires(N == 3 && std::is_same_v<T, unsigned>)
-  {
-    return {this->x, this->y, this->z};
-  }
-
-  T& operator[](std::size_t i) { return (&this->x)[i]; }
-  const T& operator[](std::size_t i) const { return (&this->x)[i]; }
+  T& operator[](std::size_t i) HIPTARGET_NEEDS_ROCM_7 { return (&this->x)[i]; }
+  const T& operator[](std::size_t i) const HIPTARGET_NEEDS_ROCM_7 { return (&this->x)[i]; }
 };
 
 // Operators are function templates, so that an author's own `operator+(float4, float4)` is preferred.
@@ -107,9 +97,8 @@ struct HIP_vector_type : hipshared::Components<T, N> {
   constexpr HIP_vector_type<T, N> operator op(S s, const HIP_vector_type<T, N>& a) { \
     return hipshared::map(a, [p = static_cast<T>(s)](T q) { return static_cast<T>(p op q); }); \
   } \
-  template <class T, unsigned N, class B> \
-    requires(std::is_same_v<B, HIP_vector_type<T, N>> || std::is_convertible_v<B, T>) \
-  constexpr HIP_vector_type<T, N>& operator op##=(HIP_vector_type<T, N>& a, const B& b) { \
+  template <class T, unsigned N> \
+  constexpr HIP_vector_type<T, N>& operator op##=(HIP_vector_type<T, N>& a, const HIP_vector_type<T, N>& b) { \
     return a = a op b; \
   }
 HIPSHARED_ARITHMETIC(+)
@@ -124,13 +113,22 @@ HIPSHARED_ARITHMETIC(<<)
 HIPSHARED_ARITHMETIC(>>)
 #undef HIPSHARED_ARITHMETIC
 
+// Only these take a number on the right.
+#define HIPSHARED_ASSIGN_NUMBER(op) \
+  template <class T, unsigned N, class S> \
+    requires std::is_convertible_v<S, T> \
+  constexpr HIP_vector_type<T, N>& operator op##=(HIP_vector_type<T, N>& a, S s) { \
+    return a = a op s; \
+  }
+HIPSHARED_ASSIGN_NUMBER(+)
+HIPSHARED_ASSIGN_NUMBER(-)
+HIPSHARED_ASSIGN_NUMBER(*)
+HIPSHARED_ASSIGN_NUMBER(/)
+#undef HIPSHARED_ASSIGN_NUMBER
+
 template <class T, unsigned N>
 constexpr HIP_vector_type<T, N> operator-(const HIP_vector_type<T, N>& a) {
   return hipshared::map(a, [](T p) { return static_cast<T>(-p); });
-}
-template <class T, unsigned N>
-constexpr HIP_vector_type<T, N> operator+(const HIP_vector_type<T, N>& a) {
-  return a;
 }
 template <class T, unsigned N>
   requires std::is_integral_v<T>
@@ -181,12 +179,11 @@ constexpr bool operator==(const HIP_vector_type<T, N>& a, S s) {
   using name##2 = HIP_vector_type<T, 2>; \
   using name##3 = HIP_vector_type<T, 3>; \
   using name##4 = HIP_vector_type<T, 4>; \
-  constexpr name##1 make_##name##1(T x) { return {x}; } \
-  constexpr name##2 make_##name##2(T x, T y) { return {x, y}; } \
-  constexpr name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
-  constexpr name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; } \
-  static_assert(make_##name##1(1).x == 1 && make_##name##2(1, 2).y == 2 && \
-                make_##name##3(1, 2, 3).z == 3 && make_##name##4(1, 2, 3, 4).w == 4);
+  inline name##1 make_##name##1(T x) { return {x}; } \
+  inline name##2 make_##name##2(T x, T y) { return {x, y}; } \
+  inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
+  inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; } \
+  static_assert(name##1(1).x == 1 && name##2(1, 2).y == 2 && name##3(1, 2, 3).z == 3 && name##4(1, 2, 3, 4).w == 4);
 HIPSHARED_VECTORS(char, char)
 HIPSHARED_VECTORS(unsigned char, uchar)
 HIPSHARED_VECTORS(short, short)

@@ -28,3 +28,4 @@
 #include <hipcpu/wave.h>
 #include <hipcpu/math.h>
 #include <hipcpu/atomics.h>
+#include <hipshared/wave_size.h>

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include <hipcpu/checked.h>
+#include <hipshared/atomic_types.h>
 
 #define __HIP_MEMORY_SCOPE_SINGLETHREAD 1
 #define __HIP_MEMORY_SCOPE_WAVEFRONT 2
@@ -125,40 +126,33 @@ inline P unsafe_pair_add(P* pointer, P value) {
 
 }  // namespace hipcpu
 
-// Each operation exists with the scope of a block, of the device and of the system, which are the same here.
-#define HIPCPU_ATOMIC(name, operation)                                                                     \
-  template <class T>                                                                                       \
-  inline T name(T* p, hipcpu::Value<T> v) {                                                                \
-    return hipcpu::operation(p, v);                                                                        \
-  }                                                                                                        \
-  template <class T>                                                                                       \
-  inline T name##_block(T* p, hipcpu::Value<T> v) {                                                        \
-    return hipcpu::operation(p, v);                                                                        \
-  }                                                                                                        \
-  template <class T>                                                                                       \
-  inline T name##_system(T* p, hipcpu::Value<T> v) {                                                       \
-    return hipcpu::operation(p, v);                                                                        \
+// Each operation exists with the scope of the device and of the system, which are the same here.
+#define HIPCPU_ATOMIC_NAMED(name, operation, kind) \
+  template <class T>                               \
+    requires hipshared::is_atomic_##kind<T>        \
+  inline T name(T* p, hipcpu::Value<T> v) {        \
+    return hipcpu::operation(p, v);                \
   }
-HIPCPU_ATOMIC(atomicAdd, atomic_add)
-HIPCPU_ATOMIC(atomicSub, atomic_sub)
-HIPCPU_ATOMIC(atomicMin, atomic_min)
-HIPCPU_ATOMIC(atomicMax, atomic_max)
-HIPCPU_ATOMIC(atomicAnd, atomic_and)
-HIPCPU_ATOMIC(atomicOr, atomic_or)
-HIPCPU_ATOMIC(atomicXor, atomic_xor)
-HIPCPU_ATOMIC(atomicExch, atomic_exchange)
-#undef HIPCPU_ATOMIC
+#define HIPCPU_ATOMIC(name, operation, kind)  \
+  HIPCPU_ATOMIC_NAMED(name, operation, kind) \
+  HIPCPU_ATOMIC_NAMED(name##_system, operation, kind)
+HIPCPU_ATOMIC(atomicAdd, atomic_add, number)
+HIPCPU_ATOMIC(atomicSub, atomic_sub, number)
+HIPCPU_ATOMIC(atomicMin, atomic_min, ordered)
+HIPCPU_ATOMIC(atomicMax, atomic_max, ordered)
+HIPCPU_ATOMIC(atomicAnd, atomic_and, integer)
+HIPCPU_ATOMIC(atomicOr, atomic_or, integer)
+HIPCPU_ATOMIC(atomicXor, atomic_xor, integer)
+HIPCPU_ATOMIC(atomicExch, atomic_exchange, number)
 
 template <class T>
+  requires hipshared::is_atomic_swapped<T>
 inline T atomicCAS(T* p, hipcpu::Value<T> compare, hipcpu::Value<T> v) {
   hipcpu::atomic_compare_exchange(p, &compare, v);
   return compare;
 }
 template <class T>
-inline T atomicCAS_block(T* p, hipcpu::Value<T> compare, hipcpu::Value<T> v) {
-  return atomicCAS(p, compare, v);
-}
-template <class T>
+  requires hipshared::is_atomic_swapped<T>
 inline T atomicCAS_system(T* p, hipcpu::Value<T> compare, hipcpu::Value<T> v) {
   return atomicCAS(p, compare, v);
 }
@@ -171,26 +165,15 @@ inline unsigned atomicDec(unsigned* p, unsigned limit) {
 }
 
 // The fast forms, which are the same as the others here.
-template <class T>
-inline T unsafeAtomicAdd(T* p, hipcpu::Value<T> v) {
-  return atomicAdd(p, v);
-}
-template <class T>
-inline T safeAtomicAdd(T* p, hipcpu::Value<T> v) {
-  return atomicAdd(p, v);
-}
-template <class T>
-inline T atomicAddNoRet(T* p, hipcpu::Value<T> v) {
-  return atomicAdd(p, v);
-}
-template <class T>
-inline T unsafeAtomicMax(T* p, hipcpu::Value<T> v) {
-  return atomicMax(p, v);
-}
-template <class T>
-inline T unsafeAtomicMin(T* p, hipcpu::Value<T> v) {
-  return atomicMin(p, v);
-}
+HIPCPU_ATOMIC_NAMED(unsafeAtomicAdd, atomic_add, floating)
+HIPCPU_ATOMIC_NAMED(unsafeAtomicMin, atomic_min, floating)
+HIPCPU_ATOMIC_NAMED(unsafeAtomicMax, atomic_max, floating)
+HIPCPU_ATOMIC_NAMED(safeAtomicAdd, atomic_add, floating)
+HIPCPU_ATOMIC_NAMED(safeAtomicMin, atomic_min, floating)
+HIPCPU_ATOMIC_NAMED(safeAtomicMax, atomic_max, floating)
+#undef HIPCPU_ATOMIC
+#undef HIPCPU_ATOMIC_NAMED
+inline void atomicAddNoRet(float* p, float v) { atomicAdd(p, v); }
 
 // Clang's builtins for HIP, with an order and a scope.
 #define __hip_atomic_load ::hipcpu::atomic_load

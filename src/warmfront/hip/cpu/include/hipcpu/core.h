@@ -30,7 +30,6 @@
 #define __host__
 #define __constant__
 #define __managed__
-#define __grid_constant__
 // A worker runs one block at a time, so the shared memory of a block is thread-local to the worker.
 #define __shared__ static __thread
 #define __launch_bounds__(...)
@@ -41,6 +40,7 @@
 
 // Code in the shared headers runs on the host and on the device, which are the same here.
 #define HIPTARGET_HOST_DEVICE_BEGIN
+#define HIPTARGET_NEEDS_ROCM_7  // the X-ray's headers mark what ROCm 6.4 lacks
 #define HIPTARGET_HOST_DEVICE_END
 
 #include <hipshared/coordinates.h>
@@ -58,7 +58,12 @@ constexpr unsigned kSharedBytes = 64 * 1024;
 // The name by which the shared headers call the target's functions.
 namespace hiptarget = hipcpu;
 
-static constexpr int warpSize = hipcpu::kWaveSize;
+
+// As in ROCm 7, not a constant of the language. It has the bytes of an int, because kernels pass it to printf.
+static const struct {
+  int lanes = hipcpu::kWaveSize;
+  __attribute__((always_inline)) operator int() const noexcept { return hipcpu::kWaveSize; }
+} warpSize;
 
 // Not zero-initialized: this places them apart from the shared arrays, whose bounds a kernel may exceed.
 [[maybe_unused]] static __thread hipcpu::Coordinates threadIdx = {1, 1, 1};

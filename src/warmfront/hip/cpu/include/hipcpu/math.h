@@ -64,7 +64,6 @@ HIPCPU_INSTEAD float __powf(float x, float y) noexcept { return ::powf(x, y); }
 HIPCPU_INSTEAD float __sinf(float x) noexcept { return ::sinf(x); }
 HIPCPU_INSTEAD float __cosf(float x) noexcept { return ::cosf(x); }
 HIPCPU_INSTEAD float __tanf(float x) noexcept { return ::tanf(x); }
-HIPCPU_INSTEAD float __tanhf(float x) noexcept { return ::tanhf(x); }
 HIPCPU_INSTEAD void __sincosf(float x, float* s, float* c) noexcept { ::sincosf(x, s, c); }
 HIPCPU_INSTEAD float fmaxf(float x, float y) noexcept { return x > y || y != y ? x : y; }
 HIPCPU_INSTEAD float fminf(float x, float y) noexcept { return x < y || y != y ? x : y; }
@@ -176,7 +175,6 @@ static inline void sincospif(float x, float* sine, float* cosine) {
   *sine = sinpif(x);
   *cosine = cospif(x);
 }
-static inline void sincos(float x, float* sine, float* cosine) { ::sincosf(x, sine, cosine); }
 static inline float exp10(float x) { return ::exp10f(x); }
 
 // Lengths of vectors; computed in double, a float does not overflow.
@@ -211,4 +209,3 @@ static inline long long wall_clock64() {
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * 100000000LL + now.tv_nsec / 10;
 }
-static inline void __nanosleep(unsigned) {}

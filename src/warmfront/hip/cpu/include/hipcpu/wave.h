@@ -83,10 +83,6 @@ inline T shuffle(T value, uint32_t source, int line) {
   return value;
 }
 
-// Any integer is accepted as a mask: the bug finder reports masks that are too narrow.
-template <class Mask>
-inline constexpr bool is_lane_mask = true;
-
 inline constexpr bool can_sync_grid = false;
 
 template <class Nothing>
@@ -96,7 +92,9 @@ inline void sync_grid() {
 
 }  // namespace hipcpu
 
-static inline void __syncwarp(unsigned long long = ~0ull, int line = __builtin_LINE()) {
+template <class Mask = unsigned long long>
+static inline void __syncwarp(Mask = ~0ull, int line = __builtin_LINE()) {
+  static_assert(std::is_integral_v<Mask> && sizeof(Mask) == 8, "a wave has 64 lanes, so its mask has 64 bits");
   hipcpu::wait_for_wave(hipcpu::site_of(line, hipcpu::Meeting::kSync), 0);
 }
 
@@ -110,13 +108,19 @@ static inline unsigned __lane_id() { return hipcpu::thread_in_block() % hipcpu::
 
 // Votes with a mask. Only the participating lanes call these, so the mask is redundant.
 
-static inline unsigned long long __ballot_sync(unsigned long long, int predicate, int line = __builtin_LINE()) {
+template <class Mask>
+static inline unsigned long long __ballot_sync(Mask, int predicate, int line = __builtin_LINE()) {
+  HIPSHARED_CHECK_MASK(Mask);
   return __ballot(predicate, line);
 }
-static inline int __any_sync(unsigned long long, int predicate, int line = __builtin_LINE()) {
+template <class Mask>
+static inline int __any_sync(Mask, int predicate, int line = __builtin_LINE()) {
+  HIPSHARED_CHECK_MASK(Mask);
   return __any(predicate, line);
 }
-static inline int __all_sync(unsigned long long, int predicate, int line = __builtin_LINE()) {
+template <class Mask>
+static inline int __all_sync(Mask, int predicate, int line = __builtin_LINE()) {
+  HIPSHARED_CHECK_MASK(Mask);
   return __all(predicate, line);
 }
 
@@ -125,7 +129,7 @@ static inline int __all_sync(unsigned long long, int predicate, int line = __bui
 // The lanes whose value is this lane's.
 template <class T>
 static inline unsigned long long __match_any(T value, int line = __builtin_LINE()) {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8, "only trivially copyable values of up to 8 bytes can be matched");
+  HIPSHARED_CHECK_MATCH(T);
   const unsigned long long here = hipcpu::vote(true, line);
   uint64_t mine = 0;
   std::memcpy(&mine, &value, sizeof value);
@@ -143,12 +147,13 @@ static inline unsigned long long __match_all(T value, int* holds, int line = __b
   *holds = __match_any(value, line) == here;
   return *holds ? here : 0;
 }
-template <class T>
-static inline unsigned long long __match_any_sync(unsigned long long, T value, int line = __builtin_LINE()) {
+template <class Mask, class T>
+static inline unsigned long long __match_any_sync(Mask, T value, int line = __builtin_LINE()) {
+  HIPSHARED_CHECK_MASK(Mask);
   return __match_any(value, line);
 }
-template <class T>
-static inline unsigned long long __match_all_sync(unsigned long long, T value, int* holds,
-                                                  int line = __builtin_LINE()) {
+template <class Mask, class T>
+static inline unsigned long long __match_all_sync(Mask, T value, int* holds, int line = __builtin_LINE()) {
+  HIPSHARED_CHECK_MASK(Mask);
   return __match_all(value, holds, line);
 }

@@ -27,15 +27,18 @@ struct __hip_bfloat16_raw {
 };
 
 struct __hip_bfloat16 : hipcpu::Narrow<__hip_bfloat16> {
-  unsigned short data;
+  unsigned short native;
 
   __hip_bfloat16() = default;
-  __hip_bfloat16(float x) : data(hipcpu::bfloat_bits(x)) {}
+  __hip_bfloat16(float x) : native(hipcpu::bfloat_bits(x)) {}
   template <class T>
-    requires std::is_arithmetic_v<T>
+    requires(std::is_arithmetic_v<T> && sizeof(T) <= (std::is_integral_v<T> ? 4 : 8))
   __hip_bfloat16(T x) : __hip_bfloat16(hipcpu::sticky_float(static_cast<double>(x))) {}
-  __hip_bfloat16(__hip_bfloat16_raw raw) : data(raw.x) {}
+  template <class T>
+    requires(std::is_integral_v<T> && sizeof(T) == 8)
+  __hip_bfloat16(T) = delete;  // ambiguous in HIP
+  __hip_bfloat16(__hip_bfloat16_raw raw) : native(raw.x) {}
 
-  operator float() const { return __uint_as_float(static_cast<unsigned>(data) << 16); }
-  operator __hip_bfloat16_raw() const { return {data}; }
+  operator float() const { return __uint_as_float(static_cast<unsigned>(native) << 16); }
+  operator __hip_bfloat16_raw() const { return {native}; }
 };

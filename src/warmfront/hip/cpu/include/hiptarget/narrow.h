@@ -57,8 +57,6 @@ struct NarrowPair : hipshared::NarrowPairFunctions<P, H> {
   friend P operator-(P a) { return {-a.x, -a.y}; }
   friend P __hfma2(P a, P b, P c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }
   friend P __habs2(P a) { return {__habs(a.x), __habs(a.y)}; }
-  friend P __hmax2(P a, P b) { return {__hmax(a.x, b.x), __hmax(a.y, b.y)}; }
-  friend P __hmin2(P a, P b) { return {__hmin(a.x, b.x), __hmin(a.y, b.y)}; }
 };
 
 }  // namespace hipcpu

@@ -23,3 +23,4 @@
 #include <xray/bits.h>
 #include <xray/math.h>
 #include <xray/atomics.h>
+#include <hipshared/wave_size.h>

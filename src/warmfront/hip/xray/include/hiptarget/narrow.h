@@ -11,37 +11,37 @@
 
 namespace xray {
 
-// One number of type H, which holds a native number in `data`.
+// One number of type H, which holds a native number in `native`.
 template <class H>
 struct Narrow : hipshared::NarrowFunctions<H> {
-  friend H operator+(H a, H b) { return H(static_cast<decltype(a.data)>(a.data + b.data)); }
-  friend H operator-(H a, H b) { return H(static_cast<decltype(a.data)>(a.data - b.data)); }
-  friend H operator*(H a, H b) { return H(static_cast<decltype(a.data)>(a.data * b.data)); }
-  friend H operator/(H a, H b) { return H(static_cast<decltype(a.data)>(a.data / b.data)); }
-  friend H operator-(H a) { return H(static_cast<decltype(a.data)>(-a.data)); }
-  friend bool operator==(H a, H b) { return a.data == b.data; }
-  friend bool operator!=(H a, H b) { return a.data != b.data; }
-  friend bool operator<(H a, H b) { return a.data < b.data; }
-  friend bool operator<=(H a, H b) { return a.data <= b.data; }
-  friend bool operator>(H a, H b) { return a.data > b.data; }
-  friend bool operator>=(H a, H b) { return a.data >= b.data; }
+  friend H operator+(H a, H b) { return H(static_cast<decltype(a.native)>(a.native + b.native)); }
+  friend H operator-(H a, H b) { return H(static_cast<decltype(a.native)>(a.native - b.native)); }
+  friend H operator*(H a, H b) { return H(static_cast<decltype(a.native)>(a.native * b.native)); }
+  friend H operator/(H a, H b) { return H(static_cast<decltype(a.native)>(a.native / b.native)); }
+  friend H operator-(H a) { return H(static_cast<decltype(a.native)>(-a.native)); }
+  friend bool operator==(H a, H b) { return a.native == b.native; }
+  friend bool operator!=(H a, H b) { return a.native != b.native; }
+  friend bool operator<(H a, H b) { return a.native < b.native; }
+  friend bool operator<=(H a, H b) { return a.native <= b.native; }
+  friend bool operator>(H a, H b) { return a.native > b.native; }
+  friend bool operator>=(H a, H b) { return a.native >= b.native; }
 
-  friend H __hfma(H a, H b, H c) { return H(__builtin_elementwise_fma(a.data, b.data, c.data)); }
-  friend H __habs(H a) { return H(__builtin_elementwise_abs(a.data)); }
-  friend H __hmax(H a, H b) { return H(__builtin_elementwise_maxnum(a.data, b.data)); }
-  friend H __hmin(H a, H b) { return H(__builtin_elementwise_minnum(a.data, b.data)); }
-  friend H hceil(H a) { return H(__builtin_elementwise_ceil(a.data)); }
-  friend H hfloor(H a) { return H(__builtin_elementwise_floor(a.data)); }
-  friend H hrint(H a) { return H(__builtin_elementwise_rint(a.data)); }
+  friend H __hfma(H a, H b, H c) { return H(__builtin_elementwise_fma(a.native, b.native, c.native)); }
+  friend H __habs(H a) { return H(__builtin_elementwise_abs(a.native)); }
+  friend H __hmax(H a, H b) { return H(__builtin_elementwise_maxnum(a.native, b.native)); }
+  friend H __hmin(H a, H b) { return H(__builtin_elementwise_minnum(a.native, b.native)); }
+  friend H hceil(H a) { return H(__builtin_elementwise_ceil(a.native)); }
+  friend H hfloor(H a) { return H(__builtin_elementwise_floor(a.native)); }
+  friend H hrint(H a) { return H(__builtin_elementwise_rint(a.native)); }
   friend H hrsqrt(H a) { return H(1 / ::sqrtf(float(a))); }
-  friend H htrunc(H a) { return H(__builtin_elementwise_trunc(a.data)); }
+  friend H htrunc(H a) { return H(__builtin_elementwise_trunc(a.native)); }
 };
 
 // Two numbers of type H in P, with components x and y, computed as one vector of two native numbers.
 template <class P, class H>
 struct NarrowPair : hipshared::NarrowPairFunctions<P, H> {
-  using Two = decltype(H::data) __attribute__((ext_vector_type(2)));
-  static Two in(P a) { return {a.x.data, a.y.data}; }
+  using Two = decltype(H::native) __attribute__((ext_vector_type(2)));
+  static Two in(P a) { return {a.x.native, a.y.native}; }
   static P out(Two a) { return {H(a.x), H(a.y)}; }
 
   friend P operator+(P a, P b) { return out(in(a) + in(b)); }
@@ -51,8 +51,6 @@ struct NarrowPair : hipshared::NarrowPairFunctions<P, H> {
   friend P operator-(P a) { return out(-in(a)); }
   friend P __hfma2(P a, P b, P c) { return out(__builtin_elementwise_fma(in(a), in(b), in(c))); }
   friend P __habs2(P a) { return out(__builtin_elementwise_abs(in(a))); }
-  friend P __hmax2(P a, P b) { return out(__builtin_elementwise_maxnum(in(a), in(b))); }
-  friend P __hmin2(P a, P b) { return out(__builtin_elementwise_minnum(in(a), in(b))); }
 };
 
 }  // namespace xray

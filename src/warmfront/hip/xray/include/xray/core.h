@@ -11,7 +11,6 @@
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
 #define __managed__ __attribute__((managed))
-#define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
@@ -23,13 +22,19 @@
 #define XRAY_SECOND(first, second, name, ...) name
 #define __launch_bounds__(...) XRAY_SECOND(__VA_ARGS__, XRAY_BOUNDS_2, XRAY_BOUNDS_1)(__VA_ARGS__)
 
+// What ROCm 6.4 lacks: the X-ray turns the warning into a finding at the author's line.
+#define HIPTARGET_NEEDS_ROCM_7 __attribute__((diagnose_if(true, "needs ROCm 7", "warning")))
+
 // Code in the shared headers runs on the host and on the device.
 #define HIPTARGET_HOST_DEVICE_BEGIN _Pragma("clang force_cuda_host_device begin")
 #define HIPTARGET_HOST_DEVICE_END _Pragma("clang force_cuda_host_device end")
 
 #include <hipshared/coordinates.h>
 
-static constexpr int warpSize = 64;
+// As in ROCm 7, a value that only the device knows, and not a constant of the language.
+inline __device__ const struct {
+  __device__ __attribute__((always_inline, const)) operator int() const noexcept { return 64; }
+} warpSize{};
 
 namespace xray {
 

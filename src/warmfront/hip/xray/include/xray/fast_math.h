@@ -10,7 +10,6 @@ XRAY_DEVICE float __powf(float x, float y) { return __builtin_amdgcn_exp2f(y * _
 XRAY_DEVICE float __sinf(float x) { return __builtin_amdgcn_sinf(x * 0.159154943f); }
 XRAY_DEVICE float __cosf(float x) { return __builtin_amdgcn_cosf(x * 0.159154943f); }
 XRAY_DEVICE float __tanf(float x) { return __sinf(x) * __builtin_amdgcn_rcpf(__cosf(x)); }
-XRAY_DEVICE float __tanhf(float x) { return tanhf(x); }
 XRAY_DEVICE void __sincosf(float x, float* sine, float* cosine) {
   *sine = __sinf(x);
   *cosine = __cosf(x);

@@ -201,7 +201,6 @@ XRAY_DEVICE float frexp(float x, int* n) { return frexpf(x, n); }
 XRAY_DEVICE float modf(float x, float* whole) { return modff(x, whole); }
 XRAY_DEVICE long lrint(float x) { return lrintf(x); }
 XRAY_DEVICE long lround(float x) { return lroundf(x); }
-XRAY_DEVICE void sincos(float x, float* sine, float* cosine) { sincosf(x, sine, cosine); }
 XRAY_DEVICE float nanf(const char*) { return __builtin_nanf(""); }
 XRAY_DEVICE double nan(const char*) { return __builtin_nan(""); }
 

@@ -57,13 +57,11 @@ __device__ inline unsigned count_in_block(bool predicate, int) {
 
 __device__ inline unsigned long long vote(bool predicate, int) { return __builtin_amdgcn_ballot_w64(predicate); }
 
-// ROCm rejects masks of 32 bits, and so does the X-ray.
-template <class Mask>
-inline constexpr bool is_lane_mask = std::is_integral_v<Mask> && sizeof(Mask) == 8;
-
 }  // namespace xray
 
-__device__ inline void __syncwarp(unsigned long long = ~0ull, int = 0) {
+template <class Mask = unsigned long long>
+__device__ inline void __syncwarp(Mask = ~0ull, int = 0) HIPTARGET_NEEDS_ROCM_7 {
+  static_assert(std::is_integral_v<Mask> && sizeof(Mask) == 8, "a wave has 64 lanes, so its mask has 64 bits");
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
   __builtin_amdgcn_wave_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
@@ -84,6 +82,7 @@ __device__ inline unsigned __lane_id() {
 // The lanes whose value is this lane's: one iteration per distinct value.
 template <class T>
 __device__ inline unsigned long long __match_any(T value) {
+  HIPSHARED_CHECK_MATCH(T);
   for (;;) {
     if (xray::first_lanes_value(value) == value) return __activemask();
   }
@@ -91,6 +90,7 @@ __device__ inline unsigned long long __match_any(T value) {
 // All active lanes if they have the same value, none otherwise.
 template <class T>
 __device__ inline unsigned long long __match_all(T value, int* all) {
+  HIPSHARED_CHECK_MATCH(T);
   *all = __all(xray::first_lanes_value(value) == value);
   return *all ? __activemask() : 0;
 }
@@ -144,4 +144,3 @@ __device__ inline void sync_grid() {
 __device__ inline long long clock64() { return static_cast<long long>(__builtin_readcyclecounter()); }
 __device__ inline long long clock() { return clock64(); }
 __device__ inline long long wall_clock64() { return static_cast<long long>(__builtin_readsteadycounter()); }
-__device__ inline void __nanosleep(unsigned) { __builtin_amdgcn_s_sleep(1); }
