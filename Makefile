@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo serve page test coverage test-slow check audit format screenshots bench lock clean
+.PHONY: demo serve page test coverage test-slow test-rocm check audit format screenshots bench lock clean
 
 demo: ## Judge a kernel on this machine
 	@PYTHON=$(PYTHON) scripts/setup run
@@ -20,6 +20,7 @@ page: ## Build the web page into the package
 
 test: ## All tests but the slow ones
 	@PYTHON=$(PYTHON) scripts/setup dev
+	@scripts/rocm-rootfs headers >/dev/null || echo "test: continuing without the real HIP headers" >&2
 	@PYTHON=$(PYTHON) scripts/setup dstack
 	@PYTHON=$(PYTHON) scripts/page build
 	@PYTHON=$(PYTHON) scripts/page test
@@ -31,8 +32,14 @@ coverage: ## Coverage of the quick tests; fails below the floor in pyproject.tom
 
 test-slow: ## The tests that take minutes
 	@PYTHON=$(PYTHON) scripts/setup dev
+	@for version in 6.4 7.2; do scripts/rocm-rootfs $$version >/dev/null || echo "test-slow: continuing without ROCm $$version" >&2; done
 	@PYTHON=$(PYTHON) scripts/setup dstack
 	@$(BIN)/pytest -m slow
+
+test-rocm: ## Our headers, the X-ray and the messages against the real compilers of ROCm 6.4 and 7.2
+	@PYTHON=$(PYTHON) scripts/setup dev
+	@set -e; for version in 6.4 7.2; do scripts/rocm-rootfs $$version >/dev/null; done
+	@$(BIN)/pytest -rP -m rocm tests/rocm
 
 check: ## Formatting, lint, types, imports between layers, spelling, names and prose
 	@PYTHON=$(PYTHON) scripts/setup dev

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from warmfront.sandbox.cgroup import find_hierarchy
+from warmfront.settings import default_cache_dir
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -92,6 +93,18 @@ def _no_cgroup() -> str | None:
     return "this user may not create one, and limits on address space are too coarse for these tests"
 
 
+def _no_rocm() -> str | None:
+    if all((default_cache_dir() / f"rocm-{version}").is_dir() for version in ("6.4", "7.2")):
+        return _no_program("bwrap", "bubblewrap")
+    return "no HIP compilers in the cache (make test-rocm fetches them; needs root)"
+
+
+def _no_rocm_headers() -> str | None:
+    if (default_cache_dir() / "rocm-headers").is_dir():
+        return None
+    return "no HIP headers in the cache (scripts/rocm-rootfs headers)"
+
+
 NEEDS = {
     "root": Need("root", _no_root, frozenset({"small_disk"}), frozenset({"bubblewrap-privileged"})),
     "docker": Need("Docker", _no_docker, frozenset({"docker_url"}), frozenset({"docker"})),
@@ -100,6 +113,8 @@ NEEDS = {
         "a browser", functools.partial(_no_program, "chromium", "chromium"), folders=("tests/browser",)
     ),
     "dstack": Need("a dstack server", _no_dstack, folders=("tests/dstack",)),
+    "rocm": Need("real HIP compilers", _no_rocm),
+    "rocm_headers": Need("real HIP headers", _no_rocm_headers),
     "compiler": Need("g++", functools.partial(_no_program, "g++", "g++")),
     "cgroup": Need("a control group", _no_cgroup, frozenset({"tight"})),
     "sandbox": Need(

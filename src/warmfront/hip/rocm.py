@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import shutil
+import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from warmfront import gpus
 from warmfront.errors import NoToolchain
-from warmfront.hip import cache
+from warmfront.hip import cache, rocm_versions
 from warmfront.hip.cpu.host_compiler import run_compiler
 from warmfront.hip.source.refusals import refuse
 from warmfront.hip.toolchain import (
@@ -34,6 +35,8 @@ from warmfront.problems.spec import Scale
 from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from warmfront.gpus import Gpu
     from warmfront.hip.device_facts import DeviceFacts
     from warmfront.hip.diagnose import CompileFailure
@@ -79,8 +82,8 @@ class RocmToolchain:
         self._hipcc = find_hipcc() or ""
         if not self._hipcc:
             raise NoToolchain(
-                "hipcc is not on PATH.",
-                hint="Install ROCm 6.4.2 or newer, or use the cpu toolchain, which needs no GPU.",
+                "There is no hipcc and no amdclang++, on PATH or in /opt/rocm.",
+                hint=f"Install ROCm {rocm_versions.TARGET}, or use the cpu toolchain, which needs no GPU.",
             )
 
     @property
@@ -140,12 +143,24 @@ class RocmToolchain:
         return classify(output, request.source, declaration, translated.assembly, rewritten=False)
 
     def _flags(self) -> list[str]:
-        return [f"--offload-arch={self.gpu.arch}", "-O3", "-std=c++20", "-fPIC", "-include hip/hip_runtime.h"]
+        """Return the flags for a submission; with the macro, ROCm 6.4 has __shfl_sync and its like too."""
+        return [
+            f"--offload-arch={self.gpu.arch}",
+            *self._driver_flags,
+            *("-O3", "-std=c++20", "-fPIC", "-DHIP_ENABLE_WARP_SYNC_BUILTINS", "-include hip/hip_runtime.h"),
+        ]
+
+    @functools.cached_property
+    def _driver_flags(self) -> tuple[str, ...]:
+        """What hipcc adds itself, for clang."""
+        return () if Path(self._hipcc).name == "hipcc" else ("--hip-link", "-D__HIP_PLATFORM_AMD__=1")
 
     @functools.cached_property
     def _prefix(self) -> Path:
-        """The ROCm installation that hipcc is part of, such as /opt/rocm-6.4.2."""
-        return Path(self._hipcc).resolve().parent.parent
+        """The ROCm installation that the compiler is part of, such as /opt/rocm-7.2.0."""
+        folder = Path(self._hipcc).resolve().parent
+        # amdclang++ is a link to the clang of /opt/rocm/lib/llvm/bin.
+        return folder.parents[2] if folder.parts[-3:] == ("lib", "llvm", "bin") else folder.parent
 
     @property
     def is_built(self) -> bool:
@@ -174,7 +189,7 @@ class RocmToolchain:
 
     def _build(self, into: Path) -> None:
         (into / "compiler.txt").write_text(run_compiler([self._hipcc, "--version"]).splitlines()[0])
-        flags = [f"--offload-arch={self.gpu.arch}", "-O2", "-std=c++20", "-rdynamic"]
+        flags = [f"--offload-arch={self.gpu.arch}", *self._driver_flags, "-O2", "-std=c++20", "-rdynamic"]
         for source in (GUEST_SOURCE, HARNESS_SOURCE):
             program = into / source.stem
             run_compiler([self._hipcc, *flags, "-x", "hip", source, "-o", program, "-ldl", "-lpthread"])
@@ -202,9 +217,31 @@ def pinning_environ(device: DeviceFacts | None) -> dict[str, str]:
     return {"ROCR_VISIBLE_DEVICES": f"GPU-{device.unique_id:016x}"}
 
 
+#: ROCm's compilers, the preferred one first: newer ROCm replaces hipcc by amdclang++.
+COMPILERS = ("hipcc", "amdclang++")
+
+
 def find_hipcc() -> str | None:
-    """Return the path of hipcc; None if it is not on PATH."""
-    return shutil.which("hipcc")
+    """Return the path of ROCm's compiler: on PATH, where hipconfig says, or in /opt/rocm; else None."""
+    if on_path := _find_compiler(None):
+        return on_path
+    folders = (f"{root}/{name}" for root in _rocm_roots() for name in ("bin", "lib/llvm/bin"))
+    return next((path for folder in folders if (path := _find_compiler(folder))), None)
+
+
+def _find_compiler(folder: str | None) -> str | None:
+    """Return the path of the preferred compiler in a folder; for None, on PATH."""
+    return next((path for name in COMPILERS if (path := shutil.which(name, path=folder))), None)
+
+
+def _rocm_roots() -> Iterator[str]:
+    """Yield the folders in which ROCm may be installed; hipconfig is only asked if it is on PATH."""
+    if hipconfig := shutil.which("hipconfig"):
+        command = [hipconfig, "--rocmpath"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        if done.returncode == 0 and done.stdout.strip():
+            yield done.stdout.strip()
+    yield "/opt/rocm"
 
 
 def has_gpu() -> bool:

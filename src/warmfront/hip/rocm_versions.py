@@ -50,10 +50,12 @@ CONSTRUCTS = (
               spelling="`__hfma_relu`, `__hfma2_relu`"),
     Construct("__hm(?:ax|in)2", "__hmax or __hmin of the two components",
               spelling="`__hmax2`, `__hmin2` of `__half2`"),
-    Construct(r"atomic\w+_block", "the function without _block"),
+    Construct(r"atomic\w+_block", "the function without _block", spelling="`atomicAdd_block` and its like"),
     Construct("__float2bfloat16_r[nzdu]|__floats?2bfloat162_rn|make_bfloat162",
-              "__float2bfloat16, __float22bfloat162_rn or __halves2bfloat162"),
-    Construct(r"__bfloat162\w+_r[nzdu]|__\w+2bfloat16_rn", "a conversion by way of float"),
+              "__float2bfloat16, __float22bfloat162_rn or __halves2bfloat162",
+              spelling="`__float2bfloat16_rn`, `__floats2bfloat162_rn`, `make_bfloat162`"),
+    Construct(r"__bfloat162\w+_r[nzdu]|__\w+2bfloat16_rn", "a conversion by way of float",
+              spelling="`__bfloat162int_rn`, `__int2bfloat16_rn` and their like"),
     Construct("__double2half", "__half(x)"),
     Construct("reduce|inclusive_scan|exclusive_scan|plus|less|greater|bit_and|bit_or|bit_xor",
               "a loop over tile.shfl_down or tile.shfl_xor",
@@ -62,7 +64,8 @@ CONSTRUCTS = (
     Construct("num_blocks|block_rank|dim_threads", "gridDim, blockIdx and blockDim",
               spelling="`num_blocks`, `block_rank`, `dim_threads` of groups", is_member=True),
     Construct("__grid_constant__", "a plain const parameter"),
-    Construct("__AMDGCN_WAVEFRONT_SIZE(?:__)?", "warpSize in device code, or 64"),
+    Construct("__AMDGCN_WAVEFRONT_SIZE(?:__)?", "warpSize in device code, or 64",
+              spelling="`__AMDGCN_WAVEFRONT_SIZE__` (ROCm 6.4 has it)"),
     Construct("__syncwarp", "__builtin_amdgcn_wave_barrier(), or __syncthreads()", NEEDS_ROCM_7),
     Construct("__reduce_(?:add|min|max|and|or|xor)_sync", "a loop over __shfl_xor", NEEDS_ROCM_7,
               "`__reduce_add_sync` and the other reductions"),
@@ -127,3 +130,14 @@ def replacement(name: str) -> str:
         if re.fullmatch(construct.names, name):
             return f"For ROCm 6.4, write instead: {construct.instead}."
     return "See docs/rocm-versions.md for what to write for ROCm 6.4."
+
+
+def table() -> str:
+    """Return the table of `docs/rocm-versions.md`."""
+    rows = ["| construct | ROCm | instead |", "| --- | --- | --- |"]
+    for construct in CONSTRUCTS:
+        name = construct.spelling or f"`{construct.names}`"
+        version = "7" if construct.code == NEEDS_ROCM_7 else "none"
+        rows.append(f"| {name} | {version} | {construct.instead} |".replace(r"\w+", "*"))
+    rows += [f"| {name} | {version} | {instead} |" for name, version, instead in UNNAMED]
+    return "\n".join(rows) + "\n"

@@ -17,12 +17,18 @@ TRAILER_NAME = "warmfront-trailer"
 #: The file name in compiler messages about the author's source.
 SOURCE_NAME = "solution.hip"
 
-#: The guest looks the symbol up with dlsym. The second attribute is for g++ with -fwhole-program.
-_VISIBLE = '__attribute__((visibility("default"), externally_visible))'
+#: The guest looks the symbol up with dlsym. The second attribute is for g++ with -fwhole-program; clang would
+#: warn about it.
+_VISIBLE = "WARMFRONT_VISIBLE"
 
 _PROLOGUE = """\
 #include <cstddef>
 #include <type_traits>
+#ifdef __clang__
+#define WARMFRONT_VISIBLE __attribute__((visibility("default")))
+#else
+#define WARMFRONT_VISIBLE __attribute__((visibility("default"), externally_visible))
+#endif
 namespace warmfront_trailer {
 // `const` may be omitted and an integer may be narrower; types, order and count must match.
 template <class Has, class Wants>

@@ -14,7 +14,7 @@ from warmfront.errors import NoToolchain
 from warmfront.hip import cpu
 from warmfront.hip.device_facts import DeviceFacts
 from warmfront.hip.headers import copy_headers
-from warmfront.hip.rocm import RocmToolchain, device_files, pinning_environ
+from warmfront.hip.rocm import RocmToolchain, device_files, find_hipcc, pinning_environ
 from warmfront.hip.toolchain import open_toolchain
 from warmfront.judge import Judge
 from warmfront.judge_request import JudgeRequest
@@ -214,3 +214,18 @@ def test_the_emulator_is_preloaded_instead_of_a_gpu(
     assert verdict["status"] == "ACCEPTED", verdict
     assert verdict["simulated"] is True
     assert verdict["receipt"]["toolchain"] == "rocjitsu"
+
+
+def test_finds_amdclang_where_hipconfig_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without hipcc, amdclang++ is used, with the flags that hipcc would add."""
+    clang = tmp_path / "rocm" / "lib" / "llvm" / "bin" / "amdclang++"
+    hipconfig = tmp_path / "bin" / "hipconfig"
+    for program, text in ((clang, ""), (hipconfig, f"echo {tmp_path}/rocm")):
+        program.parent.mkdir(parents=True)
+        program.write_text(f"#!/bin/sh\n{text}\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/bin")
+    assert find_hipcc() == str(clang)
+    template = RocmToolchain(tmp_path).compile_template(settings.load({}, env_file=None))
+    assert "amdclang++ --offload-arch=gfx942 --hip-link -D__HIP_PLATFORM_AMD__=1" in template.argv[-1]
+    assert [mount.host for mount in template.mounts] == [tmp_path / "rocm"]

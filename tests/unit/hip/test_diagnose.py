@@ -127,7 +127,7 @@ MISTAKES = {
         1, 49, "request for member 'nope'",
     ),
     "atomic on an unsupported type": Mistake(
-        HEAD + "  char c;\n  atomicAdd(&c, 1);\n}\n", 3, 12, "atomicAdd needs 32-bit or 64-bit numbers"
+        HEAD + "  char c;\n  atomicAdd(&c, 1);\n}\n", 3, 12, "no matching function for call to 'atomicAdd"
     ),
     "unlimited template recursion": Mistake(
         "template <int N> struct A { A<N + 1> a; };\n" + HEAD + "  A<0> a;\n}\n",

@@ -27,13 +27,6 @@ CORPUS = [*FIGURES, *EXAMPLES]
 
 #: Sources that run on the CPU runtime but do not compile for the GPU, and why.
 REJECTED = {
-    "layer_norm_welford": "its mask has 64 bits",
-    "matrix_vector_warp32": "its mask has 64 bits",
-    "softmax_fast_math": "its mask has 64 bits",
-    "sum_dim_block_reduce": "its mask has 64 bits",
-    "ported_attention": "its mask has 64 bits",
-    "ported_spmv": "its mask has 64 bits",
-    "ported_warp_reduce": "its mask has 64 bits",
     "core_faults": "'hipcpu' is a name of Warmfront's own headers",
     "core_ipc": "'hipcpu' is a name of Warmfront's own headers",
     "core_shared": "redeclaration of 'shared_of_t' with a different type",

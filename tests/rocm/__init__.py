@@ -1,0 +1,1 @@
+"""Tests against the real compilers and headers of ROCm."""
