@@ -14,7 +14,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from warmfront import gpus, problems
-from warmfront.errors import GpuFailed, IsolationRequired, NoSandbox, VMUnhealthy, WarmfrontError
+from warmfront.errors import (
+    GpuFailed,
+    IsolationRequired,
+    NoSandbox,
+    ToolchainFailed,
+    VMUnhealthy,
+    WarmfrontError,
+)
 from warmfront.events import Event, Failed
 from warmfront.hip.device_facts import installed_devices
 from warmfront.hip.gpu_host import MIN_SHARED_MEMORY_BYTES, GpuHost
@@ -192,7 +199,7 @@ class JudgeRuntime:
         if verdict.verdict not in CHECKED_AFTER or self.status.failure:
             return verdict
         self.check_health(after_failure=True)
-        if not self.status.failure and verdict.code == GpuFailed.code:  # the judge has tried it in a new box
+        if not self.status.failure and self._is_of_gpu(verdict):
             self.status = replace(self.status, failure=verdict.message)
         if not self.status.failure and verdict.verdict is Verdict.ERROR:
             self._check_sandbox()
@@ -200,6 +207,11 @@ class JudgeRuntime:
             return verdict
         log.error("this VM can no longer judge: %s", self.status.failure)
         return Failed.of(VMUnhealthy(self.status.failure))
+
+    def _is_of_gpu(self, verdict: Failed) -> bool:
+        """Return whether our own program failed on the GPU: it does not work, or no longer answers."""
+        failed = verdict.code in {GpuFailed.code, ToolchainFailed.code}
+        return failed and not self.toolchain.shared_memory
 
     def _check_sandbox(self) -> None:
         """Start a box as for an attempt, and update the status if that fails."""

@@ -34,6 +34,7 @@ class GpuToolchain:
 
     name, simulated, gpu, scale = "rocm", False, gpus.MI300X, Scale.GPU
     checked_build = device = None
+    shared_memory = False
 
     def compile_template(self, _: object) -> str:
         """Return a template."""
@@ -123,9 +124,10 @@ def test_other_verdicts_need_no_check(monkeypatch: pytest.MonkeyPatch) -> None:
     assert bench.checks == 0
 
 
-def test_a_gpu_that_does_not_work_in_a_new_box(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel's files look healthy, but the judge could not use the GPU."""
-    bench = Bench(Verdict.ERROR, monkeypatch, code="GPU_FAILED")
+@pytest.mark.parametrize("code", ["GPU_FAILED", "TOOLCHAIN_FAILED"])
+def test_a_gpu_that_does_not_work_in_a_new_box(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel's files look healthy, but our own program could not use the GPU."""
+    bench = Bench(Verdict.ERROR, monkeypatch, code=code)
     for _ in range(2):
         assert bench.run()["code"] == "VM_UNHEALTHY"
     assert bench.runtime.status.failure == "the kernel failed"
