@@ -151,6 +151,8 @@ class TerminalView:
         where = f"{event['compiler']}, in {event['sandbox']}"
         if event["toolchain"] == "cpu":
             where += "; on the CPU runtime: times are not GPU times"
+        elif event["toolchain"] == "stub":
+            where += "; on a stub GPU: times are those of its model"
         self.close()
         self._print(where, style="dim")
         self._begin_step(lambda: "compiling")

@@ -39,7 +39,7 @@ def receipt_facts(
     device: DeviceFacts | None = None,
 ) -> Receipt:
     """Return what was judged, with what and where; `device` is what the HIP runtime says of its device."""
-    gpu, seed = toolchain.gpu, case_generator.seed
+    seed = case_generator.seed
     return Receipt(
         warmfront=__version__,
         problem=request.problem.slug,
@@ -48,7 +48,7 @@ def receipt_facts(
         toolchain=toolchain.name,
         compiler=toolchain.compiler,
         sandbox=sandbox.name,
-        device=f"CPU simulator ({gpu.arch} semantics)" if toolchain.simulated else gpu.name,
+        device=_device_text(toolchain),
         compile_s=round(compiled.seconds, 4),
         total_s=round(total_s, 4),
         library_sha256=hashlib.sha256(compiled.library).hexdigest(),
@@ -60,6 +60,13 @@ def receipt_facts(
         machine=describe_machine(toolchain, device),
         cases=_cases(case_generator),
     )
+
+
+def _device_text(toolchain: Toolchain) -> str:
+    if not toolchain.simulated:
+        return toolchain.gpu.name
+    kind = "stub GPU" if toolchain.name == "stub" else "CPU simulator"
+    return f"{kind} ({toolchain.gpu.arch} semantics)"
 
 
 def describe_machine(toolchain: Toolchain, device: DeviceFacts | None = None) -> Machine:

@@ -25,7 +25,7 @@ STATE, MEMORY = "/gpu/state", "/gpu/memory"
 
 _PAGE_BYTES = 4096
 #: `Device` in stub_gpu.cpp: the virtual time, the ends of three queues, how long the device was busy,
-#: launches, boxes, resets, the last box that finds it being reset, and whether it is lost.
+#: launches, boxes, resets, the last box that finds it being reset, and the error of a device that is lost.
 _DEVICE = struct.Struct("<5qQ4I")
 _NOW = struct.Struct("<q")
 

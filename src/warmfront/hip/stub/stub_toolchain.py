@@ -96,6 +96,13 @@ class StubToolchain(CpuToolchain):
         }
         return replace(template, env=env, mounts=(*template.mounts, *self.machine.mounts))
 
+    def harness_template(self, settings: Settings) -> Template:
+        """Return the box of the harness. Its own kernels cause no faults: those of a submission do."""
+        template = super().harness_template(settings)
+        lasting = self.spec.fault in {"no_device", "memory_full"}
+        spec = self.spec if lasting else replace(self.spec, fault="")
+        return replace(template, env={**template.env, "HIPCPU_STUB_GPU": spec.runtime_text(self.gpu)})
+
 
 def stub_devices(spec: StubSpec, gpu: Gpu) -> list[DeviceFacts]:
     """Return the devices of a machine with this stub GPU, which should be `gpu`."""

@@ -140,7 +140,7 @@ def test_each_visible_device_has_its_own_time(program: StubProgram) -> None:
         ("fault=no_device", (), "hipMalloc(&s.device, kBytes): hipErrorNoDevice\n"),
         ("fault=no_device", ("describe",), "hipGetDeviceCount(&count): hipErrorNoDevice\n"),
         ("fault=memory_full", (), "hipMalloc(&s.device, kBytes): hipErrorOutOfMemory\n"),
-        ("fault=ecc", ("launch", "error"), "hipErrorECCNotCorrectable\n"),
+        ("fault=ecc", ("launch", "wait"), "hipDeviceSynchronize(): hipErrorECCNotCorrectable\n"),
         (
             "fault=off_the_bus,fault_launch=2",
             ("launch", "error", "launch", "error"),

@@ -41,7 +41,7 @@ struct Device {
   std::atomic<uint32_t> processes;       // that have used the device so far
   std::atomic<uint32_t> resets;
   std::atomic<uint32_t> reset_until;     // processes up to this number find a device that is being reset
-  std::atomic<uint32_t> is_lost;
+  std::atomic<uint32_t> failure;         // the error of every later call, for a device that is lost; else 0
 };
 static_assert(sizeof(Device) <= kPageBytes && std::atomic<int64_t>::is_always_lock_free);
 
@@ -156,7 +156,7 @@ bool is_broken_by_reset(const OpenDevice& d) {
 hipError_t state_of_device() {
   if (model().devices.empty()) return hipErrorNoDevice;
   const OpenDevice& d = device();
-  if (d.shared->is_lost.load() != 0) return hipErrorNoDevice;
+  if (const uint32_t failure = d.shared->failure.load(); failure != 0) return static_cast<hipError_t>(failure);
   return is_broken_by_reset(d) ? hipErrorUnknown : hipSuccess;
 }
 
@@ -249,9 +249,10 @@ hipError_t start_fault(OpenDevice& d) {
       shared.resets.fetch_add(1);
       return hipErrorUnknown;
     case Fault::kOffTheBus:
-      shared.is_lost = 1;
+      shared.failure = hipErrorNoDevice;
       return hipErrorUnknown;
     case Fault::kEcc:
+      shared.failure = hipErrorECCNotCorrectable;
       return hipErrorECCNotCorrectable;
     case Fault::kNone:
     case Fault::kNoDevice:
