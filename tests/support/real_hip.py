@@ -91,8 +91,13 @@ class RealCompiler:
     def run(self, argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
         """Run a program of the root file system, with our sources and the folder at their own paths."""
         mounts = [part for path in (ROOT, self._folder) for part in ("--bind", str(path), str(path))]
-        box = ["bwrap", "--ro-bind", str(rootfs(self.version)), "/", "--proc", "/proc", "--dev", "/dev"]
-        box += ["--tmpfs", "/tmp", *mounts, "--unshare-net", "--"]  # noqa: S108 - inside of the box
+        system = rootfs(self.version)
+        box = ["bwrap", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108 - in the box
+        box += [
+            part for name in ("usr", "etc", "var") for part in ("--ro-bind", f"{system}/{name}", f"/{name}")
+        ]
+        box += [part for name in ("bin", "lib", "lib64") for part in ("--symlink", f"usr/{name}", f"/{name}")]
+        box += [*mounts, "--unshare-net", "--"]
         return subprocess.run([*box, *argv], capture_output=True, text=True, check=False)
 
     def compile(self, name: str, source: str, *flags: str) -> subprocess.CompletedProcess[str]:
