@@ -93,7 +93,7 @@ What remains
 - A GPU cannot be stopped like a process. Inputs are revealed by a copy on the device after the clock started,
   and outputs are saved by another before it ends; the time of both is measured with an empty guest and
   subtracted. A kernel that keeps running on the GPU could begin while the first copy is under way.
-- A detached thread, or a stream that nobody waits for, can work after `solution` returned. It gains nothing
+- A detached thread, or a stream that no one waits for, can work after `solution` returned. It gains nothing
   in the last call of a window, because SAVE copies the outputs next, and what is written later is not read.
   In an earlier call it overlaps with the next ones; all of them are inside the window, which is what counts.
   Inputs are compared after the clock ended: a kernel may use them as scratch memory and restore them later,

@@ -48,7 +48,7 @@ class StubSpec:
     event_us: float = 2.0  #: recording an event, on the device
     call_us: float = 1.0  #: every HIP call, on the host
     malloc_us: float = 50.0  #: an allocation, on the host
-    host_allowance_us: float = 200.0  #: CPU time of host code between two HIP calls that does not count
+    host_allowance_us: float = 1000.0  #: CPU time of host code between two HIP calls that does not count
 
     idle_clock: float = 0.5  #: clocks of an idle device, relative to full clocks
     idle_us: float = 5000.0  #: how long a device is idle until its clocks are low

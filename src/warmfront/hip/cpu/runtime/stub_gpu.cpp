@@ -61,7 +61,6 @@ struct Model {
   std::mutex mutex;               // of the queues
   std::set<Queue*> queues;        // of streams
   std::atomic<bool> hangs{false};  // a kernel of this process never ends
-  std::atomic<int64_t> host_cpu_ns{0};  // CPU time of this process when the last call ended
 };
 
 Model& model() {
@@ -70,6 +69,7 @@ Model& model() {
 }
 
 thread_local int device_of_thread = 0;
+thread_local int64_t host_cpu_ns = 0;  // CPU time of this thread when its last call ended
 thread_local int depth = 0;  // HIP functions call each other; only the outermost one counts
 thread_local int64_t next_launch_ns = -1;
 
@@ -79,7 +79,7 @@ const Parameters& parameters() { return model().parameters; }
 
 int64_t cpu_ns() {
   timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return t.tv_sec * 1'000'000'000ll + t.tv_nsec;
 }
 
@@ -232,7 +232,7 @@ __attribute__((constructor)) void attach() {
   }
   set_facts();
   if (m.parameters.fault != Fault::kNoDevice) open_devices(path);
-  m.host_cpu_ns = cpu_ns();
+  host_cpu_ns = cpu_ns();
   on = true;
 }
 
@@ -284,14 +284,15 @@ void Call::begin(Caller caller) {
   if (depth++ > 0) return;
   error_ = state_of_device();
   if (model().devices.empty()) return;
-  // What host code computes counts, but for a small allowance: it is CPU time, which varies a little.
-  const int64_t computed_ns = cpu_ns() - model().host_cpu_ns.load() - parameters().host_allowance_ns;
+  // What host code of this thread computes counts, but for an allowance: it is CPU time, which varies. The workers
+  // of the CPU runtime are the device: their CPU time is no host code.
+  const int64_t computed_ns = cpu_ns() - host_cpu_ns - parameters().host_allowance_ns;
   const int64_t call_ns = caller == Caller::kHost ? parameters().call_ns : 0;
   advance(*device().shared, call_ns + std::max<int64_t>(0, computed_ns));
 }
 
 void Call::end() {
-  if (--depth == 0) model().host_cpu_ns = cpu_ns();
+  if (--depth == 0) host_cpu_ns = cpu_ns();
 }
 
 const Facts& facts() { return model().facts; }
