@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from warmfront.judge.committed_seed import CommittedSeed
+from warmfront.problems.draws import STRUCTURED_STYLES
 from warmfront.problems.ranges import draw_anywhere, draw_near
 from warmfront.problems.spec import Case, Scale
 
@@ -155,14 +156,14 @@ class CaseGenerator:
     def generate_base_pair(self, number: int, pair: int) -> BasePair:
         """Return two sets of inputs for case `number`, from which those of timed calls are mixed.
 
-        Their style is drawn from the timed styles. Styles whose sets hardly differ are skipped: every call
-        must have other inputs.
+        Their style is one of the timed styles that a mixture of two sets keeps. Styles whose sets hardly
+        differ are skipped: every call must have other inputs.
         """
         import numpy as np  # noqa: PLC0415 - loaded while the compiler runs
 
         for attempt in range(_ATTEMPTS):
             sample = 1 + pair + attempt * _PAIRS
-            case = self._in_timed_style(self.cases[number - 1], number, sample)
+            case = self._in_timed_style(self.cases[number - 1], number, sample, mixed=True)
             first, second = (
                 self._problem.inputs(
                     case, self._dtype, np.random.default_rng(self._derive_seed(half, number, sample))
@@ -219,13 +220,15 @@ class CaseGenerator:
         """Return the case in one of the styles, or as it is if there are none."""
         return replace(case, draw=drawn_by.choice(styles)) if styles else case
 
-    def _in_timed_style(self, case: Case, number: int, sample: int) -> Case:
+    def _in_timed_style(self, case: Case, number: int, sample: int, *, mixed: bool = False) -> Case:
         """Return the case in the style of a timed sample.
 
         The first samples have every style once, in random order, so that no style is left to chance; each
         later one has any.
         """
         styles = list(self._problem.timed_styles(case, self._dtype))
+        if mixed:
+            styles = [style for style in styles if style not in STRUCTURED_STYLES] or styles
         if sample <= len(styles):
             self._random("styles", number).shuffle(styles)
             return replace(case, draw=styles[sample - 1])

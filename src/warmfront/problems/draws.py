@@ -312,6 +312,10 @@ WHOLE_STYLES: dict[str, WholeDraw] = {
     "steps": steps,
 }
 
+#: Styles with a structure that a mixture of two sets loses, and with it the style's tolerance: the sets have
+#: other centres or values, or the structure is in another factor.
+STRUCTURED_STYLES = frozenset({"equal", "wide", *WHOLE_STYLES})
+
 #: Longest sum of equal values whose roundings, all in the same direction, are allowed for.
 _LONGEST_EQUAL_SUM = 4096
 

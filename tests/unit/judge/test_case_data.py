@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from warmfront.judge.case_data import CaseGenerator
+from warmfront.judge.mixed_inputs import mix
+from warmfront.judge.output_check import is_correct
 from warmfront.judge_request import JudgeRequest
 from warmfront.problems import all_problems
 from warmfront.problems.spec import Scale
@@ -123,3 +125,18 @@ def test_a_problem_without_ranges_and_styles_is_judged_as_it_is() -> None:
     cases = generator(Plain())
     assert list(cases.cases) == list(PROBLEMS["relu"].cases(Scale.CPU))
     assert cases.generate(len(cases.cases), sample=3).style == cases.cases[-1].draw
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_mixed_inputs_keep_the_tolerance_of_their_style(seed: int) -> None:
+    """A product in float32 of inputs that were mixed from two sets is right by the tolerance of the style."""
+    problem = PROBLEMS["matrix-multiplication"]
+    cases = generator(problem, seed)
+    number = next(number for number, case in enumerate(cases.cases, 1) if case.benchmark)
+    for pair in range(2):
+        base = cases.generate_base_pair(number, pair)
+        mixed = mix(base.first, base.second, {"input_a": 0, "input_b": 1}, cases.mix_key(number, pair))
+        data = cases.case_data(number, base.case, mixed)
+        product = mixed["input_a"] @ mixed["input_b"]
+        assert product.dtype == np.float32
+        assert is_correct(product, data.expected["output_c"], data.tolerance), base.case.draw
