@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from warmfront import events
 from warmfront.events import SCHEMA_VERSION, Event, Stamp, VMStart
+from warmfront.listener.slot_pool import RelayedEvent
 from warmfront.verdicts import SUCCESS, Verdict
 from warmfront.wire.costs import MetricsResponse
 from warmfront.wire.events import EVENT_MODELS, SubmissionEvent
@@ -101,8 +102,9 @@ def test_every_event_matches_the_union(event: Event) -> None:
 
 def test_every_event_class_has_a_sample() -> None:
     """A new event cannot be left out of the test above."""
-    assert {type(event) for event in SAMPLES} == set(Event.__subclasses__())
-    assert len(EVENT_MODELS) == len(Event.__subclasses__())
+    sent = set(Event.__subclasses__()) - {RelayedEvent}  # which has the fields of another event
+    assert {type(event) for event in SAMPLES} == sent
+    assert len(EVENT_MODELS) == len(sent)
 
 
 def test_every_verdict_is_a_status_of_the_union() -> None:
