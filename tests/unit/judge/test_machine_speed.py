@@ -92,9 +92,12 @@ def test_old_file_is_ignored(tmp_path: Path) -> None:
 
 def test_unwritable_cache_is_no_error(tmp_path: Path) -> None:
     """Without the file, only this process knows the time."""
-    speed = MachineSpeed(tmp_path / "missing" / "machine-speed")
-    speed.measure()
+    file = tmp_path / "missing" / "machine-speed"
+    speed = MachineSpeed(file)
+    measured_ms = speed.measure()
     speed.save()
+    assert speed.fastest_ms == measured_ms
+    assert not file.exists()
 
 
 def test_guest_moves_to_a_cpu_at_full_speed(pinned: list[set[int]]) -> None:
