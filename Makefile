@@ -10,8 +10,8 @@ demo: ## Judge a kernel on this machine
 	@PYTHON=$(PYTHON) scripts/setup run
 	@$(BIN)/warmfront run examples/leaky_relu.hip --problem leaky-relu
 
-serve: ## Start the web page and the HTTP API on http://127.0.0.1:3000
-	@PYTHON=$(PYTHON) scripts/setup run
+serve: ## Start the web page and the HTTP API on http://127.0.0.1:3000; with WARMFRONT_PROVIDER=dstack, on VMs
+	@PYTHON=$(PYTHON) scripts/setup $$(scripts/provider-setup)
 	@PYTHON=$(PYTHON) scripts/page build || echo "serve: the web page could not be built; continuing with the API alone" >&2
 	@exec $(BIN)/warmfront serve
 
@@ -70,7 +70,7 @@ bench: ## Measure every figure that the documentation quotes
 	@PYTHON=$(PYTHON) scripts/setup dev
 	@PYTHON=$(PYTHON) scripts/setup dstack
 	@PYTHON=$(PYTHON) scripts/page build
-	@set -e; for script in verdict repeatability forgery gpu compile kernels sandbox startup xray decisions replay keepwarm service modules streams page dstack; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
+	@set -e; for script in verdict repeatability forgery gpu stub compile kernels sandbox startup xray decisions replay keepwarm service modules streams page dstack fleet; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
 
 lock: ## Update every pinned dependency, with hashes
 	@set -e; lock() { uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
