@@ -23,6 +23,9 @@ _EXAMPLE = Path(__file__).parent.parent / "examples" / "leaky_relu.hip"
 _ARGUMENTS = ["run", str(_EXAMPLE), "--problem", "leaky-relu", "--endpoint", "checker"]
 _START = "from warmfront.cli import main; main()"
 _SLOW_EXIT = "import os, sys; os._exit = sys.exit"
+_STANDARD_DATACLASSES = (
+    "import dataclasses, warmfront.value_class; warmfront.value_class.dataclass = dataclasses.dataclass"
+)
 
 BASELINE = "as it is"
 
@@ -54,6 +57,7 @@ def _programs() -> dict[str, str]:
         "in use: NumPy loaded late": f"import numpy\n{_START}",
         "in use: Rich loaded late": f"import rich.console, rich.table\n{_START}",
         "in use: one OpenBLAS thread": f"{threads}\n{_START}",
+        "in use: one method per dataclass": f"{_STANDARD_DATACLASSES}\n{_START}",
         "in use: exit without clean-up": f"{_SLOW_EXIT}\n{_START}",
         "removed: fewer garbage collections": f"import gc; gc.set_threshold(50_000)\n{_START}",
         "removed: shorter thread switches": f"import sys; sys.setswitchinterval(0.0005)\n{_START}",

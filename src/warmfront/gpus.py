@@ -9,11 +9,12 @@ them are not verified. The operator's price setting overrides the list price.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from warmfront.errors import UsageError
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

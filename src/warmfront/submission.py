@@ -15,11 +15,12 @@ both with random sequences and compare them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from enum import StrEnum
 
 from warmfront.state_machine import IllegalTransitionError, Transition
+from warmfront.value_class import dataclass
 
 
 class SubmissionState(StrEnum):

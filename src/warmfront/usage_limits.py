@@ -7,11 +7,11 @@ in question. What already runs continues: the escrow protects the credits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from warmfront.errors import BudgetExceeded, RateLimitExceeded
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from warmfront.settings import Settings

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: The maximum number of VMs: high enough for anyone, and low enough to catch a typing error.
 MAX_NODES = 32
+#: The maximum rate of interruptions of a spot VM; with more, no work would ever be done on one.
+MAX_INTERRUPTIONS_PER_H = 60
 #: The maximum value of an hour of waiting in dollars; more is probably a typing error.
 MAX_WAIT_VALUE = 10_000
 
@@ -113,6 +115,14 @@ def wait_value(text: str) -> float:
     """Parse dollars per hour of waiting; 0 is allowed."""
     value = float(text.removeprefix("$"))
     if not 0 <= value <= MAX_WAIT_VALUE:
+        raise ValueError(text)
+    return value
+
+
+def interruptions_per_h(text: str) -> float:
+    """Parse interruptions per hour; 0 is allowed."""
+    value = float(text)
+    if not 0 <= value <= MAX_INTERRUPTIONS_PER_H:
         raise ValueError(text)
     return value
 

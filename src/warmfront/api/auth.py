@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -19,6 +18,7 @@ from starlette.datastructures import Headers
 from warmfront.api.error_responses import error_response, quote_value
 from warmfront.errors import NotAllowed, NotAuthenticated, WarmfrontError
 from warmfront.store.records import Role
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send

@@ -5,11 +5,12 @@ Closed segments come from the ledger; the open one is derived from the VM. No qu
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from warmfront.store.records import Meter
+from warmfront.value_class import dataclass
 from warmfront.vm import VMState
 
 if TYPE_CHECKING:

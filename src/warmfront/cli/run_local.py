@@ -15,7 +15,6 @@ import os
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warmfront import problems, settings
@@ -24,6 +23,7 @@ from warmfront.cli.arguments import check_receipt_file, parse_dtype, parse_endpo
 from warmfront.cli.event_views import EventView, JsonView, show_error
 from warmfront.errors import InfrastructureError, IsolationRequired, UsageError, WarmfrontError
 from warmfront.judge_request import JudgeRequest, read_source
+from warmfront.value_class import dataclass
 from warmfront.verdicts import Endpoint, Verdict, is_terminal
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console
@@ -25,6 +24,7 @@ from warmfront.simulate import charts, recorded_arrivals
 from warmfront.simulate.comparison import BEST, ComparisonRow, Conditions, Policy, compare
 from warmfront.simulate.traces import DAY_S, TRACES
 from warmfront.store.sql_database import open_store
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

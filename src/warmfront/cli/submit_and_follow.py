@@ -9,7 +9,6 @@ import asyncio
 import re
 import sys
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warmfront.cli.arguments import check_receipt_file, parse_endpoint
@@ -21,6 +20,7 @@ from warmfront.cli.terminal_view import TerminalView
 from warmfront.client import AsyncClient
 from warmfront.errors import UsageError, WarmfrontError
 from warmfront.judge_request import read_source
+from warmfront.value_class import dataclass
 from warmfront.verdicts import Endpoint, Verdict
 
 if TYPE_CHECKING:

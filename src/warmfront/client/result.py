@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
 
 from warmfront.errors import InfrastructureError
 from warmfront.events import output_by_case
+from warmfront.value_class import dataclass
 from warmfront.verdicts import SUCCESS, Verdict
 
 if TYPE_CHECKING:

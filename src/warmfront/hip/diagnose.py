@@ -7,7 +7,6 @@ never shown.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warmfront.hip.compiler_messages import Message, Place, Severity, parse_messages
@@ -18,6 +17,7 @@ from warmfront.hip.source.edits import LineIndex, spell
 from warmfront.hip.source.lexer import LexError, Source, TokenKind, match_brackets, tokenize
 from warmfront.hip.source.source_map import SourceMap
 from warmfront.hip.trailer import SOURCE_NAME, TRAILER_NAME
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

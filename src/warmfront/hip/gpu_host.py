@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from warmfront import gpus
 from warmfront.hip.device_facts import MAX_BYTES, installed_devices
 from warmfront.hip.gpu_health import HealthCheck
 from warmfront.hip.installed_gpu import gpu_of
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

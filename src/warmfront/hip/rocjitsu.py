@@ -12,7 +12,7 @@ the path of its configuration from the file `config_path` in ROCJITSU_INVOCATION
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from warmfront.hip import cache
 from warmfront.hip.rocm import RocmToolchain
 from warmfront.problems.spec import Scale
 from warmfront.sandbox.base import SCRATCH, Mount
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import secrets
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from warmfront.judge.kernel_failure import KernelFailure
 from warmfront.judge.plan_format import PLAN_ARGUMENT, PLAN_HEADER
 from warmfront.problems.chunks import parts_of, run_parallel
 from warmfront.problems.spec import Kind
+from warmfront.value_class import dataclass
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from warmfront.judge.case_memory import FileMemory
 from warmfront.judge.guest import GuestProcess
 from warmfront.judge.kernel_failure import KernelFailure
 from warmfront.sandbox.base import WALL_S_PER_CPU_S, ExitReason, OutputTooLarge, read_output
+from warmfront.value_class import dataclass
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:

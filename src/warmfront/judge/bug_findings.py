@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warmfront.events import Finding
 from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.judge.box_messages import parse_coordinates, parse_integer, printable
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

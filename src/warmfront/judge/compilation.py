@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warmfront.errors import ToolchainFailed
@@ -12,6 +11,7 @@ from warmfront.hip.toolchain import LIBRARY_FILE
 from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.judge.kernel_failure import KernelFailure
 from warmfront.sandbox.base import BoxExit, ExitReason, OutputTooLarge, read_output
+from warmfront.value_class import dataclass
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:

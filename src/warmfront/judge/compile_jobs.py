@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warmfront.hip.toolchain import SOURCE_FILE
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -7,7 +7,7 @@ cases are small, so that a machine can be checked in seconds.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import GpuFailed
@@ -17,6 +17,7 @@ from warmfront.judge.judge import Judge
 from warmfront.judge_request import JudgeRequest
 from warmfront.problems.spec import Dtype, Scale
 from warmfront.problems.vector_addition import VectorAddition
+from warmfront.value_class import dataclass
 from warmfront.verdicts import Endpoint, Verdict
 
 if TYPE_CHECKING:

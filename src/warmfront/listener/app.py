@@ -8,7 +8,7 @@ from __future__ import annotations
 import hmac
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -20,6 +20,7 @@ from warmfront import __version__
 from warmfront.errors import Conflict, NotAuthenticated, UnknownAttempt, WarmfrontError
 from warmfront.listener.protocol import ENDPOINT_HEADER, ListenerHealth
 from warmfront.listener.request_parsing import MAX_BODY_BYTES, InvalidExecuteRequest, parse_execute_request
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -14,7 +14,6 @@ import signal
 import socket
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -29,6 +28,7 @@ from warmfront.listener.unix_socket import SCHEME, open_unix_socket
 from warmfront.listener.vm_status import UnavailableJudge
 from warmfront.listener.watchdog import Watchdog
 from warmfront.logs import log_to_streams
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, MutableMapping

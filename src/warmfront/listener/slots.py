@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from warmfront import gpus
 from warmfront.hip.device_facts import installed_devices
 from warmfront.sandbox import DOCKER
 from warmfront.sandbox.base import machine_memory_bytes
+from warmfront.value_class import dataclass
 from warmfront.values import cpu_set
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ A VM that cannot judge says why instead of ending: the reason would otherwise be
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import VMUnhealthy
 from warmfront.events import Event, Failed
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,11 +7,11 @@ such costs, so that intervals add up to the provider's bill exactly.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING
 
 from warmfront.store.records import LedgerEntry, Meter
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from warmfront.vm import VMInstance

@@ -5,10 +5,11 @@ It is kept in memory only: the caller stores a VM's `escrow_usd` before acting o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 
 from warmfront.errors import BudgetExceeded
+from warmfront.value_class import dataclass
 
 _NOTHING = Decimal(0)
 

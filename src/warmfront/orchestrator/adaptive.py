@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right, insort
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from warmfront.orchestrator.arrival_model import ArrivalModel, fit
 from warmfront.orchestrator.keep_warm import FixedPolicy, KeepDecision, clock_time
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from warmfront.errors import SubmissionNotFound
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -7,10 +7,10 @@ the secret seed, because hidden sizes are drawn before NumPy is imported.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warmfront.errors import BadProblemFile
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

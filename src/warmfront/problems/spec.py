@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 import struct
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from warmfront.errors import BadProblemFile
 from warmfront.problems.ranges import DimensionIn, DimensionsOf, Numbers, Shapes, Sizes, check_ranges
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

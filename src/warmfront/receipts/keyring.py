@@ -13,7 +13,6 @@ import json
 import os
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from cryptography.exceptions import InvalidSignature
@@ -22,6 +21,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from warmfront.errors import BadSetting, InfrastructureError
 from warmfront.private_file import create_private_file, read_private_file, replace_private_file
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

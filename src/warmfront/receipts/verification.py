@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import ReceiptRefused, UnknownSigningKey
@@ -17,6 +16,7 @@ from warmfront.judge.committed_seed import commit
 from warmfront.receipts.canonical import NotCanonical, canonical_json, parse_canonical_json
 from warmfront.receipts.score import check_score
 from warmfront.receipts.signer import FORMAT
+from warmfront.value_class import dataclass
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ Slow modules are imported only when a sandbox is opened, because the command lin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warmfront.errors import NoSandbox
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

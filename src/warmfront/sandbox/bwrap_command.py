@@ -11,12 +11,12 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from warmfront.sandbox.base import BOX, SandboxLimits, Template, device_groups, find_host_system
 from warmfront.sandbox.box import UNPRIVILEGED_ID
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

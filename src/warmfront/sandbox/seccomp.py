@@ -10,7 +10,6 @@ import errno
 import functools
 import os
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import NoSandbox
@@ -23,6 +22,7 @@ from warmfront.sandbox.syscalls import (
     Allowance,
     Condition,
 )
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

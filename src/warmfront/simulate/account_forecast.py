@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from warmfront.simulate.comparison import BEST, Conditions, Policy, compare
 from warmfront.simulate.recorded_arrivals import to_trace_time
 from warmfront.simulate.replay import ReplayConfig, replay
 from warmfront.simulate.traces import DAY_S, workday
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,6 @@ A value that cannot be replayed is rejected with its line number; nothing is dro
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from warmfront.errors import BadRequest
 from warmfront.simulate.traces import DAY_S
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

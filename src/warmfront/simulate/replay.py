@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from warmfront.simulate.virtual_time import VirtualClock, VirtualLoop, run_virtu
 from warmfront.store.memory_database import MemoryDatabase
 from warmfront.store.store import Store
 from warmfront.submission import NewSubmission
+from warmfront.value_class import dataclass
 from warmfront.verdicts import Endpoint
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ import asyncio
 import contextlib
 import queue
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import StoreUnavailable
 from warmfront.store.database_errors import explained, is_cut, is_unavailable, name_of
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

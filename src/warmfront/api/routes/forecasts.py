@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -20,6 +20,7 @@ from warmfront.api.deps import CallerDep, ServiceDep
 from warmfront.api.openapi import error_responses_for
 from warmfront.errors import NotAllowed, SimulationFailed
 from warmfront.money import forecast
+from warmfront.value_class import dataclass
 from warmfront.wire.forecasts import (
     Estimate,
     ForecastResponse,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warmfront.errors import NoToolchain, ToolchainFailed
 from warmfront.hip import cache
 from warmfront.hip.zig_wheel import INSTALL, find_wheel
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,6 @@ import shlex
 import shutil
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from warmfront.hip import cache, cpu
 from warmfront.hip.cpu.host_compiler import HostCompiler, run_compiler
 from warmfront.hip.headers import copy_headers, header_contents
 from warmfront.hip.zig_wheel import LIBCXX_MACROS, open_wheel, system_headers, wheel_version
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

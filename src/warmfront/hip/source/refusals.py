@@ -9,12 +9,12 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from warmfront.hip.source.edits import LineIndex, RewriteError
 from warmfront.hip.source.lexer import Directive, LexError, Source, Token, TokenKind, split_macro, tokenize
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

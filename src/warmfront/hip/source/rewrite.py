@@ -6,7 +6,7 @@ understood is left to the compiler, or raises `RewriteError`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from warmfront.hip.source.lexer import (
 )
 from warmfront.hip.source.lockstep import find_assignments, translate_assignment
 from warmfront.hip.source.shared_memory import decay, translate_shared
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

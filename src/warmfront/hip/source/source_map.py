@@ -6,12 +6,12 @@ Lines are the same in both. Columns differ where the rewriter changed a line, an
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from warmfront.hip.source.edits import LineIndex
 from warmfront.hip.source.rewrite import RewriteError, Translation, rewrite
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from warmfront.hip.compiler_messages import Place

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any, Self
 
 from warmfront import gpus
 from warmfront.errors import BadSetting
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,11 +8,12 @@ from __future__ import annotations
 import functools
 import re
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from warmfront.hip.trailer import SOURCE_NAME
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,13 +5,13 @@ A configuration that is not constant is unknown; nothing is guessed. Runs in lin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from warmfront.hip.source.edits import LineIndex
 from warmfront.hip.source.lexer import LexError, TokenKind, match_brackets, tokenize
 from warmfront.hip.xray.source_constants import MOST_TOKENS, SourceConstants, split
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,10 +7,10 @@ block index). All other values are unknown. The code is read once, from top to b
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warmfront.hip.xray.assembly import InstructionKind, kind_of
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,11 +6,11 @@ are correct with waves of 64 lanes too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warmfront.hip.source.edits import LineIndex
 from warmfront.hip.source.lexer import LexError, TokenKind, match_brackets, tokenize
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

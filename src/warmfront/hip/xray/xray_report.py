@@ -5,11 +5,12 @@ Immutable data; `to_dict` returns the JSON form.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from warmfront.hip.xray.isa_listing import listing_blocks
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

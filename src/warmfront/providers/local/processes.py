@@ -10,11 +10,11 @@ import os
 import signal
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warmfront.errors import ProviderError
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

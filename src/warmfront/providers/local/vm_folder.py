@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from warmfront.providers.base import Lease, Phase
 from warmfront.providers.local.processes import Process
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path
