@@ -6,8 +6,10 @@ What a message means to an author is decided in `diagnose`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from warmfront.value_class import dataclass
 
 
 class Severity(StrEnum):

@@ -6,8 +6,9 @@ submission does. The JSON of a report is kept with the VM's record.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from warmfront.value_class import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

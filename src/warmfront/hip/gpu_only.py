@@ -6,7 +6,8 @@ The names are listed as families, each with the reason why the CPU runtime does 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from warmfront.value_class import dataclass
 
 
 @dataclass(frozen=True)

@@ -171,6 +171,11 @@ class RocmToolchain:
         """Return the time of this machine's clock."""
         return time.perf_counter()
 
+    def keep_busy(self, seconds: float) -> bool:
+        """Return False: only kernels keep it busy."""
+        del seconds
+        return False
+
     def build(self) -> None:
         """Build the guest, unless it is in the cache."""
         self._built  # noqa: B018 - the property builds it

@@ -7,7 +7,8 @@ The CPU runtime and the X-ray accept what the HIP of `TARGET` accepts: their hea
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from warmfront.value_class import dataclass
 
 #: The ROCm of the images for VMs, and the one that the X-ray speaks about.
 TARGET = "7.2"
@@ -79,6 +80,8 @@ UNNAMED = (
     ("`warpSize` as a constant, in host code, or deduced as a template argument", "6.4 only",
      "a constant of your own: `constexpr int kWave = 64;`"),
     ("`v[i]` of `float4` and other vectors", "7", "`v.x`, or `(&v.x)[i]`"),
+    ("`auto [x, y] = v` of `float2` and other vectors (the X-ray has no finding)", "7", "`v.x` and `v.y`"),
+    ("device functions with `...` and `va_arg` (the X-ray has no finding)", "7", "a template with `T... x`"),
     ("`unsafeAtomicAdd` of `__half` and `__hip_bfloat16`", "7", "`unsafeAtomicAdd` of a pair"),
     ("`atomicCAS` of `unsigned short`", "7", "`atomicCAS` of the word around it"),
     ("`__shfl` of `__hip_bfloat16`; `tile.shfl` of `__half`", "7", "a shuffle of the float"),
@@ -93,6 +96,15 @@ UNNAMED = (
     ("`hipFuncSetAttribute(kernel, …)`", "none", "`reinterpret_cast<const void*>(kernel)`"),
     ("`dim3` to `uint3` and back", "none", "its components"),
 )  # fmt: skip
+
+#: Functions that ROCm 6.4 has for other types only: a pattern of names, what is newer, and what to write.
+NEWER_OVERLOADS = (
+    ("atomicCAS(?:_system)?", "of unsigned short", "atomicCAS of the word around it"),
+    (r"__shfl\w*", "of __hip_bfloat16", "a shuffle of the float"),
+    (r"shfl\w*", "of a 16-bit floating-point type by a group", "a shuffle of the float"),
+    ("tiled_partition", "of a tile", "tiled_partition of this_thread_block()"),
+    ("unsafeAtomicAdd", "of a single 16-bit number", "unsafeAtomicAdd of a pair"),
+)
 
 _UNKNOWN = re.compile(
     r"(?:'(?P<gcc>[\w:]+)' (?:was not declared|is not a member of|has not been declared|does not name)|"
@@ -124,8 +136,19 @@ def find_missing(text: str) -> MissingConstruct | None:
     return None
 
 
+def describe_newer(name: str) -> str:
+    """Return the fact for a finding about `name`, which needs ROCm 7 for the types that it is used with."""
+    for names, what, _ in NEWER_OVERLOADS:
+        if re.fullmatch(names, name):
+            return f"{name} {what} {NEEDS_NOTE}: ROCm 6.4 does not have it."
+    return f"{name} {NEEDS_NOTE}: ROCm 6.4 does not have it."
+
+
 def replacement(name: str) -> str:
     """Return what to write instead of a construct that needs ROCm 7, for an older one."""
+    for names, _, instead in NEWER_OVERLOADS:
+        if re.fullmatch(names, name):
+            return f"For ROCm 6.4, write instead: {instead}."
     for construct in CONSTRUCTS:
         if re.fullmatch(construct.names, name):
             return f"For ROCm 6.4, write instead: {construct.instead}."

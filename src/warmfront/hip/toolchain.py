@@ -7,12 +7,12 @@ It describes the boxes in which a sandbox does so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from warmfront import gpus
 from warmfront.errors import NoToolchain
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from warmfront.gpus import Gpu
@@ -101,6 +101,12 @@ class Toolchain(Protocol):
 
     def elapsed_s(self) -> float:
         """Return the time on the clock that measures windows; only differences mean something."""
+
+    def keep_busy(self, seconds: float) -> bool:
+        """Keep the device busy for this long, if that is possible without a kernel; return whether it was.
+
+        No box may use the device meanwhile.
+        """
 
     def build(self) -> None:
         """Build everything that does not depend on a submission, unless it is in the cache.

@@ -1,6 +1,7 @@
 // One-feature probes. A line `//// name: versions` begins each: the ROCm versions whose compilers accept it.
 // `cpu: yes` or `cpu: no` follows where the CPU runtime differs from the newest: it does not tell host from device code,
-// and has no GPU instructions. tests/rocm compares both compilers, the X-ray and the CPU runtime with these lines.
+// and has no GPU instructions. `xray: no` marks what the X-ray does not know. tests/rocm compares both compilers, the
+// X-ray and the CPU runtime with these lines.
 //// warp-shfl: 6.4 7.2
 __global__ void k(float* p) { p[0] = __shfl(p[0], 3); }
 //// warp-shfl-down-width: 6.4 7.2
@@ -1261,3 +1262,997 @@ __global__ void k(float* p) { p[0] = std::clamp(p[1], 0.0f, 1.0f); }
 __global__ void k(float* p) { std::swap(p[0], p[1]); float a = std::move(p[2]); p[3] = a; }
 //// exp-double: 6.4 7.2
 __global__ void k(double* p) { p[0] = exp(p[1]) + log(p[2]) + sqrt(p[3]) + tanh(p[4]) + erf(p[5]) + lgamma(p[6]) + atan2(p[7], p[8]); }
+//// host-calls-device: none cpu: yes
+__device__ int twice(int x) { return 2 * x; }
+int f(int x) { return twice(x); }
+//// host-calls-intrinsic: 6.4 7.2
+float f(float x) { return __expf(x); }
+//// host-reads-thread-index: none cpu: yes
+int f() { return threadIdx.x; }
+//// host-calls-atomic: none cpu: yes
+void f(int* p) { atomicAdd(p, 1); }
+//// host-calls-shuffle: none cpu: yes
+int f(int x) { return __shfl(x, 0); }
+//// host-calls-barrier: none cpu: yes
+void f() { __syncthreads(); }
+//// host-uses-popc: none cpu: yes
+int f(unsigned x) { return __popc(x); }
+//// host-warp-size-value: 6.4 cpu: yes
+int f(int n) { return n / warpSize; }
+//// host-warp-size-lambda: 6.4 cpu: yes
+int f(int n) { auto g = [](int m) { return m / warpSize; }; return g(n); }
+//// host-reads-device-variable: 6.4 7.2
+__device__ int counter;
+int f() { return counter; }
+//// host-writes-constant: 6.4 7.2
+__constant__ int table[4];
+void f() { table[0] = 1; }
+//// host-calls-host-device: 6.4 7.2
+__host__ __device__ int twice(int x) { return 2 * x; }
+int f(int x) { return twice(x); }
+__global__ void k(int* p) { p[0] = twice(p[1]); }
+//// host-device-calls-device: none cpu: yes
+__device__ int once(int x) { return x; }
+__host__ __device__ int twice(int x) { return 2 * once(x); }
+int f(int x) { return twice(x); }
+//// host-device-threadidx-unused: 6.4 7.2
+__host__ __device__ int mine() {
+#ifdef __HIP_DEVICE_COMPILE__
+  return threadIdx.x;
+#else
+  return 0;
+#endif
+}
+__global__ void k(int* p) { p[0] = mine(); }
+//// undefined-device-function: none cpu: yes
+__device__ int helper(int);
+__global__ void k(int* p) { p[0] = helper(p[1]); }
+//// undefined-extern-variable: none cpu: yes
+extern __device__ int table[];
+__global__ void k(int* p) { p[0] = table[p[1]]; }
+//// std-string-in-kernel: none cpu: yes
+#include <string>
+__global__ void k(int* p) { std::string s("abcdefghijklmnopqrstuvwxyz"); p[0] = s[p[1]]; }
+//// std-string-short-in-kernel: none cpu: yes
+#include <string>
+__global__ void k(int* p) { std::string s("abc"); p[0] = s.size(); }
+//// std-vector-in-kernel: 6.4 7.2 xray: no
+#include <vector>
+__global__ void k(int* p) { std::vector<int> v(10); p[0] = v[p[1]]; }
+//// std-function-in-kernel: none cpu: yes
+#include <functional>
+__global__ void k(int* p) { std::function<int(int)> f = [](int x) { return x; }; p[0] = f(p[1]); }
+//// std-span-in-kernel: 6.4 7.2
+#include <span>
+__global__ void k(int* p) { std::span<int> s(p, 4); p[0] = s[1]; }
+//// std-numbers: 6.4 7.2
+#include <numbers>
+__global__ void k(float* p) { p[0] = std::numbers::pi_v<float>; }
+//// std-variant-in-kernel: 6.4 7.2
+#include <variant>
+__global__ void k(int* p) { std::variant<int, float> v = 3; p[0] = *std::get_if<int>(&v); }
+//// std-accumulate-in-kernel: 6.4 7.2
+#include <numeric>
+__global__ void k(int* p) { p[0] = std::accumulate(p + 1, p + 5, 0); }
+//// std-strlen-in-kernel: none cpu: yes
+#include <cstring>
+__global__ void k(const char* s, int* p) { p[0] = strlen(s); }
+//// std-rand-in-kernel: none cpu: yes
+#include <cstdlib>
+__global__ void k(int* p) { p[0] = rand(); }
+//// std-exit-in-kernel: none cpu: yes
+#include <cstdlib>
+__global__ void k(int* p) { if (p[0]) exit(1); }
+//// std-atomic-in-kernel: none cpu: yes
+#include <atomic>
+__global__ void k(std::atomic<int>* p) { p->fetch_add(1, std::memory_order_relaxed); }
+//// std-atomic-ref: none cpu: yes
+#include <atomic>
+__global__ void k(int* p) { std::atomic_ref<int> r(*p); r.fetch_add(1); }
+//// std-initializer-list: 6.4 7.2
+#include <initializer_list>
+__global__ void k(int* p) { for (int x : {1, 2, 3}) p[0] += x; }
+//// std-abs-float: 6.4 7.2
+#include <cmath>
+__global__ void k(float* p, double* q) { p[0] = std::abs(p[1]); q[0] = std::abs(q[1]); }
+//// std-fma-float: 6.4 7.2
+#include <cmath>
+__global__ void k(float* p) { p[0] = std::fma(p[1], p[2], p[3]) + std::hypot(p[1], p[2]) + std::lerp(p[1], p[2], p[3]); }
+//// std-float-names: 6.4 7.2 cpu: no
+#include <cmath>
+__global__ void k(float* p) { p[0] = std::sqrtf(p[1]); }
+//// std-isfinite: 6.4 7.2
+#include <cmath>
+__global__ void k(float* p) { p[0] = std::isfinite(p[1]) + isfinite(p[2]) + std::signbit(p[3]); }
+//// std-round-functions: 6.4 7.2
+#include <cmath>
+__global__ void k(float* p) { p[0] = std::round(p[1]) + std::floor(p[2]) + std::trunc(p[3]) + std::lround(p[4]) + lroundf(p[5]) + llrintf(p[6]); }
+//// concepts: 6.4 7.2
+#include <concepts>
+template <std::floating_point T> __global__ void k(T* p) { p[0] = p[1]; }
+void f(float* p) { k<<<1, 64>>>(p); }
+//// requires-clause: 6.4 7.2
+template <class T> requires(sizeof(T) == 4) __device__ T twice(T x) { return x + x; }
+__global__ void k(float* p) { p[0] = twice(p[1]); }
+//// template-lambda: 6.4 7.2
+__global__ void k(int* p) { auto f = []<class T>(T x) { return x + 1; }; p[0] = f(p[1]); }
+//// fold-expression: 6.4 7.2
+template <class... T> __device__ int sum(T... x) { return (x + ...); }
+__global__ void k(int* p) { p[0] = sum(p[1], p[2], 3); }
+//// designated-initialisers: 6.4 7.2
+struct Shape { int m, n; };
+__global__ void k(int* p) { Shape s{.m = 1, .n = p[0]}; p[1] = s.n; }
+//// consteval-function: 6.4 7.2
+consteval int four() { return 4; }
+__global__ void k(int* p) { p[0] = four(); }
+//// constexpr-if: 6.4 7.2
+template <int N> __global__ void k(int* p) { if constexpr (N > 2) p[0] = N; else p[0] = 0; }
+void f(int* p) { k<3><<<1, 64>>>(p); }
+//// structured-binding: 6.4 7.2
+struct Pair { int a, b; };
+__global__ void k(Pair* p) { auto [a, b] = p[0]; p[1] = {b, a}; }
+//// spaceship: 6.4 7.2
+#include <compare>
+struct V { int x; auto operator<=>(const V&) const = default; };
+__global__ void k(int* p) { p[0] = V{p[1]} < V{p[2]}; }
+//// range-for-shared: 6.4 7.2
+__global__ void k(int* p) { __shared__ int s[4]; for (int& x : s) x = 1; __syncthreads(); p[0] = s[0]; }
+//// lambda-capture-by-reference: 6.4 7.2
+__global__ void k(int* p) { int a = p[0]; auto f = [&] { a += 2; }; f(); p[1] = a; }
+//// kernel-template-values: 6.4 7.2
+template <int M, int N, bool Relu = false> __global__ void k(float* p) { p[0] = M * N + Relu; }
+void f(float* p) { k<2, 3><<<1, 64>>>(p); k<2, 3, true><<<dim3(1, 2), dim3(64)>>>(p); }
+//// kernel-static: 6.4 7.2
+static __global__ void k(int* p) { p[0] = 1; }
+void f(int* p) { k<<<1, 64>>>(p); }
+//// kernel-in-namespace: 6.4 7.2
+namespace mine { __global__ void k(int* p) { p[0] = 1; } }
+void f(int* p) { mine::k<<<1, 64>>>(p); }
+//// kernel-pointer: 6.4 7.2
+__global__ void k(int* p) { p[0] = 1; }
+void f(int* p) { auto g = k; g<<<1, 64>>>(p); }
+//// kernel-struct-parameter: 6.4 7.2
+struct A { int* p; int n; float s[4]; };
+__global__ void k(A a) { a.p[0] = a.n; }
+void f(int* p) { A a{p, 3, {}}; k<<<1, 64>>>(a); }
+//// kernel-default-argument: 6.4 7.2
+__global__ void k(int* p, int n = 3) { p[0] = n; }
+void f(int* p) { k<<<1, 64>>>(p); }
+//// kernel-bool-int-conversions: 6.4 7.2
+__global__ void k(float* p, size_t n, bool b) { p[0] = n + b; }
+void f(float* p, int n) { k<<<1, 64>>>(p, n, 1); }
+//// device-lambda-parameter: 6.4 7.2
+template <class F> __device__ int apply(F f, int x) { return f(x); }
+__global__ void k(int* p) { p[0] = apply([](int x) { return x * 2; }, p[1]); }
+//// device-static-member: 6.4 7.2
+struct Math { static __device__ int twice(int x) { return 2 * x; } };
+__global__ void k(int* p) { p[0] = Math::twice(p[1]); }
+//// device-class-methods: 6.4 7.2
+struct Acc { float v = 0; __device__ void add(float x) { v += x; } __device__ float get() const { return v; } };
+__global__ void k(float* p) { Acc a; a.add(p[1]); p[0] = a.get(); }
+//// host-method-in-kernel: none cpu: yes
+struct Acc { float v = 0; void add(float x) { v += x; } };
+__global__ void k(float* p) { Acc a; a.add(p[1]); p[0] = a.v; }
+//// shared-struct: 6.4 7.2
+struct Tile { float a[64]; float b[64]; };
+__global__ void k(float* p) { __shared__ Tile t; t.a[threadIdx.x] = p[0]; __syncthreads(); p[0] = t.a[1]; }
+//// shared-union: 6.4 7.2
+union Both { float f[64]; int i[64]; };
+__global__ void k(float* p) { __shared__ Both t; t.f[threadIdx.x] = p[0]; __syncthreads(); p[0] = t.i[1]; }
+//// shared-2d: 6.4 7.2
+__global__ void k(float* p) { __shared__ float t[32][33]; t[threadIdx.y][threadIdx.x] = p[0]; __syncthreads(); p[0] = t[1][2]; }
+//// shared-in-device-function: 6.4 7.2
+__device__ float* buffer() { __shared__ float s[64]; return s; }
+__global__ void k(float* p) { buffer()[threadIdx.x] = p[0]; __syncthreads(); p[0] = buffer()[1]; }
+//// shared-static-constexpr-size: 6.4 7.2
+constexpr int kSize = 4 * 16;
+__global__ void k(float* p) { __shared__ float s[kSize]; s[threadIdx.x] = p[0]; __syncthreads(); p[0] = s[1]; }
+//// shared-dynamic-char-aligned: 6.4 7.2
+__global__ void k(float* p) { extern __shared__ __align__(16) char raw[]; float* s = reinterpret_cast<float*>(raw); s[threadIdx.x] = p[0]; __syncthreads(); p[0] = s[1]; }
+//// shared-dynamic-unsigned-char-alignas: 6.4 7.2
+__global__ void k(float* p) { extern __shared__ unsigned char raw[]; double* s = (double*)raw; s[threadIdx.x] = p[0]; __syncthreads(); p[0] = s[1]; }
+//// shared-dynamic-global-scope: 6.4 7.2
+extern __shared__ float pool[];
+__global__ void k(float* p) { pool[threadIdx.x] = p[0]; __syncthreads(); p[0] = pool[1]; }
+//// shared-too-large: none cpu: yes
+__global__ void k(float* p) { __shared__ float s[20000]; s[threadIdx.x] = p[0]; __syncthreads(); p[0] = s[p[1] > 3]; }
+//// launch-bounds-template: 6.4 7.2
+template <int N> __global__ __launch_bounds__(N) void k(float* p) { p[0] = N; }
+void f(float* p) { k<256><<<1, 256>>>(p); }
+//// launch-bounds-constexpr: 6.4 7.2
+constexpr int kThreads = 256;
+__global__ void __launch_bounds__(kThreads, 2) k(float* p) { p[0] = 1; }
+//// amdgpu-waves-attribute: 6.4 7.2
+__global__ __attribute__((amdgpu_waves_per_eu(4))) void k(float* p) { p[0] = 1; }
+//// amdgpu-work-group-attribute: 6.4 7.2
+__global__ __attribute__((amdgpu_flat_work_group_size(64, 256))) void k(float* p) { p[0] = 1; }
+//// managed-array: 6.4 7.2
+__managed__ int table[16];
+__global__ void k(int* p) { p[0] = table[threadIdx.x]; }
+void f() { table[1] = 3; }
+//// constant-initialised: 6.4 7.2
+__constant__ float table[4] = {1, 2, 3, 4};
+__global__ void k(float* p) { p[0] = table[threadIdx.x & 3]; }
+//// memcpy-to-symbol-async: 6.4 7.2
+__constant__ int table[4];
+void f(const int* p, hipStream_t s) { hipMemcpyToSymbolAsync(HIP_SYMBOL(table), p, 16, 0, hipMemcpyHostToDevice, s); }
+//// memcpy-to-symbol-offset: 6.4 7.2
+__device__ int table[4];
+void f(const int* p) { hipMemcpyToSymbol(HIP_SYMBOL(table), p, 8, 4, hipMemcpyHostToDevice); }
+//// symbol-size: 6.4 7.2
+__device__ int table[4];
+size_t f() { size_t n; hipGetSymbolSize(&n, HIP_SYMBOL(table)); return n; }
+//// atomic-exch-system: 6.4 7.2
+__global__ void k(int* p) { atomicExch_system(p, 1); atomicAnd_system(p, 1); atomicOr_system(p, 1); atomicXor_system(p, 1); }
+//// atomic-sub-system: 6.4 7.2
+__global__ void k(int* p) { atomicSub_system(p, 1); }
+//// atomic-scoped-builtins: 6.4 7.2
+__global__ void k(int* p) { __hip_atomic_fetch_max(p, 1, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_WORKGROUP); __hip_atomic_exchange(p, 2, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WAVEFRONT); int e = 1; __hip_atomic_compare_exchange_strong(p, &e, 3, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM); }
+//// atomic-scoped-float: 6.4 7.2
+__global__ void k(float* p) { __hip_atomic_fetch_add(p, 1.0f, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); }
+//// atomic-gcc-builtin: 6.4 7.2
+__global__ void k(int* p) { __atomic_fetch_add(p, 1, __ATOMIC_RELAXED); __sync_fetch_and_add(p, 1); }
+//// atomic-add-shared: 6.4 7.2
+__global__ void k(int* p) { __shared__ int s; if (threadIdx.x == 0) s = 0; __syncthreads(); atomicAdd(&s, 1); __syncthreads(); p[0] = s; }
+//// atomic-min-unsigned: 6.4 7.2
+__global__ void k(unsigned* p) { atomicMin(p, 3u); atomicMax(p, 5u); atomicSub(p, 1u); }
+//// atomic-cas-half-bits: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(unsigned* p, __half h) { atomicCAS(p, 1u, (unsigned)__half_as_ushort(h)); }
+//// atomic-add-unsigned-short: none
+__global__ void k(unsigned short* p) { atomicAdd(p, (unsigned short)1); }
+//// atomic-cas-signed-short: none
+__global__ void k(short* p) { atomicCAS(p, (short)1, (short)2); }
+//// atomic-float-and: none
+__global__ void k(float* p) { atomicAnd(p, 1.0f); }
+//// atomic-min-long: none
+__global__ void k(long* p) { atomicMin(p, 1l); }
+//// atomic-max-no-ret-float-pointer-cast: 6.4 7.2
+__global__ void k(float* p) { atomicMax(reinterpret_cast<int*>(p), __float_as_int(3.0f)); }
+//// unsafe-atomic-add-bf16: 7.2
+#include <hip/hip_bf16.h>
+__global__ void k(__hip_bfloat16* p) { unsafeAtomicAdd(p, p[1]); }
+//// shfl-half2: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half2* p) { p[0] = __shfl_xor(p[0], 1); }
+//// shfl-bf162: none
+#include <hip/hip_bf16.h>
+__global__ void k(__hip_bfloat162* p) { p[0] = __shfl_xor(p[0], 1); }
+//// shfl-sync-bf16: 6.4 7.2
+#include <hip/hip_bf16.h>
+__global__ void k(__hip_bfloat16* p) { p[0] = __shfl_xor_sync(~0ull, p[0], 1); }
+//// shfl-sync-half2: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half2* p) { p[0] = __shfl_down_sync(~0ull, p[0], 1); }
+//// shfl-float16: none
+__global__ void k(_Float16* p) { p[0] = __shfl(p[0], 1); }
+//// shfl-unsigned-char: 6.4 7.2
+__global__ void k(unsigned char* p) { p[0] = __shfl_xor(p[0], 1); }
+//// shfl-enum: 6.4 7.2 cpu: no xray: no
+enum Kind { A, B };
+__global__ void k(Kind* p) { p[0] = (Kind)__shfl(p[0], 1); }
+//// shfl-template-type: 6.4 7.2
+template <class T> __device__ T sum(T x) { for (int d = 32; d > 0; d /= 2) x += __shfl_down(x, d, 64); return x; }
+__global__ void k(float* p, double* q, int* r) { p[0] = sum(p[0]); q[0] = sum(q[0]); r[0] = sum(r[0]); }
+//// shfl-long-double: none
+__global__ void k(double* p) { p[0] = __shfl((long double)p[0], 1); }
+//// shfl-mask-variable-64: 6.4 7.2
+__global__ void k(int* p) { unsigned long long m = __activemask(); p[0] = __shfl_sync(m, p[0], 0); }
+//// shfl-mask-variable-32: none
+__global__ void k(int* p) { unsigned m = 0xffffffffu; p[0] = __shfl_sync(m, p[0], 0); }
+//// shfl-mask-activemask-32: none
+__global__ void k(int* p) { unsigned m = __activemask(); p[0] = __any_sync(m, p[0]); }
+//// all-sync-mask-32: none
+__global__ void k(int* p) { p[0] = __all_sync(0xffffffff, p[0]); }
+//// match-any-sync-mask-32: none
+__global__ void k(int* p) { p[0] = __match_any_sync(0xffffffffu, p[0]); }
+//// match-any-float: 6.4 7.2
+__global__ void k(float* p, unsigned long long* q) { q[0] = __match_any(p[0]); }
+//// reduce-min-sync: 7.2
+__global__ void k(int* p) { p[0] = __reduce_min_sync(~0ull, p[1]); }
+//// reduce-or-sync: 7.2
+__global__ void k(unsigned* p) { p[0] = __reduce_or_sync(__activemask(), p[1]); }
+//// reduce-xor-sync: 7.2
+__global__ void k(unsigned* p) { p[0] = __reduce_xor_sync(~0ull, p[1]); }
+//// reduce-add-sync-double: none
+__global__ void k(double* p) { p[0] = __reduce_add_sync(~0ull, p[1]); }
+//// reduce-add-sync-half: none
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p) { p[0] = __reduce_add_sync(~0ull, p[1]); }
+//// lane-masks: 6.4 7.2
+__global__ void k(unsigned long long* p) { p[0] = __lanemask_gt() | __lanemask_eq(); }
+//// lane-mask-le-ge: none
+__global__ void k(unsigned long long* p) { p[0] = __lanemask_le() | __lanemask_ge(); }
+//// lane-id-function: 6.4 7.2
+__global__ void k(unsigned* p) { p[0] = __lane_id() + threadIdx.x % warpSize; }
+//// laneid-macro: none
+__global__ void k(unsigned* p) { p[0] = __laneid(); }
+//// popc-of-ballot: 6.4 7.2
+__global__ void k(int* p) { p[0] = __popcll(__ballot(p[1] > 0) & __lanemask_lt()); }
+//// popc-signed-and-long: 6.4 7.2
+__global__ void k(long long* p) { p[0] = __popc(p[1]) + __clz((int)p[2]); }
+//// fns: 6.4 7.2 cpu: no xray: no
+__global__ void k(unsigned* p, unsigned long long m) { p[0] = __fns64(m, 0, 3) + __fns32(m, 0, 3) + __fns(p[1], 0, 1); }
+//// ctz: none
+__global__ void k(unsigned* p) { p[0] = __ctz(p[1]); }
+//// builtin-ctz: 6.4 7.2
+__global__ void k(unsigned* p) { p[0] = __builtin_ctz(p[1]) + __builtin_popcount(p[2]) + __builtin_clz(p[3]); }
+//// byte-reverse: 6.4 7.2
+__global__ void k(unsigned* p) { p[0] = __builtin_bswap32(p[1]); }
+//// funnel-shift-r: 6.4 7.2
+__global__ void k(unsigned* p) { p[0] = __funnelshift_r(p[1], p[2], 3) + __funnelshift_lc(p[1], p[2], 3); }
+//// bit-extract-64: 6.4 7.2
+__global__ void k(unsigned long long* p) { p[0] = __bitextract_u64(p[1], 3, 4) + __bitinsert_u64(p[1], 3, 4, 5); }
+//// usad: 6.4 7.2
+__global__ void k(unsigned* p) { p[0] = __usad(p[1], p[2], p[3]) + __urhadd(p[1], p[2]); }
+//// mul-hi-64: 6.4 7.2
+__global__ void k(long long* p) { p[0] = __mul64hi(p[1], p[2]); }
+//// vadd4-simd: none
+__global__ void k(unsigned* p) { p[0] = __vadd4(p[1], p[2]); }
+//// vmaxs4: none
+__global__ void k(unsigned* p) { p[0] = __vmaxs4(p[1], p[2]) + __vabsdiffu4(p[1], p[2]); }
+//// amd-mixed-dot: 6.4 7.2 cpu: no xray: no
+__global__ void k(char4* p, int* q) { q[0] = amd_mixed_dot(p[0], p[1], q[1], false); }
+//// amdgcn-readfirstlane: 6.4 7.2 cpu: no
+__global__ void k(int* p) { p[0] = __builtin_amdgcn_readfirstlane(p[1]) + __builtin_amdgcn_readlane(p[2], 3); }
+//// amdgcn-ds-swizzle: 6.4 7.2 cpu: no
+__global__ void k(int* p) { p[0] = __builtin_amdgcn_ds_swizzle(p[1], 0x401f) + __builtin_amdgcn_ds_bpermute(4, p[2]); }
+//// amdgcn-dpp: 6.4 7.2 cpu: no
+__global__ void k(int* p) { p[0] = __builtin_amdgcn_update_dpp(0, p[1], 0x111, 0xf, 0xf, false) + __builtin_amdgcn_mov_dpp(p[2], 0x111, 0xf, 0xf, false); }
+//// amdgcn-perm: 6.4 7.2 cpu: no
+__global__ void k(unsigned* p) { p[0] = __builtin_amdgcn_perm(p[1], p[2], 0x03020100) + __builtin_amdgcn_alignbit(p[1], p[2], 3); }
+//// amdgcn-rcp: 6.4 7.2 cpu: no
+__global__ void k(float* p) { p[0] = __builtin_amdgcn_rcpf(p[1]) + __builtin_amdgcn_rsqf(p[2]) + __builtin_amdgcn_exp2f(p[3]) + __builtin_amdgcn_logf(p[4]); }
+//// amdgcn-fmed3: 6.4 7.2 cpu: no
+__global__ void k(float* p) { p[0] = __builtin_amdgcn_fmed3f(p[1], 0.0f, 1.0f); }
+//// amdgcn-sched: 6.4 7.2 cpu: no
+__global__ void k(float* p) { __builtin_amdgcn_sched_barrier(0); __builtin_amdgcn_s_setprio(1); __builtin_amdgcn_iglp_opt(0); __builtin_amdgcn_sched_group_barrier(1, 1, 0); p[0] = 1; }
+//// amdgcn-waitcnt: 6.4 7.2 cpu: no
+__global__ void k(float* p) { __builtin_amdgcn_s_waitcnt(0); __builtin_amdgcn_s_barrier(); __builtin_amdgcn_wave_barrier(); p[0] = 1; }
+//// amdgcn-sleep: 6.4 7.2 cpu: no
+__global__ void k(float* p) { __builtin_amdgcn_s_sleep(1); p[0] = 1; }
+//// amdgcn-sdot4: 6.4 7.2 cpu: no
+__global__ void k(int* p) { p[0] = __builtin_amdgcn_sdot4(p[1], p[2], p[3], false); }
+//// amdgcn-cvt-pk-fp8: 6.4 7.2 cpu: no
+__global__ void k(int* p, float* q) { p[0] = __builtin_amdgcn_cvt_pk_fp8_f32(q[0], q[1], 0, false); }
+//// amdgcn-mfma-bf16: 6.4 7.2 cpu: no
+typedef float v4f __attribute__((ext_vector_type(4)));
+typedef short v4s __attribute__((ext_vector_type(4)));
+__global__ void k(v4s* a, v4f* q) { q[0] = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(a[0], a[1], q[0], 0, 0, 0); }
+//// amdgcn-mfma-f16: 6.4 7.2 cpu: no
+typedef float v4f __attribute__((ext_vector_type(4)));
+typedef _Float16 v4h __attribute__((ext_vector_type(4)));
+__global__ void k(v4h* a, v4f* q) { q[0] = __builtin_amdgcn_mfma_f32_16x16x16f16(a[0], a[1], q[0], 0, 0, 0); }
+//// amdgcn-mfma-fp8: 6.4 7.2 cpu: no
+typedef float v4f __attribute__((ext_vector_type(4)));
+__global__ void k(long* a, v4f* q) { q[0] = __builtin_amdgcn_mfma_f32_16x16x32_fp8_fp8(a[0], a[1], q[0], 0, 0, 0); }
+//// amdgcn-mfma-gfx950: none
+typedef float v4f __attribute__((ext_vector_type(4)));
+typedef _Float16 v8h __attribute__((ext_vector_type(8)));
+__global__ void k(v8h* a, v4f* q) { q[0] = __builtin_amdgcn_mfma_f32_16x16x32_f16(a[0], a[1], q[0], 0, 0, 0); }
+//// amdgcn-wmma: none
+typedef float v8f __attribute__((ext_vector_type(8)));
+typedef _Float16 v16h __attribute__((ext_vector_type(16)));
+__global__ void k(v16h* a, v8f* q) { q[0] = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(a[0], a[1], q[0]); }
+//// amdgcn-global-load-lds: 6.4 7.2 cpu: no
+__global__ void k(int* p) { __shared__ int s[64]; __builtin_amdgcn_global_load_lds((__attribute__((address_space(1))) void*)p, (__attribute__((address_space(3))) void*)s, 4, 0, 0); __syncthreads(); p[1] = s[0]; }
+//// amdgcn-raw-buffer: 6.4 7.2 cpu: no
+__global__ void k(int* p) { auto r = __builtin_amdgcn_make_buffer_rsrc(p, 0, 64, 0); p[1] = __builtin_amdgcn_raw_buffer_load_b32(r, 0, 0, 0); }
+//// asm-volatile-gcn: 6.4 7.2
+__global__ void k(float* p) { float x; asm volatile("v_add_f32 %0, %1, %2" : "=v"(x) : "v"(p[0]), "v"(p[1])); p[2] = x; }
+//// asm-ptx: none cpu: yes
+__global__ void k(int* p) { int x; asm("mov.u32 %0, %laneid;" : "=r"(x)); p[0] = x; }
+//// fast-division: 6.4 7.2
+__global__ void k(float* p, double* q) { p[0] = __frcp_rn(p[1]) + __fdiv_rn(p[2], p[3]) + __fsqrt_rn(p[4]); q[0] = __ddiv_rn(q[1], q[2]) + __dsqrt_rn(q[3]) + __drcp_rn(q[4]); }
+//// rounding-modes-float: none
+__global__ void k(float* p) { p[0] = __fadd_ru(p[1], p[2]) + __fmul_rd(p[1], p[2]) + __fdiv_rz(p[1], p[2]); }
+//// rounding-modes-fma: none
+__global__ void k(float* p) { p[0] = __fmaf_rz(p[1], p[2], p[3]) + __fmaf_ru(p[1], p[2], p[3]); }
+//// rounding-modes-double: none
+__global__ void k(double* p) { p[0] = __dadd_rz(p[1], p[2]) + __dmul_ru(p[1], p[2]); }
+//// rounding-modes-sqrt: none
+__global__ void k(float* p) { p[0] = __fsqrt_rz(p[1]); }
+//// float-to-int-rounding: 6.4 7.2
+__global__ void k(int* p, float* q) { p[0] = __float2int_rn(q[0]) + __float2int_rz(q[1]) + __float2int_rd(q[2]) + __float2int_ru(q[3]); q[4] = __int2float_rn(p[1]) + __uint2float_rz(p[2]); }
+//// float-bits: 6.4 7.2
+__global__ void k(int* p, float* q) { p[0] = __float_as_int(q[0]) + __float_as_uint(q[1]); q[2] = __int_as_float(p[1]) + __uint_as_float(p[2]); }
+//// double-bits: 6.4 7.2
+__global__ void k(long long* p, double* q) { p[0] = __double_as_longlong(q[0]); q[1] = __longlong_as_double(p[1]) + __hiloint2double(1, 2); p[2] = __double2hiint(q[2]) + __double2loint(q[3]); }
+//// ull-conversions: 6.4 7.2
+__global__ void k(unsigned long long* p, float* q) { p[0] = __float2ull_rn(q[0]) + __float2ll_rz(q[1]); q[2] = __ull2float_rn(p[1]) + __ll2float_rd(p[2]); }
+//// bessel: 6.4 7.2 xray: no
+__global__ void k(float* p) { p[0] = j0f(p[1]) + j1f(p[2]) + jnf(2, p[3]) + y0f(p[4]) + y1f(p[5]) + ynf(2, p[6]); }
+//// cyl-bessel: 6.4 7.2
+__global__ void k(float* p) { p[0] = cyl_bessel_i0f(p[1]) + cyl_bessel_i1f(p[2]); }
+//// normcdf: 6.4 7.2
+__global__ void k(float* p) { p[0] = normcdff(p[1]) + normcdfinvf(p[2]) + erfcxf(p[3]) + erfinvf(p[4]) + erfcinvf(p[5]); }
+//// norms: 6.4 7.2 cpu: no xray: no
+__global__ void k(float* p) { p[0] = norm3df(p[1], p[2], p[3]) + norm4df(p[1], p[2], p[3], p[4]) + rnorm3df(p[1], p[2], p[3]) + normf(3, p) + rhypotf(p[1], p[2]) + hypotf(p[1], p[2]); }
+//// rcbrt-cbrt: 6.4 7.2
+__global__ void k(float* p, double* q) { p[0] = rcbrtf(p[1]) + cbrtf(p[2]); q[0] = rcbrt(q[1]) + cbrt(q[2]); }
+//// exp-family: 6.4 7.2
+__global__ void k(float* p) { p[0] = exp2f(p[1]) + exp10f(p[2]) + expm1f(p[3]) + log1pf(p[4]) + log2f(p[5]) + log10f(p[6]) + logbf(p[7]); }
+//// trigonometry-pi: 6.4 7.2
+__global__ void k(float* p, double* q) { p[0] = sinpif(p[1]) + cospif(p[2]); q[0] = sinpi(q[1]) + cospi(q[2]); }
+//// hyperbolic: 6.4 7.2
+__global__ void k(float* p) { p[0] = sinhf(p[1]) + coshf(p[2]) + tanhf(p[3]) + asinhf(p[4]) + acoshf(p[5]) + atanhf(p[6]); }
+//// remainder-remquo: 6.4 7.2 xray: no
+__global__ void k(float* p) { int q; p[0] = remainderf(p[1], p[2]) + remquof(p[3], p[4], &q) + fdimf(p[5], p[6]) + nextafterf(p[7], p[8]); p[9] = q; }
+//// fmin-fmax-three: 6.4 7.2
+__global__ void k(float* p, double* q) { p[0] = fminf(p[1], fmaxf(p[2], p[3])); q[0] = fmin(q[1], fmax(q[2], 1.0)); }
+//// ilogb-scalbln: 6.4 7.2 xray: no
+__global__ void k(float* p) { p[0] = ilogbf(p[1]) + scalblnf(p[2], 3l) + nanf("") + copysignf(p[3], p[4]); }
+//// fast-exp2: none cpu: yes
+__global__ void k(float* p) { p[0] = __exp2f(p[1]); }
+//// fdivide: 6.4 7.2
+__global__ void k(float* p) { p[0] = fdividef(p[1], p[2]) + __fdividef(p[1], p[2]); }
+//// saturatef: 6.4 7.2
+__global__ void k(float* p) { p[0] = __saturatef(p[1]); }
+//// fast-sincos: 6.4 7.2
+__global__ void k(float* p) { float s, c; __sincosf(p[0], &s, &c); sincospif(p[1], &s, &c); p[2] = s + c; }
+//// max-half-float: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p) { p[0] = fmaxf(p[1], p[2]); p[1] = max(p[1], 0.0f); }
+//// half-fabs: none
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p) { p[0] = fabs(p[1]); }
+//// half-increment: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p) { ++p[0]; p[0]++; p[1] += p[2]; p[1] -= p[2]; p[1] *= p[2]; p[1] /= p[2]; }
+//// half-plus-assign-float: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p) { p[0] += 1.0f; }
+//// half-negate-not: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p) { p[0] = -p[1]; p[1] = +p[2]; }
+//// half-functions-all: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p) { p[0] = hexp(p[1]) + hexp2(p[2]) + hexp10(p[3]) + hlog(p[4]) + hlog2(p[5]) + hlog10(p[6]) + hsqrt(p[7]) + hrsqrt(p[8]) + hrcp(p[9]) + hsin(p[1]) + hcos(p[2]); }
+//// half-rounding: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p) { p[0] = hceil(p[1]) + hfloor(p[2]) + hrint(p[3]) + htrunc(p[4]); }
+//// half-fma: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p) { p[0] = __hfma(p[1], p[2], p[3]); p[1] = __hfma_sat(p[1], p[2], p[3]); p[2] = fma(float(p[1]), float(p[2]), 1.0f); }
+//// half-fma-overload: none
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p) { p[0] = fma(p[1], p[2], p[3]); }
+//// half-sqrt-overload: none
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p) { p[0] = sqrt(p[1]); }
+//// half-isnan-intrinsic: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p) { p[0] = __hisnan(p[1]) ? p[2] : p[3]; p[1] = __hisinf(p[1]) ? p[2] : p[3]; }
+//// half2-functions: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half2* p) { p[0] = h2exp(p[1]); p[1] = h2log(p[2]); p[2] = h2sqrt(p[3]); p[3] = h2rsqrt(p[4]); p[4] = h2rcp(p[5]); p[5] = h2sin(p[6]); }
+//// half2-fma: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half2* p) { p[0] = __hfma2(p[1], p[2], p[3]); p[1] = __hadd2(p[1], p[2]); p[2] = __hmul2(p[1], p[2]); p[3] = __hsub2(p[1], p[2]); p[4] = __h2div(p[1], p[2]); p[5] = __hneg2(p[1]); }
+//// half2-lanes: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half2* p) { p[0] = __lowhigh2highlow(p[1]); p[1] = __low2half2(p[2]); p[2] = __highs2half2(p[1], p[2]); p[3] = __lows2half2(p[1], p[2]); }
+//// half2-scalar: none
+#include <hip/hip_fp16.h>
+__global__ void k(__half2* p, __half h) { p[0] = p[0] * h; }
+//// half2-from-float: 6.4 7.2 cpu: no xray: no
+#include <hip/hip_fp16.h>
+__global__ void k(__half2* p) { p[0] = __half2(1.0f); }
+//// half2-float-index: none
+#include <hip/hip_fp16.h>
+__global__ void k(__half2* p) { p[0].x = p[0][1]; }
+//// half-vector-load: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(const __half* p, float* q) { float4 raw = *reinterpret_cast<const float4*>(p); const __half2* h = reinterpret_cast<const __half2*>(&raw); float2 f = __half22float2(h[1]); q[0] = f.x + f.y; }
+//// half-printf: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p) { printf("%f\n", __half2float(p[0])); }
+//// half-constexpr: none
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p) { constexpr __half h = 1.0f; p[0] = h; }
+//// half-double: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p, double* q) { p[0] = __half(q[0]); q[1] = float(p[1]); p[2] = __half(3); p[3] = (__half)2u; }
+//// half-double-implicit: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p, double d) { p[0] = d; float f = p[1]; p[2] = f; }
+//// half-to-double-implicit: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p, double* q) { double d = p[0]; q[0] = d; }
+//// half-bool: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p) { if (p[0]) p[1] = p[2]; }
+//// half-switch-int: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(__half* p, int* q) { q[0] = p[0]; }
+//// bf16-functions: 6.4 7.2
+#include <hip/hip_bf16.h>
+__global__ void k(__hip_bfloat16* p) { p[0] = __hadd(p[1], p[2]); p[1] = __hmul(p[1], p[2]); p[2] = __hfma(p[1], p[2], p[3]); p[3] = __hdiv(p[1], p[2]); p[4] = __habs(p[1]); p[5] = __hneg(p[2]); p[6] = __hsub(p[1], p[2]); }
+//// bf16-math-functions: 6.4 7.2
+#include <hip/hip_bf16.h>
+__global__ void k(__hip_bfloat16* p) { p[0] = hexp(p[1]) + hlog(p[2]) + hsqrt(p[3]) + hrsqrt(p[4]) + hsin(p[5]) + hcos(p[6]) + hceil(p[7]) + hfloor(p[8]) + hrcp(p[9]); }
+//// bf162-functions: 6.4 7.2
+#include <hip/hip_bf16.h>
+__global__ void k(__hip_bfloat162* p) { p[0] = __hadd2(p[1], p[2]); p[1] = __hmul2(p[1], p[2]); p[2] = __hfma2(p[1], p[2], p[3]); p[3] = p[1] + p[2]; p[4] = __hmax2(p[1], p[2]); }
+//// bf16-operators: 6.4 7.2
+#include <hip/hip_bf16.h>
+__global__ void k(__hip_bfloat16* p) { p[0] += p[1]; p[0] *= p[1]; p[0] -= p[1]; p[0] /= p[1]; p[1] = -p[2]; if (p[0] > p[1]) p[2] = p[3]; ++p[4]; p[5]--; }
+//// bf16-plus-float: none
+#include <hip/hip_bf16.h>
+__global__ void k(__hip_bfloat16* p) { p[0] = p[1] + 1.0f; }
+//// bf16-from-double: 6.4 7.2
+#include <hip/hip_bf16.h>
+__global__ void k(__hip_bfloat16* p, double d) { p[0] = __double2bfloat16(d); p[1] = __hip_bfloat16(d); p[2] = __hip_bfloat16(3); }
+//// bf16-exp-overload: 6.4 7.2
+#include <hip/hip_bf16.h>
+__global__ void k(__hip_bfloat16* p) { p[0] = exp(p[1]); }
+//// bf16-ternary-float: none
+#include <hip/hip_bf16.h>
+__global__ void k(__hip_bfloat16* p) { p[0] = p[1] > p[2] ? p[1] : 0.0f; }
+//// bf16-hisnan: 6.4 7.2
+#include <hip/hip_bf16.h>
+__global__ void k(__hip_bfloat16* p) { p[0] = __hisnan(p[1]) ? p[2] : p[3]; }
+//// bf16-host: 6.4 7.2
+#include <hip/hip_bf16.h>
+float f(float x) { return __bfloat162float(__float2bfloat16(x)); }
+//// bf16-old-class: 6.4 7.2
+#include <hip/hip_bfloat16.h>
+__global__ void k(hip_bfloat16* p) { p[0] = p[1] + p[2]; p[1] = hip_bfloat16(1.0f); float f = p[2]; p[3] = hip_bfloat16(f); }
+//// bf16-cuda-name: none
+#include <hip/hip_bf16.h>
+__global__ void k(__nv_bfloat16* p) { p[0] = p[1]; }
+//// fp8-header: 6.4 7.2 cpu: no xray: no
+#include <hip/hip_fp8.h>
+__global__ void k(__hip_fp8_e4m3_fnuz* p, float* q) { p[0] = __hip_fp8_e4m3_fnuz(q[0]); q[1] = float(p[1]); }
+//// fp4-header: 7.2 cpu: no xray: no
+#include <hip/hip_fp4.h>
+__global__ void k(float* q) { __hip_fp4_e2m1 x(q[0]); q[1] = float(x); }
+//// double-vectors: 6.4 7.2
+__global__ void k(double2* p, double4* q) { p[0] = make_double2(1, 2) * 2.0; q[0] = make_double4(1, 2, 3, 4) + q[1]; }
+//// long-vectors: 6.4 7.2
+__global__ void k(longlong2* p, ulonglong4* q, long2* r, ulong4* s) { p[0] = make_longlong2(1, 2); q[0].w = 1; r[0] = make_long2(1, 2); s[0].z = 2; }
+//// char-vectors: 6.4 7.2
+__global__ void k(char4* p, uchar2* q, short4* r, ushort3* s) { p[0] = make_char4(1, 2, 3, 4) + p[1]; q[0] = make_uchar2(1, 2); r[0] = make_short4(1, 2, 3, 4) * r[1]; s[0].z = 2; }
+//// float3: 6.4 7.2
+__global__ void k(float3* p) { p[0] = make_float3(1, 2, 3) + p[1] * p[2]; p[1] -= p[2]; }
+//// vector-nested-subscript-pointer: 7.2
+__global__ void k(float4* p, int i) { const float4* q = p; p[0].x = (*q)[i]; }
+//// vector-minus-scalar-left: 6.4 7.2
+__global__ void k(float4* p) { p[0] = 1.0f - p[1]; p[1] = 1.0f / p[2]; }
+//// vector-scalar-constructor-int: 6.4 7.2
+__global__ void k(int4* p) { p[0] = int4(3); p[1] = int4(p[2]); }
+//// vector-logical: none
+__global__ void k(int4* p) { p[0] = p[0] && p[1]; }
+//// vector-compare-scalar-int: 6.4 7.2
+__global__ void k(int2* p) { if (p[0] == 3) p[0].x = 1; }
+//// vector-mixed-operands: none
+__global__ void k(float4* p, int4* q) { p[0] = p[1] + q[0]; }
+//// vector-swizzle: none
+__global__ void k(float4* p) { p[0].xy = make_float2(1, 2); }
+//// vector-r-g-b-a: none
+__global__ void k(float4* p) { p[0].r = 1; }
+//// vector-data-member: 6.4
+__global__ void k(float4* p) { p[0].data[1] = 1; }
+//// vector-size: 6.4 7.2
+static_assert(sizeof(float4) == 16 && alignof(float4) == 16 && sizeof(float3) == 12 && sizeof(double4) == 32);
+__global__ void k(float4* p) { p[0].x = sizeof(uchar3); }
+//// vector-in-constant: 6.4 7.2
+__constant__ float4 table[4];
+__global__ void k(float4* p) { p[0] = table[threadIdx.x & 3]; }
+//// vector-host-arithmetic: 6.4 7.2
+float4 f(float4 a, float4 b) { a += b; return a * 2.0f + make_float4(1, 2, 3, 4); }
+//// vector-array-of: 6.4 7.2
+__global__ void k(float4* p) { float4 a[4]; for (int i = 0; i < 4; ++i) a[i] = p[i]; p[0] = a[threadIdx.x & 3]; }
+//// vector-volatile: none
+__global__ void k(volatile float4* p) { float4 v = p[0]; p[1].x = v.x; }
+//// vector-hip-typed: 6.4 7.2
+__global__ void k(HIP_vector_type<float, 4>* p) { p[0] = p[1]; }
+//// dim3-members: 6.4 7.2
+__global__ void k(int* p) { dim3 d(1, 2, 3); p[0] = d.x * d.y * d.z; d.x = 4; }
+//// texture-object: none cpu: yes
+__global__ void k(hipTextureObject_t t, float* p) { p[0] = tex2D<float>(t, 1.0f, 2.0f) + tex1Dfetch<float>(t, 3); }
+//// surface-object: none cpu: yes
+__global__ void k(hipSurfaceObject_t s, float* p) { surf2Dread(&p[0], s, 4, 2); surf2Dwrite(p[1], s, 4, 2); }
+//// printf-many: 6.4 7.2
+__global__ void k(int* p) { printf("%d %f %s %p %llu\n", p[0], 1.0, "x", (void*)p, 3ull); }
+//// printf-return: 6.4 7.2
+__global__ void k(int* p) { p[0] = printf("x"); }
+//// puts-in-kernel: none cpu: yes
+__global__ void k(int* p) { puts("x"); p[0] = 1; }
+//// fprintf-in-kernel: none cpu: yes
+__global__ void k(int* p) { fprintf(stderr, "x"); p[0] = 1; }
+//// assert-message: 6.4 7.2
+#include <cassert>
+__global__ void k(int* p) { assert(p[0] > 0 && "positive"); p[1] = 2; }
+//// unreachable: 6.4 7.2 cpu: no
+__global__ void k(int* p) { if (p[0] > 3) __builtin_unreachable(); __builtin_assume(p[1] > 0); p[2] = __builtin_expect(p[1], 1); }
+//// likely-attributes: 6.4 7.2
+__global__ void k(int* p) { if (p[0] > 3) [[likely]] p[1] = 1; [[maybe_unused]] int x = 2; }
+//// restrict-spellings: 6.4 7.2
+__global__ void k(const float* __restrict p, float* __restrict__ q) { q[0] = p[0]; }
+//// noinline-spellings: 6.4 7.2
+__device__ __attribute__((noinline)) int f(int x) { return x; }
+__device__ __noinline__ int g(int x) { return x; }
+__global__ void k(int* p) { p[0] = f(p[1]) + g(p[2]); }
+//// device-constexpr-array: 6.4 7.2
+__device__ constexpr float weights[4] = {1, 2, 3, 4};
+__global__ void k(float* p) { p[0] = weights[threadIdx.x & 3]; }
+//// device-variable-template: 6.4 7.2
+template <class T> __device__ constexpr T pi = T(3.14159);
+__global__ void k(float* p) { p[0] = pi<float>; }
+//// static-constexpr-member: 6.4 7.2
+struct Config { static constexpr int tile = 16; static constexpr float scale[2] = {1, 2}; };
+__global__ void k(float* p) { p[0] = Config::tile + Config::scale[threadIdx.x & 1]; }
+//// enum-class: 6.4 7.2
+enum class Mode { Sum, Max };
+template <Mode M> __global__ void k(float* p) { if constexpr (M == Mode::Max) p[0] = 1; }
+void f(float* p) { k<Mode::Max><<<1, 64>>>(p); }
+//// typeid-in-kernel: none cpu: yes
+#include <typeinfo>
+struct S { virtual __device__ ~S() {} };
+__global__ void k(S* s, bool* p) { p[0] = typeid(*s) == typeid(S); }
+//// dynamic-cast-in-kernel: none cpu: yes
+struct A { virtual __device__ void f() {} };
+struct B : A {};
+__global__ void k(A* a, bool* p) { p[0] = dynamic_cast<B*>(a) != nullptr; }
+//// try-in-kernel: none cpu: yes
+__global__ void k(int* p) { try { p[0] = 1; } catch (...) { p[0] = 2; } }
+//// coroutine-in-kernel: none
+__global__ void k(int* p) { co_return; }
+//// alloca-in-kernel: 6.4 7.2
+__global__ void k(int* p) { int* q = (int*)__builtin_alloca(64); q[p[0]] = 1; p[1] = q[2]; }
+//// function-table: 6.4 7.2
+__device__ int f(int x) { return x; }
+__device__ int g(int x) { return -x; }
+__device__ int (*const table[])(int) = {f, g};
+__global__ void k(int* p) { p[0] = table[p[1] & 1](p[2]); }
+//// global-constructor-device: none cpu: yes
+struct S { int x; __device__ S() : x(threadIdx.x) {} };
+__device__ S global;
+__global__ void k(int* p) { p[0] = global.x; }
+//// pointer-restrict-cast: 6.4 7.2
+__global__ void k(const void* p, void* q) { static_cast<float*>(q)[0] = static_cast<const float*>(p)[0]; }
+//// streams-priority: 6.4 7.2
+void f() { hipStream_t s; hipStreamCreateWithFlags(&s, hipStreamNonBlocking); hipStreamCreateWithPriority(&s, hipStreamNonBlocking, 0); hipStreamWaitEvent(s, nullptr, 0); hipStreamQuery(s); hipStreamDestroy(s); }
+//// graphs: 6.4 7.2
+__global__ void k(int* p) { p[0] = 1; }
+void f(int* p, hipStream_t s) { hipGraph_t g; hipGraphExec_t e; hipStreamBeginCapture(s, hipStreamCaptureModeGlobal); k<<<1, 64, 0, s>>>(p); hipStreamEndCapture(s, &g); hipGraphInstantiate(&e, g, nullptr, nullptr, 0); hipGraphLaunch(e, s); hipGraphExecDestroy(e); hipGraphDestroy(g); }
+//// graph-wrong-arguments: none cpu: yes
+void f(hipStream_t s) { hipStreamBeginCapture(s); }
+//// module-wrong-arguments: none cpu: yes
+void f() { hipModule_t m; hipModuleLoad(&m); }
+//// host-register: 6.4 7.2
+void f(void* p) { hipHostRegister(p, 64, hipHostRegisterDefault); void* d; hipHostGetDevicePointer(&d, p, 0); hipHostUnregister(p); }
+//// mem-info: 6.4 7.2
+size_t f() { size_t a, b; hipMemGetInfo(&a, &b); return a; }
+//// mem-pitch: 6.4 7.2
+void f() { void* p; size_t pitch; hipMallocPitch(&p, &pitch, 64, 4); hipMemcpy2D(p, pitch, p, pitch, 64, 4, hipMemcpyDeviceToDevice); hipFree(p); }
+//// mem-prefetch: 6.4 7.2
+void f(void* p) { hipMemPrefetchAsync(p, 64, 0, 0); hipMemAdvise(p, 64, hipMemAdviseSetReadMostly, 0); }
+//// peek-error: 6.4 7.2
+bool f() { return hipPeekAtLastError() == hipSuccess; }
+//// occupancy-block-size: 6.4 7.2
+__global__ void k(int* p) { p[0] = 1; }
+int f() { int grid, block; hipOccupancyMaxPotentialBlockSize(&grid, &block, k, 0, 0); return block; }
+//// device-peer: 6.4 7.2
+void f() { int can; hipDeviceCanAccessPeer(&can, 0, 1); hipDeviceEnablePeerAccess(1, 0); hipMemcpyPeer(nullptr, 0, nullptr, 1, 4); }
+//// func-cache-config: 6.4 7.2
+__global__ void k(int* p) { p[0] = 1; }
+void f() { hipFuncSetCacheConfig((const void*)k, hipFuncCachePreferL1); hipFuncSetAttribute((const void*)k, hipFuncAttributeMaxDynamicSharedMemorySize, 65536); }
+//// ext-launch: 6.4 7.2 cpu: no xray: no
+#include <hip/hip_ext.h>
+__global__ void k(int* p) { p[0] = 1; }
+void f(int* p, hipEvent_t a, hipEvent_t b) { hipExtLaunchKernelGGL(k, dim3(1), dim3(64), 0, nullptr, a, b, 0, p); }
+//// hiprtc-header: 6.4 7.2 cpu: no xray: no
+#include <hip/hiprtc.h>
+int f(const char* s) { hiprtcProgram p; return hiprtcCreateProgram(&p, s, "k", 0, nullptr, nullptr); }
+//// triple-chevron-macro: 6.4 7.2
+#define LAUNCH(kernel, n, ...) kernel<<<(n + 63) / 64, 64>>>(__VA_ARGS__)
+__global__ void k(int* p, int n) { if (threadIdx.x < n) p[0] = 1; }
+void f(int* p, int n) { LAUNCH(k, n, p, n); }
+//// check-macro: 6.4 7.2
+#include <cstdio>
+#define CHECK(x) do { hipError_t e = (x); if (e != hipSuccess) std::printf("%s\n", hipGetErrorString(e)); } while (0)
+void f() { void* p; CHECK(hipMalloc(&p, 64)); CHECK(hipFree(p)); }
+//// complex-double: 6.4 7.2
+#include <hip/hip_complex.h>
+__global__ void k(hipDoubleComplex* p) { p[0] = hipCmul(p[1], p[2]); p[1] = hipCadd(p[0], p[1]); p[2].x = hipCabs(p[1]) + hipCreal(p[0]) + hipCimag(p[0]); p[3] = hipConj(p[1]); p[4] = hipCdiv(p[1], p[2]); }
+//// complex-fma: 6.4 7.2
+#include <hip/hip_complex.h>
+__global__ void k(hipFloatComplex* p) { p[0] = hipCfmaf(p[1], p[2], p[3]); p[1] = hipConjf(p[0]); p[2] = hipCsubf(p[0], p[1]); p[3] = hipCdivf(p[0], p[1]); p[4].x = hipCsqabsf(p[0]); }
+//// cuda-complex: none
+#include <hip/hip_complex.h>
+__global__ void k(cuFloatComplex* p) { p[0] = p[1]; }
+//// math-constants-header: 6.4 7.2
+#include <hip/hip_math_constants.h>
+__global__ void k(float* p, double* q) { p[0] = HIP_INF_F + HIP_NAN_F + HIP_PIO2_F; q[0] = HIP_PI + HIP_INF + HIP_SQRT_TWO; }
+//// m-pi: 6.4 7.2
+__global__ void k(double* p) { p[0] = M_PI + M_E + M_SQRT2; }
+//// float-limits-macros: 6.4 7.2
+#include <cfloat>
+__global__ void k(float* p) { p[0] = FLT_MAX + FLT_EPSILON + INFINITY + NAN; p[1] = HUGE_VALF; }
+//// library-types-header: 6.4 7.2 cpu: no xray: no
+#include <hip/library_types.h>
+hipDataType f() { return HIP_R_16F; }
+//// hip-header-device-functions: 6.4 7.2
+#include <hip/device_functions.h>
+#include <hip/math_functions.h>
+#include <hip/hip_vector_types.h>
+__global__ void k(float4* p) { p[0].x = __popc(3); }
+//// hip-header-common: 6.4 7.2 cpu: no xray: no
+#include <hip/hip_common.h>
+#include <hip/hip_version.h>
+#include <hip/driver_types.h>
+#include <hip/channel_descriptor.h>
+static_assert(HIP_VERSION_MAJOR >= 6);
+__global__ void k(int* p) { p[0] = HIP_VERSION_MINOR; }
+//// hip-header-texture: 6.4 7.2 cpu: no xray: no
+#include <hip/texture_types.h>
+#include <hip/surface_types.h>
+__global__ void k(int* p) { p[0] = 1; }
+//// hip-version-macro: 6.4 7.2
+#include <hip/hip_version.h>
+#if HIP_VERSION < 50000000
+#error old
+#endif
+__global__ void k(int* p) { p[0] = 1; }
+//// hip-platform-macros: 6.4 7.2
+#if !defined(__HIP_PLATFORM_AMD__) || !defined(__HIPCC__) || !defined(__HIP__)
+#error not HIP
+#endif
+__global__ void k(int* p) { p[0] = 1; }
+//// cuda-arch-macro: 6.4 7.2
+__global__ void k(int* p) {
+#ifdef __CUDA_ARCH__
+#error CUDA
+#endif
+  p[0] = 1;
+}
+//// gfx9-macro: 6.4 7.2
+#ifdef __HIP_DEVICE_COMPILE__
+#if !defined(__GFX9__) || !defined(__AMDGCN__)
+#error not a GPU
+#endif
+#endif
+__global__ void k(int* p) { p[0] = 1; }
+//// cooperative-groups-cuda-header: none
+#include <cooperative_groups.h>
+__global__ void k(int* p) { p[0] = 1; }
+//// cg-block-ops: 6.4 7.2
+#include <hip/hip_cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(int* p) { cg::thread_block b = cg::this_thread_block(); b.sync(); p[0] = b.thread_rank() + b.size() + b.group_index().x + b.thread_index().x; }
+//// cg-tile-shfl-half2: 7.2
+#include <hip/hip_fp16.h>
+#include <hip/hip_cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(__half2* p) { auto t = cg::tiled_partition<32>(cg::this_thread_block()); p[0] = t.shfl_xor(p[0], 1); }
+//// cg-tile-shfl-bf16: 7.2
+#include <hip/hip_bf16.h>
+#include <hip/hip_cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(__hip_bfloat16* p) { auto t = cg::tiled_partition<32>(cg::this_thread_block()); p[0] = t.shfl(p[0], 1); }
+//// cg-coalesced-shfl-half: 7.2
+#include <hip/hip_fp16.h>
+#include <hip/hip_cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(__half* p) { auto t = cg::coalesced_threads(); p[0] = t.shfl(p[0], 0); }
+//// cg-tile-shfl-double: 6.4 7.2
+#include <hip/hip_cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(double* p) { auto t = cg::tiled_partition<16>(cg::this_thread_block()); p[0] = t.shfl_up(p[0], 1) + t.shfl_xor(p[0], 2); }
+//// cg-tile-match-all: 6.4 7.2
+#include <hip/hip_cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(int* p) { auto t = cg::tiled_partition<32>(cg::this_thread_block()); int all; p[0] = t.match_all(p[1], all) != 0; p[1] = all; }
+//// cg-coalesced-num-threads: 7.2
+#include <hip/hip_cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(int* p) { auto g = cg::coalesced_threads(); p[0] = g.num_threads(); }
+//// cg-grid-num-threads: 7.2
+#include <hip/hip_cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(int* p) { p[0] = cg::this_grid().num_threads(); }
+//// cg-group-num-threads: 7.2
+#include <hip/hip_cooperative_groups.h>
+namespace cg = cooperative_groups;
+__device__ unsigned f(const cg::thread_group& g) { return g.num_threads(); }
+__global__ void k(int* p) { p[0] = f(cg::this_thread_block()); }
+//// cg-multi-grid: 6.4 7.2 cpu: no xray: no
+#include <hip/hip_cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(int* p) { auto g = cg::this_multi_grid(); p[0] = g.size(); }
+//// cg-async-copy: none
+#include <hip/hip_cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(int* p) { __shared__ int s[64]; cg::memcpy_async(cg::this_thread_block(), s, p, 64); p[0] = s[0]; }
+//// cg-barrier-arrive: none
+#include <hip/hip_cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(int* p) { auto b = cg::this_thread_block(); auto token = b.barrier_arrive(); b.barrier_wait(std::move(token)); p[0] = 1; }
+//// cg-coalesced-any: 6.4 7.2
+#include <hip/hip_cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(int* p) { auto g = cg::coalesced_threads(); p[0] = g.any(p[1]) + g.all(p[2]) + (g.ballot(p[3]) != 0); }
+//// cg-invoke-one: none
+#include <hip/hip_cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void k(int* p) { cg::invoke_one(cg::this_thread_block(), [&] { p[0] = 1; }); }
+//// warp-primitive-cub: none
+#include <cub/cub.cuh>
+__global__ void k(int* p) { p[0] = 1; }
+//// cuda-fp16-header: none
+#include <cuda_fp16.h>
+__global__ void k(int* p) { p[0] = 1; }
+//// cuda-pipeline: none
+#include <cuda/pipeline>
+__global__ void k(int* p) { p[0] = 1; }
+//// cuda-async-intrinsic: none
+__global__ void k(int* p) { __shared__ int s[64]; __pipeline_memcpy_async(s, p, 16); p[0] = s[0]; }
+//// ldg-vector-types: 6.4 7.2
+__global__ void k(const int4* p, const float2* q, const uchar4* r, const double2* s, float* o) { o[0] = __ldg(p).x + __ldg(q).y + __ldg(r).z + __ldg(s).x; }
+//// ldg-const-restrict: 6.4 7.2
+__global__ void k(const unsigned char* __restrict__ p, const long long* q, int* o) { o[0] = __ldg(p) + __ldg(q); }
+//// ldg-unsigned-long: 6.4 7.2
+__global__ void k(const unsigned long* p, const short* q, const signed char* r, int* o) { o[0] = __ldg(p) + __ldg(q) + __ldg(r); }
+//// ldg-half2: 6.4 7.2
+#include <hip/hip_fp16.h>
+__global__ void k(const __half2* p, __half2* q) { q[0] = __ldg(p); }
+//// ldg-struct: none
+struct S { int a; };
+__global__ void k(const S* p, S* q) { q[0] = __ldg(p); }
+//// prefetch: 6.4 7.2
+__global__ void k(const float* p, float* q) { __builtin_prefetch(p + 64); q[0] = p[0]; }
+//// timers: 6.4 7.2 cpu: no
+__global__ void k(unsigned long long* p) { p[0] = __builtin_readcyclecounter(); p[1] = clock64(); }
+//// syncthreads-in-device-function: 6.4 7.2
+__device__ void wait() { __syncthreads(); }
+__global__ void k(int* p) { wait(); p[0] = 1; }
+//// threadfence-variants: none
+__global__ void k(int* p) { __threadfence_warp(); p[0] = 1; }
+//// barrier-named: none
+__global__ void k(int* p) { __barrier_sync(0); p[0] = 1; }
+//// uint-aliases: 6.4 7.2
+__global__ void k(uint* a, ushort* b, ulong* c) { a[0] = 1; b[0] = 2; c[0] = 3; }
+//// uchar-alias: 6.4 7.2
+__global__ void k(uchar* a) { a[0] = 1; }
+//// int-least: 6.4 7.2
+__global__ void k(uint8_t* a, int16_t* b, uintptr_t* c, ptrdiff_t d) { a[0] = 1; b[0] = d; c[0] = (uintptr_t)a; }
+//// host-conversions: none cpu: yes
+int f(float x) { return __float2int_rn(x); }
+//// host-float-bits: none cpu: yes
+int f(float x) { return __float_as_int(x); }
+//// host-int-as-float: none cpu: yes
+float f(int x) { return __int_as_float(x); }
+//// host-double-bits: none cpu: yes
+long long f(double x) { return __double_as_longlong(x); }
+//// host-clz: none cpu: yes
+int f(int x) { return __clz(x) + __ffs(x); }
+//// host-mulhi: none cpu: yes
+int f(int x) { return __mulhi(x, 3) + __umulhi(x, 3); }
+//// host-byte-perm: none cpu: yes
+int f(int x) { return __byte_perm(x, 3, 0x3210); }
+//// host-rsqrtf: 6.4 7.2
+float f(float x) { return rsqrtf(x); }
+//// host-fdividef: none cpu: yes
+float f(float x) { return __fdividef(x, 2); }
+//// host-saturatef: none cpu: yes
+float f(float x) { return __saturatef(x); }
+//// host-fadd-rn: none cpu: yes
+float f(float x) { return __fadd_rn(x, 2); }
+//// host-sincospif: none cpu: yes
+void f(float x, float* p) { sincospif(x, p, p + 1); }
+//// host-normcdff: none cpu: yes
+float f(float x) { return normcdff(x); }
+//// host-exp10f: 6.4 7.2
+float f(float x) { return exp10f(x) + sinpif(x); }
+//// host-sinf: 6.4 7.2
+float f(float x) { return sinf(x) + expf(x) + tanhf(x) + fmaxf(x, 0.0f); }
+//// host-fast-sin: 6.4 7.2
+float f(float x) { return __sinf(x) + __logf(x); }
+//// host-clock: none cpu: yes
+long long f() { return clock64() + wall_clock64(); }
+//// host-ldg: none cpu: yes
+float f(const float* p) { return __ldg(p); }
+//// host-lane-id: none cpu: yes
+int f() { return __lane_id(); }
+//// host-ballot: none cpu: yes
+unsigned long long f(int x) { return __ballot(x); }
+//// host-threadfence: none cpu: yes
+void f() { __threadfence(); }
+//// host-syncwarp: none cpu: yes
+void f() { __syncwarp(); }
+//// host-cg: none cpu: yes
+#include <hip/hip_cooperative_groups.h>
+int f() { return cooperative_groups::this_thread_block().thread_rank(); }
+//// host-half-math: none cpu: yes
+#include <hip/hip_fp16.h>
+float f(float x) { return __half2float(hexp(__float2half(x))); }
+//// host-half-add: 6.4 7.2
+#include <hip/hip_fp16.h>
+float f(float x) { return __half2float(__hadd(__float2half(x), __float2half(x))); }
+//// host-half-fma: none cpu: yes
+#include <hip/hip_fp16.h>
+float f(float x) { __half h = __float2half(x); return __half2float(__hfma(h, h, h)); }
+//// host-half-operators: 6.4 7.2
+#include <hip/hip_fp16.h>
+float f(float x) { __half h = x; h = h + h * h; return h; }
+//// host-half-compare: 6.4 7.2
+#include <hip/hip_fp16.h>
+bool f(__half a, __half b) { return a < b || a == b; }
+//// host-half-hlt: 6.4 7.2
+#include <hip/hip_fp16.h>
+bool f(__half a, __half b) { return __hlt(a, b); }
+//// host-half2-make: 6.4 7.2
+#include <hip/hip_fp16.h>
+__half2 f(__half a, __half b) { return __halves2half2(a, b); }
+//// host-half2-operators: 6.4 7.2
+#include <hip/hip_fp16.h>
+__half2 f(__half2 a, __half2 b) { return a + b; }
+//// host-half2-hadd2: 6.4 7.2
+#include <hip/hip_fp16.h>
+__half2 f(__half2 a, __half2 b) { return __hadd2(a, b); }
+//// host-half-rounding: 6.4 7.2
+#include <hip/hip_fp16.h>
+__half f(float a) { return __float2half_rz(a); }
+//// host-half-to-int: none cpu: yes
+#include <hip/hip_fp16.h>
+int f(__half a) { return __half2int_rn(a); }
+//// host-half-bits: 6.4 7.2
+#include <hip/hip_fp16.h>
+unsigned short f(__half a) { return __half_as_ushort(a); }
+//// host-half-ushort-as: 6.4 7.2
+#include <hip/hip_fp16.h>
+__half f(unsigned short a) { return __ushort_as_half(a); }
+//// host-half2-floats: 6.4 7.2
+#include <hip/hip_fp16.h>
+float2 f(float a) { return __half22float2(__floats2half2_rn(a, a)); }
+//// host-half-ldg: none cpu: yes
+#include <hip/hip_fp16.h>
+__half f(const __half* a) { return __ldg(a); }
+//// host-half-habs: 6.4 7.2
+#include <hip/hip_fp16.h>
+__half f(__half a) { return __habs(a); }
+//// host-half-hmax: 6.4 7.2
+#include <hip/hip_fp16.h>
+__half f(__half a) { return __hmax(a, a); }
+//// host-bf16-operators: 6.4 7.2
+#include <hip/hip_bf16.h>
+__hip_bfloat16 f(__hip_bfloat16 a) { return a + a * a; }
+//// host-bf16-hadd: 6.4 7.2
+#include <hip/hip_bf16.h>
+__hip_bfloat16 f(__hip_bfloat16 a) { return __hadd(a, a); }
+//// host-bf16-hexp: none cpu: yes
+#include <hip/hip_bf16.h>
+__hip_bfloat16 f(__hip_bfloat16 a) { return hexp(a); }
+//// host-bf16-hmax: 6.4 7.2
+#include <hip/hip_bf16.h>
+__hip_bfloat16 f(__hip_bfloat16 a) { return __hmax(a, a); }
+//// host-bf162: 6.4 7.2
+#include <hip/hip_bf16.h>
+__hip_bfloat162 f(float2 a) { return __float22bfloat162_rn(a); }
+//// host-complex: 6.4 7.2
+#include <hip/hip_complex.h>
+float f(hipFloatComplex a) { return hipCabsf(hipCmulf(a, a)); }
+//// host-printf-assert: 6.4 7.2
+#include <cassert>
+void f(int n) { assert(n > 0); printf("%d\n", n); }
+//// host-min-max: 6.4 7.2
+float f(float a, int b) { return max(a, 2.0f) + min(b, 3) + abs(b) + fabsf(a); }
+//// host-amdgcn-builtin: none
+int f(int x) { return __builtin_amdgcn_readfirstlane(x); }
+//// host-hip-atomic: 6.4 7.2
+int f(int* x) { return __hip_atomic_fetch_add(x, 1, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); }
+//// host-shared-variable: none cpu: yes
+int f() { __shared__ int s; s = 1; return s; }
+//// host-block-dim: none cpu: yes
+int f() { return blockDim.x + gridDim.x; }
+//// host-lambda-device: 6.4 7.2
+template <class F> __global__ void k(F f) { f(); }
+void f(int* p) { k<<<1, 64>>>([=] __device__() { p[0] = threadIdx.x; }); }
+//// host-device-lambda-intrinsic: 6.4 7.2
+template <class F> __global__ void k(F f) { f(); }
+void f(int* p) { k<<<1, 64>>>([=] __host__ __device__() { p[0] = 1; }); }
+//// host-calls-kernel-template-without-launch: none cpu: yes
+template <class T> __global__ void k(T* p) { p[0] = 1; }
+void f(int* p) { k<int>(p); }

@@ -27,7 +27,7 @@ _PAGE_BYTES = 4096
 #: `Device` in stub_gpu.cpp: the virtual time, the ends of three queues, how long the device was busy,
 #: launches, boxes, resets, the last box that finds it being reset, and the error of a device that is lost.
 _DEVICE = struct.Struct("<5qQ4I")
-_NOW = struct.Struct("<q")
+_NOW, _TIMES = struct.Struct("<q"), struct.Struct("<5q")
 
 
 class StubMachine:
@@ -78,6 +78,17 @@ class StubMachine:
         """
         now_ns = self._state(device)[0] + round(seconds * 1e9)
         os.pwrite(self._fd, _NOW.pack(now_ns), device * _PAGE_BYTES)
+
+    def keep_busy(self, seconds: float, device: int = 0) -> None:
+        """Let virtual time pass in which the device computes, so that its clocks rise.
+
+        No box may use the device meanwhile.
+        """
+        now_ns, kernels_end_ns, uploads_end_ns, downloads_end_ns, warm_ns = self._state(device)[:5]
+        busy_ns = round(seconds * 1e9)
+        end_ns = max(now_ns, kernels_end_ns) + busy_ns
+        times = _TIMES.pack(end_ns, end_ns, uploads_end_ns, downloads_end_ns, warm_ns + busy_ns)
+        os.pwrite(self._fd, times, device * _PAGE_BYTES)
 
     def close(self) -> None:
         """Remove the devices."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warmfront import gpus
@@ -31,10 +32,13 @@ if TYPE_CHECKING:
     from warmfront.hip.diagnose import CompileFailure
     from warmfront.hip.xray.xray_report import KernelReport, Roofline, XrayFinding, XrayReport
     from warmfront.problems.spec import Dtype, Problem
-    from warmfront.sandbox.base import Box, Sandbox
+    from warmfront.sandbox.base import Box, BoxExit, Sandbox
     from warmfront.settings import Settings
 
 log = logging.getLogger(__name__)
+
+#: Above it, the exit code of a shell says which signal ended its command.
+_SIGNALED = 128
 
 APPROXIMATE = (
     "Approximate figures: ROCm's device libraries are not installed, so functions such as tanhf are replaced "
@@ -196,10 +200,13 @@ def _start_compiler(box: Box, source: str) -> None:
 
 def _read_result(box: Box, source: str, arch: str) -> tuple[str | None, str, CompileFailure | None]:
     """Wait for the compiler and return the assembly, the compiler's output, or why there is no assembly."""
-    end = box.wait()
+    end = _unwrap_shell(box.wait())
     assembly = box.folder / ASSEMBLY_FILE
     if end.reason is ExitReason.EXITED and end.code == 0 and assembly.stat().st_size <= MAX_ASSEMBLY_BYTES:
-        return assembly.read_text(errors="replace"), end.output.decode(errors="replace"), None
+        text = assembly.read_text(errors="replace")
+        if failure := _find_undefined(text, source):
+            return None, "", failure
+        return text, end.output.decode(errors="replace"), None
     from warmfront.hip.xray import compile_failures  # noqa: PLC0415 - only needed for failures
 
     if end.reason is not ExitReason.EXITED:
@@ -207,6 +214,22 @@ def _read_result(box: Box, source: str, arch: str) -> tuple[str | None, str, Com
     if end.code != 0:
         return None, "", compile_failures.explain(end.output.decode(errors="replace"), source, arch)
     return None, "", compile_failures.assembly_too_large()
+
+
+def _unwrap_shell(end: BoxExit) -> BoxExit:
+    """Return how the compiler ended: its shell exits with 128 and the number of the signal that ended it."""
+    if end.reason is ExitReason.EXITED and end.code is not None and end.code > _SIGNALED:
+        return replace(end, reason=ExitReason.SIGNALED, code=None, signal=end.code - _SIGNALED)
+    return end
+
+
+def _find_undefined(assembly: str, source: str) -> CompileFailure | None:
+    """Return the failure for what device code uses but nothing defines."""
+    if "rel32@lo" not in assembly:
+        return None
+    from warmfront.hip.xray.undefined_symbols import explain_undefined  # noqa: PLC0415 - rarely needed
+
+    return explain_undefined(assembly, source)
 
 
 def _newer_constructs(output: str, source: str) -> tuple[XrayFinding, ...]:

@@ -32,6 +32,9 @@ _NO_HEADER = re.compile(r"'([^']+)' file not found")
 _HELPFUL_NOTE = re.compile(r"declared here|defined here|previous|to match this|did you|candidate function")
 _LEADING_NOTE = re.compile(r"requested here|expanded from|called by")
 _HOST_FUNCTION = re.compile(r"reference to __host__ function '(.*?)' in ")
+_DEVICE_FUNCTION = re.compile(r"reference to __device__ (?:function|variable) '(.*?)' in __host__ function")
+_WARP_SIZE_TYPE = re.compile(r"from 'const struct \(unnamed at [^)]*/xray/core\.h:")
+_WARP_SIZE = re.compile(r"\bwarpSize\b")
 _INTERNAL_SUGGESTION = re.compile(r"; did you mean '(?:dim3|xray|hipshared|hiptarget)[^']*'\?")
 _MOST_NOTES = 2
 
@@ -43,7 +46,8 @@ def explain(output: str, source: str, arch: str) -> CompileFailure:
     diagnostics: dict[tuple[int, str], list[Diagnostic]] = {}
     for message in errors:
         place = _author_place(message) or Place(SOURCE_NAME, _last_line(source))
-        error = _diagnostic(source, place, _describe(message.text, arch), "error")
+        described = _describe_warp_size(message.text, place, source) or _describe(message.text, arch)
+        error = diagnostic_at(source, place, described, "error")
         diagnostics.setdefault((error.line, error.message), [error, *_notes(message, source)])
     shown = [entry for group in list(diagnostics.values())[:MAX_ERRORS] for entry in group]
     if not shown:
@@ -105,15 +109,30 @@ def _notes(message: Message, source: str) -> Iterator[Diagnostic]:
     for note in message.notes:
         if shown < _MOST_NOTES and note.place.file.endswith(SOURCE_NAME) and _HELPFUL_NOTE.search(note.text):
             shown += 1
-            yield _diagnostic(source, note.place, clean_message(note.text), "note")
+            yield diagnostic_at(source, note.place, clean_message(note.text), "note")
 
 
-def _diagnostic(source: str, place: Place, message: str, severity: str) -> Diagnostic:
+def diagnostic_at(source: str, place: Place, message: str, severity: str) -> Diagnostic:
+    """Return the diagnostic for a place of the author's source."""
     lines = source.split("\n")
     text = lines[place.line - 1] if 0 < place.line <= len(lines) else ""
     # Clang counts columns in bytes.
     column = len(text.encode()[: max(place.column - 1, 0)].decode(errors="ignore")) + 1
     return Diagnostic(place.line, min(column, len(text) + 1), severity, message, text)
+
+
+def _describe_warp_size(text: str, place: Place, source: str) -> str:
+    """Return the message for `warpSize` where only the host or the compiler could read it.
+
+    Clang speaks about its type and its conversion to int, both of which have no name of HIP's.
+    """
+    device = _DEVICE_FUNCTION.search(text)
+    line = source.split("\n")[place.line - 1 : place.line]
+    if not line or not _WARP_SIZE.search(line[0]):
+        return ""
+    if (device and device[1] == "operator int") or _WARP_SIZE_TYPE.search(text):
+        return "warpSize is a value of the device, which is not known here; write a constant such as 64"
+    return ""
 
 
 def _describe(text: str, arch: str) -> str:
@@ -132,9 +151,16 @@ def _describe(text: str, arch: str) -> str:
         return missing.message
     if header := _NO_HEADER.search(text):
         return f"the X-ray has no header '{header[1]}': it has HIP and C++ only, no ROCm libraries"
+    return _describe_wrong_side(text) or clean_message(_INTERNAL_SUGGESTION.sub("", _ASSERTION.sub("", text)))
+
+
+def _describe_wrong_side(text: str) -> str:
+    """Return the message for device code that uses what only the host has, and the other way round."""
     if host := _HOST_FUNCTION.search(text):
         return f"this calls '{host[1]}', which runs on the host only; a kernel cannot call it"
-    return clean_message(_INTERNAL_SUGGESTION.sub("", _ASSERTION.sub("", text)))
+    if device := _DEVICE_FUNCTION.search(text):
+        return f"this uses '{device[1]}', which exists on the device only; host code cannot use it"
+    return ""
 
 
 def _code(errors: list[Message]) -> str:

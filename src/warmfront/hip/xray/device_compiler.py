@@ -73,6 +73,13 @@ _CODE_FLAGS = (
 )
 
 
+class Side(StrEnum):
+    """The two compilations of a source: that of the kernels, and that of the code that launches them."""
+
+    DEVICE = "device"
+    HOST = "host"
+
+
 class PrecompiledHeaders(StrEnum):
     """Sets of precompiled headers. A larger set takes longer to load, but parsing takes longer still."""
 
@@ -113,11 +120,16 @@ class DeviceCompiler:
     def template(self, source: str, settings: Settings) -> Template:
         """Return the template of a box that compiles this source, from SOURCE_FILE to ASSEMBLY_FILE."""
         precompiled = self.precompiled(choose_headers(source))
-        command = " ".join(self.command(f"/box/{SOURCE_FILE}", precompiled))
+        device = " ".join(self.command(f"/box/{SOURCE_FILE}", precompiled))
+        host = " ".join(self.host_command(f"/box/{SOURCE_FILE}", precompiled))
         limits = settings.compile_limits()
         return Template(
             name="compile",
-            argv=shell_job(f"exec {command} -o - >/box/{ASSEMBLY_FILE}"),
+            # The messages about host code are shown if device code has no errors, as with hipcc.
+            argv=shell_job(
+                f"{{ {host} >$TMPDIR/host 2>&1 & }} && {device} -o - >/box/{ASSEMBLY_FILE} || exit; "
+                "wait $! || { cat $TMPDIR/host >&2; exit 1; }"
+            ),
             mounts=tuple(
                 Mount(host=path, inside=str(path)) for path in (self._wheel, self._headers, precompiled)
             ),
@@ -136,25 +148,30 @@ class DeviceCompiler:
     def command(self, source: str, precompiled: Path) -> list[str]:
         """Return the compiler's argv for a source file, without the output option."""
         return [
-            *self._front_end(),
-            *("-Xclang", "-include-pch", "-Xclang", str(precompiled / "headers.pch")),
-            *("-Xclang", "-fno-validate-pch"),
+            *self._front_end(Side.DEVICE),
+            *_include(precompiled, Side.DEVICE),
             *self._linked_libraries(),
             *("-S", "-Rpass-analysis=kernel-resource-usage"),
             source,
         ]
 
+    def host_command(self, source: str, precompiled: Path) -> list[str]:
+        """Return the argv that checks the host code of a source file; it generates nothing."""
+        return [*self._front_end(Side.HOST), *_include(precompiled, Side.HOST), "-fsyntax-only", source]
+
     def precompiled(self, headers: PrecompiledHeaders) -> Path:
         """Return the cache entry with these headers precompiled; build it if missing."""
-        key = cache.digest([str(self._headers), *self._front_end(), *_PRECOMPILED[headers]])
+        flags = [flag for side in Side for flag in self._front_end(side)]
+        key = cache.digest([str(self._headers), *flags, *_PRECOMPILED[headers]])
         build = functools.partial(self._precompile, headers=headers)
         return cache.get_or_build(self._cache_dir, f"xray-{self.arch}-{headers}-{key}", build)
 
     def _precompile(self, into: Path, *, headers: PrecompiledHeaders) -> None:
         emit = ["-fsyntax-only", "-Xclang", "-emit-pch", str(self._headers / f"{headers}.h"), "-o", "-"]
-        (into / "headers.pch").write_bytes(_build([*self._front_end(), *emit]))
+        for side in Side:
+            (into / f"{side}.pch").write_bytes(_build([*self._front_end(side), *emit]))
 
-    def _front_end(self) -> list[str]:
+    def _front_end(self, side: Side) -> list[str]:
         """Return the compiler and all flags that a precompiled header depends on."""
         includes = [
             self._headers / "include",
@@ -163,7 +180,7 @@ class DeviceCompiler:
         macros = [*_HOST_MACROS, *(() if self.libraries else ("XRAY_NO_LIBRARIES",))]
         return [
             *(str(self._wheel / "zig"), "clang", "--target=x86_64-linux-gnu", "-x", "hip"),
-            *(f"--offload-arch={self.arch}", "--offload-device-only"),
+            *(f"--offload-arch={self.arch}", f"--offload-{side}-only"),
             *("-nogpuinc", "-nogpulib", "-nostdinc", "-nostdinc++"),
             *(part for path in includes for part in ("-isystem", str(path))),
             *(f"-D{macro}" for macro in macros),
@@ -173,9 +190,13 @@ class DeviceCompiler:
     def _linked_libraries(self) -> list[str]:
         if self.libraries is None:
             return []
-        files = sorted((self._headers / "bitcode").glob("*.bc"))
+        # The constants come last: the linker only takes what the files before request.
+        files = [self._headers / "bitcode" / f"{name}.bc" for name in (*LIBRARIES, self._isa_library)]
         return [
-            part for file in files for part in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(file))
+            part
+            for file in files
+            if file.exists()
+            for part in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(file))
         ]
 
     @functools.cached_property
@@ -238,6 +259,12 @@ class DeviceCompiler:
     def _wheel(self) -> Path:
         """The unpacked wheel, readable from a box."""
         return open_wheel(require_wheel("the X-ray"), self._cache_dir, _HOST_PROCESSOR)
+
+
+def _include(precompiled: Path, side: Side) -> list[str]:
+    """Return the flags that load the precompiled headers of one side."""
+    flags = ["-include-pch", str(precompiled / f"{side}.pch"), "-fno-validate-pch"]
+    return [part for flag in flags for part in ("-Xclang", flag)]
 
 
 def choose_headers(source: str) -> PrecompiledHeaders:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from warmfront.hip.compiler_messages import Severity, parse_messages
-from warmfront.hip.rocm_versions import NEEDS_NOTE, replacement
+from warmfront.hip.rocm_versions import NEEDS_NOTE, describe_newer, replacement
 from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.hip.xray.xray_report import Rule, XrayFinding
 
@@ -32,7 +32,7 @@ def find_newer_constructs(output: str, source: str) -> tuple[XrayFinding, ...]:
                 rule=Rule.NEEDS_ROCM_7,
                 kernel="",
                 line=place.line,
-                message=f"{name} {NEEDS_NOTE}: ROCm 6.4 does not have it.",
+                message=describe_newer(name),
                 advice=replacement(name),
             ),
         )

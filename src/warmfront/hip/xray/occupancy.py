@@ -5,8 +5,9 @@ Pure arithmetic on the published sizes of the compute units.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from warmfront.value_class import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,10 +34,12 @@ class StubProgram:
         self._programs = programs
         self.machine = machine
 
-    def run(self, spec: str, *steps: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, spec: str, *steps: str, prefix: tuple[str, ...] = (), **environ: str
+    ) -> subprocess.CompletedProcess[str]:
         """Run the steps with these parameters on top of `QUIET`."""
         return subprocess.run(
-            [self._programs.build("stub_timeline"), *steps],
+            [*prefix, self._programs.build("stub_timeline"), *steps],
             capture_output=True,
             text=True,
             check=False,
@@ -107,6 +109,8 @@ def test_an_idle_device_has_low_clocks(program: StubProgram) -> None:
     assert program.virtual_us(spec, "launch", "wait") == pytest.approx(1000, abs=2)
     program.machine.advance(0.006)
     assert program.virtual_us(spec, "launch", "wait") == pytest.approx(1582.6, abs=2)
+    program.machine.keep_busy(0.003)
+    assert program.virtual_us(spec, "launch", "wait") == pytest.approx(1000, abs=2)
 
 
 def test_host_code_counts_beyond_the_allowance(program: StubProgram) -> None:
@@ -174,3 +178,11 @@ def test_a_memory_fault_has_the_message_of_rocm(program: StubProgram, steps: tup
     assert result.stderr.startswith("Memory access fault by GPU node-1 (Agent handle: 0x")
     assert result.stderr.endswith("000. Reason: Unknown.\n")
     assert ("0x7f0000001000" in result.stderr) == ("launch" in steps)
+
+
+@pytest.mark.root
+def test_a_memory_fault_ends_the_first_process_of_a_container(program: StubProgram) -> None:
+    """Its own SIGABRT does not end such a process."""
+    result = program.run("", "fault", "wait", prefix=("unshare", "--pid", "--fork"))
+    assert result.returncode == 128 + 6
+    assert result.stderr.count("Memory access fault by GPU") == 1

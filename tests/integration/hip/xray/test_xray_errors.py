@@ -66,6 +66,21 @@ def failure_of(harness: XrayHarness, source: str, **options: object) -> CompileF
             3,
             "runs on the host only",
         ),
+        (
+            "__global__ void k(int* x) {\n  *x = 1;\n}\nint waves(int n) {\n  return n / warpSize;\n}\n",
+            5,
+            "warpSize is a value of the device",
+        ),
+        (
+            "__global__ void k(int* x) {}\nvoid f(int* x) {\n  k<<<1, warpSize>>>(x);\n}\n",
+            3,
+            "warpSize is a value of the device",
+        ),
+        (
+            "__device__ int twice(int n) { return 2 * n; }\nint f(int n) {\n  return twice(n);\n}\n",
+            3,
+            "no matching function",
+        ),
     ],
 )
 def test_errors_in_the_authors_lines(harness: XrayHarness, source: str, line: int, words: str) -> None:
@@ -76,6 +91,50 @@ def test_errors_in_the_authors_lines(harness: XrayHarness, source: str, line: in
     assert failure.diagnostics[0].line == line
     assert "/include/" not in failure.message
     assert failure.hint
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "words"),
+    [
+        (
+            "__device__ int helper(int n);\n__global__ void k(int* x) {\n  *x = helper(1);\n}\n",
+            3,
+            "'helper' is declared and used, but not defined",
+        ),
+        (
+            "extern __device__ int table[];\n__global__ void k(int* x) {\n  *x = table[*x];\n}\n",
+            3,
+            "'table' is declared and used, but not defined",
+        ),
+        (
+            "#include <string>\n__global__ void k(int* x) {\n  std::string s(__FILE__); *x = s[*x];\n}\n",
+            3,
+            "runs on the host only",
+        ),
+    ],
+)
+def test_what_nothing_defines_for_the_device(
+    harness: XrayHarness, source: str, line: int, words: str
+) -> None:
+    """What ROCm's linker would refuse is an error in the author's line."""
+    failure = failure_of(harness, source)
+    assert failure.code == "UNDEFINED_NAME"
+    assert words in failure.message
+    assert failure.diagnostics[0].line == line
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int* p = new int[4]; p[*x] = 1; *x = p[0]; delete[] p;",
+        "struct Base { virtual __device__ int f() = 0; }; Base* b = (Base*)x; *x = b->f();",
+        "int* p = new (x) int(3); *x = *p;",
+    ],
+)
+def test_what_hipcc_defines_for_the_device(harness: XrayHarness, body: str) -> None:
+    """Operators and virtual functions need no definition of the author's."""
+    report = harness.xray(f"#include <new>\n__global__ void k(int* x) {{ {body} }}\n")
+    assert report.compiles, report.failure
 
 
 def test_column_counts_characters(harness: XrayHarness) -> None:

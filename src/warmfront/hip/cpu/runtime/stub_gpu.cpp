@@ -414,7 +414,9 @@ void abort_by_memory_fault(uintptr_t address) {
   at = put_text(put_hex(at, address & ~uintptr_t{4095}), ". Reason: Unknown.\n");
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text, static_cast<size_t>(at - text));
   signal(SIGABRT, SIG_DFL);
-  abort();
+  raise(SIGABRT);
+  // The first process of a container is not ended by its own signal, and `abort` would fault instead, forever.
+  _exit(128 + SIGABRT);
 }
 
 }  // namespace hipcpu::stub

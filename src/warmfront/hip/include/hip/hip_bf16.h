@@ -54,6 +54,8 @@ HIPTARGET_HOST_DEVICE_END
 
 template <>
 inline constexpr bool hipshared::can_shuffle<__hip_bfloat16> = true;
+template <>
+inline constexpr bool hipshared::needs_rocm_7_to_shuffle<__hip_bfloat16> = true;
 
 // Atomics: only the fast addition. The target provides hiptarget::atomic_update and unsafe_pair_add.
 

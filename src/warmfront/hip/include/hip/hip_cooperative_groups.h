@@ -41,6 +41,8 @@ inline Mask compress(Mask votes, Mask mask) {
 }
 
 #define HIPSHARED_CHECK_GROUP_VALUE(T) static_assert(hipshared::can_shuffle<T>, "a group shuffles numbers only")
+// In ROCm 6.4 groups do not shuffle the 16-bit floating-point types.
+#define HIPSHARED_NUMBERS_BEFORE_ROCM_7(T) HIPTARGET_NEEDS_ROCM_7_IF(!std::is_arithmetic_v<T>)
 
 // Lanes of one wave: the base of tiles and coalesced groups.
 class LaneGroup {
@@ -52,17 +54,17 @@ class LaneGroup {
   void sync(int line = __builtin_LINE()) const { __syncwarp(lanes_, line); }
 
   template <class T>
-  T shfl(T value, int source, int line = __builtin_LINE()) const {
+  T shfl(T value, int source, int line = __builtin_LINE()) const HIPSHARED_NUMBERS_BEFORE_ROCM_7(T) {
     HIPSHARED_CHECK_GROUP_VALUE(T);
     return hiptarget::shuffle(value, lane_of(lanes_, unsigned(source) % size()), line);
   }
   template <class T>
-  T shfl_up(T value, unsigned delta, int line = __builtin_LINE()) const {
+  T shfl_up(T value, unsigned delta, int line = __builtin_LINE()) const HIPSHARED_NUMBERS_BEFORE_ROCM_7(T) {
     const unsigned rank = thread_rank();
     return shfl(value, int(rank < delta ? rank : rank - delta), line);
   }
   template <class T>
-  T shfl_down(T value, unsigned delta, int line = __builtin_LINE()) const {
+  T shfl_down(T value, unsigned delta, int line = __builtin_LINE()) const HIPSHARED_NUMBERS_BEFORE_ROCM_7(T) {
     const unsigned rank = thread_rank();
     return shfl(value, int(rank + delta < size() ? rank + delta : rank), line);
   }
@@ -131,22 +133,22 @@ class thread_block_tile : public details::LaneGroup {
   unsigned thread_rank() const { return __lane_id() % Size; }
 
   template <class T>
-  T shfl(T value, int source, int line = __builtin_LINE()) const {
+  T shfl(T value, int source, int line = __builtin_LINE()) const HIPSHARED_NUMBERS_BEFORE_ROCM_7(T) {
     HIPSHARED_CHECK_GROUP_VALUE(T);
     return __shfl(value, source, Size, line);
   }
   template <class T>
-  T shfl_up(T value, unsigned delta, int line = __builtin_LINE()) const {
+  T shfl_up(T value, unsigned delta, int line = __builtin_LINE()) const HIPSHARED_NUMBERS_BEFORE_ROCM_7(T) {
     HIPSHARED_CHECK_GROUP_VALUE(T);
     return __shfl_up(value, delta, Size, line);
   }
   template <class T>
-  T shfl_down(T value, unsigned delta, int line = __builtin_LINE()) const {
+  T shfl_down(T value, unsigned delta, int line = __builtin_LINE()) const HIPSHARED_NUMBERS_BEFORE_ROCM_7(T) {
     HIPSHARED_CHECK_GROUP_VALUE(T);
     return __shfl_down(value, delta, Size, line);
   }
   template <class T>
-  T shfl_xor(T value, unsigned mask, int line = __builtin_LINE()) const {
+  T shfl_xor(T value, unsigned mask, int line = __builtin_LINE()) const HIPSHARED_NUMBERS_BEFORE_ROCM_7(T) {
     HIPSHARED_CHECK_GROUP_VALUE(T);
     return __shfl_xor(value, int(mask), Size, line);
   }

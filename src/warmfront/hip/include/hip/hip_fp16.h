@@ -51,19 +51,19 @@ static inline float2 __half22float2(__half2 v) { return {float(v.x), float(v.y)}
 
 // Between integers and half
 
+HIPTARGET_HOST_DEVICE_END
 #define HIPSHARED_HALF_INTEGER(type, name) \
-  static inline type __half2##name##_rn(__half h) { return hiptarget::to_integer<type>(__builtin_rintf(h)); } \
-  static inline type __half2##name##_rz(__half h) { return hiptarget::to_integer<type>(__builtin_truncf(h)); } \
-  static inline type __half2##name##_rd(__half h) { return hiptarget::to_integer<type>(__builtin_floorf(h)); } \
-  static inline type __half2##name##_ru(__half h) { return hiptarget::to_integer<type>(__builtin_ceilf(h)); } \
-  static inline __half __##name##2half_rn(type x) { return __half(x); } \
-  static inline __half __##name##2half_rz(type x) { \
+  __device__ static inline type __half2##name##_rn(__half h) { return hiptarget::to_integer<type>(__builtin_rintf(h)); } \
+  __device__ static inline type __half2##name##_rz(__half h) { return hiptarget::to_integer<type>(__builtin_truncf(h)); } \
+  __device__ static inline type __half2##name##_rd(__half h) { return hiptarget::to_integer<type>(__builtin_floorf(h)); } \
+  __device__ static inline type __half2##name##_ru(__half h) { return hiptarget::to_integer<type>(__builtin_ceilf(h)); } \
+  __device__ static inline __half __##name##2half_rz(type x) { \
     return hipshared::narrow_rz<__half>(hipshared::towards_zero<float>(x)); \
   } \
-  static inline __half __##name##2half_rd(type x) { \
+  __device__ static inline __half __##name##2half_rd(type x) { \
     return hipshared::narrow_rd<__half>(hipshared::at_most<float>(x)); \
   } \
-  static inline __half __##name##2half_ru(type x) { \
+  __device__ static inline __half __##name##2half_ru(type x) { \
     return hipshared::narrow_ru<__half>(hipshared::at_least<float>(x)); \
   }
 HIPSHARED_HALF_INTEGER(short, short)
@@ -73,6 +73,13 @@ HIPSHARED_HALF_INTEGER(unsigned, uint)
 HIPSHARED_HALF_INTEGER(long long, ll)
 HIPSHARED_HALF_INTEGER(unsigned long long, ull)
 #undef HIPSHARED_HALF_INTEGER
+HIPTARGET_HOST_DEVICE_BEGIN
+static inline __half __short2half_rn(short x) { return __half(x); }
+static inline __half __ushort2half_rn(unsigned short x) { return __half(x); }
+static inline __half __int2half_rn(int x) { return __half(x); }
+static inline __half __uint2half_rn(unsigned x) { return __half(x); }
+static inline __half __ll2half_rn(long long x) { return __half(x); }
+static inline __half __ull2half_rn(unsigned long long x) { return __half(x); }
 
 static inline short __half_as_short(__half h) { return __builtin_bit_cast(short, h); }
 static inline unsigned short __half_as_ushort(__half h) { return __builtin_bit_cast(unsigned short, h); }

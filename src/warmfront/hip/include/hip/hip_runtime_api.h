@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <hip/hip_version.h>
 #include <hiptarget/core.h>
 #include <hipshared/device.h>
 #include <hipshared/errors.h>

@@ -35,17 +35,19 @@ inline auto towards_zero(From x) {
 
 }  // namespace hipshared
 
+HIPTARGET_HOST_DEVICE_END
+
 #define HIPSHARED_TO_INTEGER(from, from_name, suffix, to, to_name)  \
-  static inline to __##from_name##2##to_name##_rn(from x) {         \
+  __device__ static inline to __##from_name##2##to_name##_rn(from x) {         \
     return hiptarget::to_integer<to>(__builtin_rint##suffix(x));    \
   }                                                                 \
-  static inline to __##from_name##2##to_name##_rz(from x) {         \
+  __device__ static inline to __##from_name##2##to_name##_rz(from x) {         \
     return hiptarget::to_integer<to>(__builtin_trunc##suffix(x));   \
   }                                                                 \
-  static inline to __##from_name##2##to_name##_rd(from x) {         \
+  __device__ static inline to __##from_name##2##to_name##_rd(from x) {         \
     return hiptarget::to_integer<to>(__builtin_floor##suffix(x));   \
   }                                                                 \
-  static inline to __##from_name##2##to_name##_ru(from x) {         \
+  __device__ static inline to __##from_name##2##to_name##_ru(from x) {         \
     return hiptarget::to_integer<to>(__builtin_ceil##suffix(x));    \
   }
 HIPSHARED_TO_INTEGER(float, float, f, int, int)
@@ -59,10 +61,10 @@ HIPSHARED_TO_INTEGER(double, double, , unsigned long long, ull)
 #undef HIPSHARED_TO_INTEGER
 
 #define HIPSHARED_TO_FLOATING(from, from_name, to)                                              \
-  static inline to __##from_name##2##to##_rn(from x) { return static_cast<to>(x); }             \
-  static inline to __##from_name##2##to##_rz(from x) { return hipshared::towards_zero<to>(x); } \
-  static inline to __##from_name##2##to##_rd(from x) { return hipshared::at_most<to>(x); }      \
-  static inline to __##from_name##2##to##_ru(from x) { return hipshared::at_least<to>(x); }
+  __device__ static inline to __##from_name##2##to##_rn(from x) { return static_cast<to>(x); }             \
+  __device__ static inline to __##from_name##2##to##_rz(from x) { return hipshared::towards_zero<to>(x); } \
+  __device__ static inline to __##from_name##2##to##_rd(from x) { return hipshared::at_most<to>(x); }      \
+  __device__ static inline to __##from_name##2##to##_ru(from x) { return hipshared::at_least<to>(x); }
 HIPSHARED_TO_FLOATING(int, int, float)
 HIPSHARED_TO_FLOATING(unsigned, uint, float)
 HIPSHARED_TO_FLOATING(long long, ll, float)
@@ -71,19 +73,17 @@ HIPSHARED_TO_FLOATING(double, double, float)
 HIPSHARED_TO_FLOATING(long long, ll, double)
 HIPSHARED_TO_FLOATING(unsigned long long, ull, double)
 #undef HIPSHARED_TO_FLOATING
-static inline double __int2double_rn(int x) { return x; }
-static inline double __uint2double_rn(unsigned x) { return x; }
+__device__ static inline double __int2double_rn(int x) { return x; }
+__device__ static inline double __uint2double_rn(unsigned x) { return x; }
 
-static inline int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
-static inline unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
-static inline float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
-static inline float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x); }
-static inline long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
-static inline double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
-static inline int __double2hiint(double x) { return static_cast<int>(__double_as_longlong(x) >> 32); }
-static inline int __double2loint(double x) { return static_cast<int>(__double_as_longlong(x)); }
-static inline double __hiloint2double(int high, int low) {
+__device__ static inline int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
+__device__ static inline unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
+__device__ static inline float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
+__device__ static inline float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x); }
+__device__ static inline long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
+__device__ static inline double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
+__device__ static inline int __double2hiint(double x) { return static_cast<int>(__double_as_longlong(x) >> 32); }
+__device__ static inline int __double2loint(double x) { return static_cast<int>(__double_as_longlong(x)); }
+__device__ static inline double __hiloint2double(int high, int low) {
   return __longlong_as_double(static_cast<long long>(high) << 32 | static_cast<unsigned>(low));
 }
-
-HIPTARGET_HOST_DEVICE_END

@@ -54,16 +54,19 @@ struct NarrowFunctions {
   friend bool __hisnan(H a) { return a != a; }
   friend int __hisinf(H a) { return float(a) == HUGE_VALF ? 1 : float(a) == -HUGE_VALF ? -1 : 0; }
 
-  friend H hcos(H a) { return H(::cosf(float(a))); }
-  friend H hexp(H a) { return H(::expf(float(a))); }
-  friend H hexp2(H a) { return H(::exp2f(float(a))); }
-  friend H hexp10(H a) { return H(::exp10f(float(a))); }
-  friend H hlog(H a) { return H(::logf(float(a))); }
-  friend H hlog2(H a) { return H(::log2f(float(a))); }
-  friend H hlog10(H a) { return H(::log10f(float(a))); }
-  friend H hrcp(H a) { return H(1 / float(a)); }
-  friend H hsin(H a) { return H(::sinf(float(a))); }
-  friend H hsqrt(H a) { return H(::sqrtf(float(a))); }
+  // On the device only
+  HIPTARGET_HOST_DEVICE_END
+  friend __device__ H hcos(H a) { return H(::cosf(float(a))); }
+  friend __device__ H hexp(H a) { return H(::expf(float(a))); }
+  friend __device__ H hexp2(H a) { return H(::exp2f(float(a))); }
+  friend __device__ H hexp10(H a) { return H(::exp10f(float(a))); }
+  friend __device__ H hlog(H a) { return H(::logf(float(a))); }
+  friend __device__ H hlog2(H a) { return H(::log2f(float(a))); }
+  friend __device__ H hlog10(H a) { return H(::log10f(float(a))); }
+  friend __device__ H hrcp(H a) { return H(1 / float(a)); }
+  friend __device__ H hsin(H a) { return H(::sinf(float(a))); }
+  friend __device__ H hsqrt(H a) { return H(::sqrtf(float(a))); }
+  HIPTARGET_HOST_DEVICE_BEGIN
 
   friend H max(H a, H b) { return __hmax(a, b); }
   friend H min(H a, H b) { return __hmin(a, b); }
@@ -75,7 +78,9 @@ struct HalfFunctions {
   friend H __hadd_sat(H a, H b) { return clamp(a + b); }
   friend H __hsub_sat(H a, H b) { return clamp(a - b); }
   friend H __hmul_sat(H a, H b) { return clamp(a * b); }
-  friend H __hfma_sat(H a, H b, H c) { return clamp(__hfma(a, b, c)); }
+  HIPTARGET_HOST_DEVICE_END
+  friend __device__ H __hfma_sat(H a, H b, H c) { return clamp(__hfma(a, b, c)); }
+  HIPTARGET_HOST_DEVICE_BEGIN
   friend H __hmax_nan(H a, H b) { return __hisnan(a) ? a : __hisnan(b) ? b : __hmax(a, b); }
   friend H __hmin_nan(H a, H b) { return __hisnan(a) ? a : __hisnan(b) ? b : __hmin(a, b); }
 
@@ -165,8 +170,9 @@ struct NarrowPairFunctions {
 #undef HIPSHARED_COMPARE_BOTH
   friend P __hisnan2(P a) { return {truth(__hisnan(a.x)), truth(__hisnan(a.y))}; }
 
+  HIPTARGET_HOST_DEVICE_END
 #define HIPSHARED_MAP(name) \
-  friend P h2##name(P a) { return {h##name(a.x), h##name(a.y)}; }
+  friend __device__ P h2##name(P a) { return {h##name(a.x), h##name(a.y)}; }
   HIPSHARED_MAP(ceil)
   HIPSHARED_MAP(cos)
   HIPSHARED_MAP(exp)
@@ -183,6 +189,7 @@ struct NarrowPairFunctions {
   HIPSHARED_MAP(sqrt)
   HIPSHARED_MAP(trunc)
 #undef HIPSHARED_MAP
+  HIPTARGET_HOST_DEVICE_BEGIN
 
   friend float __low2float(P a) { return float(a.x); }
   friend float __high2float(P a) { return float(a.y); }
@@ -198,7 +205,9 @@ struct HalfPairFunctions {
   friend P __hadd2_sat(P a, P b) { return {__hadd_sat(a.x, b.x), __hadd_sat(a.y, b.y)}; }
   friend P __hsub2_sat(P a, P b) { return {__hsub_sat(a.x, b.x), __hsub_sat(a.y, b.y)}; }
   friend P __hmul2_sat(P a, P b) { return {__hmul_sat(a.x, b.x), __hmul_sat(a.y, b.y)}; }
-  friend P __hfma2_sat(P a, P b, P c) { return {__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y)}; }
+  HIPTARGET_HOST_DEVICE_END
+  friend __device__ P __hfma2_sat(P a, P b, P c) { return {__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y)}; }
+  HIPTARGET_HOST_DEVICE_BEGIN
 
   // Comparisons that hold if a number is NaN.
 #define HIPSHARED_COMPARE(op) \

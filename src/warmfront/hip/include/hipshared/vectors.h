@@ -172,6 +172,8 @@ constexpr bool operator==(const HIP_vector_type<T, N>& a, S s) {
   else return a == HIP_vector_type<T, N>(s);
 }
 
+using uchar = unsigned char;
+
 // The assertions instantiate what inline functions call once, in the precompiled header; otherwise it would be
 // instantiated at the end of every file that includes this.
 #define HIPSHARED_VECTORS(T, name) \

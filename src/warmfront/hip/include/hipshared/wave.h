@@ -18,6 +18,10 @@ namespace hipshared {
 template <class T>
 inline constexpr bool can_shuffle = std::is_arithmetic_v<T> && sizeof(T) <= 8;
 
+// What only ROCm 7 shuffles.
+template <class T>
+inline constexpr bool needs_rocm_7_to_shuffle = false;
+
 // What can be matched.
 template <class T>
 inline constexpr bool can_match = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
@@ -74,26 +78,30 @@ __device__ static inline unsigned long long __lanemask_gt() { return ~__lanemask
 
 template <class T>
   requires hipshared::can_shuffle<T>
-__device__ static inline T __shfl(T value, int source, int width = warpSize, int line = __builtin_LINE()) {
+__device__ static inline T __shfl(T value, int source, int width = warpSize, int line = __builtin_LINE())
+    HIPTARGET_NEEDS_ROCM_7_IF(hipshared::needs_rocm_7_to_shuffle<T>) {
   const int group = static_cast<int>(__lane_id()) & -width;
   return hiptarget::shuffle(value, group | (source & (width - 1)), line);
 }
 template <class T>
   requires hipshared::can_shuffle<T>
-__device__ static inline T __shfl_up(T value, unsigned delta, int width = warpSize, int line = __builtin_LINE()) {
+__device__ static inline T __shfl_up(T value, unsigned delta, int width = warpSize, int line = __builtin_LINE())
+    HIPTARGET_NEEDS_ROCM_7_IF(hipshared::needs_rocm_7_to_shuffle<T>) {
   const unsigned lane = __lane_id();
   return hiptarget::shuffle(value, (lane & (width - 1)) < delta ? lane : lane - delta, line);
 }
 template <class T>
   requires hipshared::can_shuffle<T>
-__device__ static inline T __shfl_down(T value, unsigned delta, int width = warpSize, int line = __builtin_LINE()) {
+__device__ static inline T __shfl_down(T value, unsigned delta, int width = warpSize, int line = __builtin_LINE())
+    HIPTARGET_NEEDS_ROCM_7_IF(hipshared::needs_rocm_7_to_shuffle<T>) {
   const unsigned lane = __lane_id();
   const bool outside = (lane & (width - 1)) + delta >= static_cast<unsigned>(width);
   return hiptarget::shuffle(value, outside ? lane : lane + delta, line);
 }
 template <class T>
   requires hipshared::can_shuffle<T>
-__device__ static inline T __shfl_xor(T value, int mask, int width = warpSize, int line = __builtin_LINE()) {
+__device__ static inline T __shfl_xor(T value, int mask, int width = warpSize, int line = __builtin_LINE())
+    HIPTARGET_NEEDS_ROCM_7_IF(hipshared::needs_rocm_7_to_shuffle<T>) {
   const int lane = static_cast<int>(__lane_id());
   const int source = lane ^ mask;
   return hiptarget::shuffle(value, source >= ((lane + width) & -width) ? lane : source, line);

@@ -41,6 +41,7 @@
 // Code in the shared headers runs on the host and on the device, which are the same here.
 #define HIPTARGET_HOST_DEVICE_BEGIN
 #define HIPTARGET_NEEDS_ROCM_7  // the X-ray's headers mark what ROCm 6.4 lacks
+#define HIPTARGET_NEEDS_ROCM_7_IF(...)
 #define HIPTARGET_HOST_DEVICE_END
 
 #include <hipshared/coordinates.h>

@@ -26,15 +26,18 @@ struct Narrow : hipshared::NarrowFunctions<H> {
   friend bool operator>(H a, H b) { return a.native > b.native; }
   friend bool operator>=(H a, H b) { return a.native >= b.native; }
 
-  friend H __hfma(H a, H b, H c) { return H(__builtin_elementwise_fma(a.native, b.native, c.native)); }
   friend H __habs(H a) { return H(__builtin_elementwise_abs(a.native)); }
   friend H __hmax(H a, H b) { return H(__builtin_elementwise_maxnum(a.native, b.native)); }
   friend H __hmin(H a, H b) { return H(__builtin_elementwise_minnum(a.native, b.native)); }
-  friend H hceil(H a) { return H(__builtin_elementwise_ceil(a.native)); }
-  friend H hfloor(H a) { return H(__builtin_elementwise_floor(a.native)); }
-  friend H hrint(H a) { return H(__builtin_elementwise_rint(a.native)); }
-  friend H hrsqrt(H a) { return H(1 / ::sqrtf(float(a))); }
-  friend H htrunc(H a) { return H(__builtin_elementwise_trunc(a.native)); }
+
+#pragma clang force_cuda_host_device end
+  friend __device__ H __hfma(H a, H b, H c) { return H(__builtin_elementwise_fma(a.native, b.native, c.native)); }
+  friend __device__ H hceil(H a) { return H(__builtin_elementwise_ceil(a.native)); }
+  friend __device__ H hfloor(H a) { return H(__builtin_elementwise_floor(a.native)); }
+  friend __device__ H hrint(H a) { return H(__builtin_elementwise_rint(a.native)); }
+  friend __device__ H hrsqrt(H a) { return H(1 / ::sqrtf(float(a))); }
+  friend __device__ H htrunc(H a) { return H(__builtin_elementwise_trunc(a.native)); }
+#pragma clang force_cuda_host_device begin
 };
 
 // Two numbers of type H in P, with components x and y, computed as one vector of two native numbers.
@@ -49,8 +52,11 @@ struct NarrowPair : hipshared::NarrowPairFunctions<P, H> {
   friend P operator*(P a, P b) { return out(in(a) * in(b)); }
   friend P operator/(P a, P b) { return out(in(a) / in(b)); }
   friend P operator-(P a) { return out(-in(a)); }
-  friend P __hfma2(P a, P b, P c) { return out(__builtin_elementwise_fma(in(a), in(b), in(c))); }
   friend P __habs2(P a) { return out(__builtin_elementwise_abs(in(a))); }
+
+#pragma clang force_cuda_host_device end
+  friend __device__ P __hfma2(P a, P b, P c) { return out(__builtin_elementwise_fma(in(a), in(b), in(c))); }
+#pragma clang force_cuda_host_device begin
 };
 
 }  // namespace xray

@@ -61,7 +61,8 @@ XRAY_ATOMIC_SCOPE(safeAtomicMax, __hip_atomic_fetch_max, __HIP_MEMORY_SCOPE_AGEN
 #define XRAY_CAS(name, scope)                                                                             \
   template <class T>                                                                                      \
     requires hipshared::is_atomic_swapped<T>                                                              \
-  __device__ inline T name(T* pointer, xray::Value<T> compare, xray::Value<T> value) {                    \
+  __device__ inline T name(T* pointer, xray::Value<T> compare, xray::Value<T> value)                      \
+      HIPTARGET_NEEDS_ROCM_7_IF(std::is_same_v<T, unsigned short>) {                                      \
     __hip_atomic_compare_exchange_strong(pointer, &compare, value, __ATOMIC_RELAXED, __ATOMIC_RELAXED, scope); \
     return compare;                                                                                       \
   }

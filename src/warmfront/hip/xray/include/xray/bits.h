@@ -3,18 +3,14 @@
 
 #include <hipshared/integers.h>
 
-#pragma clang force_cuda_host_device begin
-
-static inline int __clz(int x) { return __builtin_clzg(static_cast<unsigned>(x), 32); }
-static inline int __clzll(long long x) { return __builtin_clzg(static_cast<unsigned long long>(x), 64); }
+__device__ static inline int __clz(int x) { return __builtin_clzg(static_cast<unsigned>(x), 32); }
+__device__ static inline int __clzll(long long x) { return __builtin_clzg(static_cast<unsigned long long>(x), 64); }
 
 // The position of the lowest bit, counted from 1, or 0.
-static inline int __ffs(unsigned x) { return __builtin_ctzg(x, -1) + 1; }
-static inline int __ffs(int x) { return __ffs(static_cast<unsigned>(x)); }
-static inline int __ffsll(unsigned long long x) { return __builtin_ctzg(x, -1) + 1; }
-static inline int __ffsll(long long x) { return __ffsll(static_cast<unsigned long long>(x)); }
+__device__ static inline int __ffs(unsigned x) { return __builtin_ctzg(x, -1) + 1; }
+__device__ static inline int __ffs(int x) { return __ffs(static_cast<unsigned>(x)); }
+__device__ static inline int __ffsll(unsigned long long x) { return __builtin_ctzg(x, -1) + 1; }
+__device__ static inline int __ffsll(long long x) { return __ffsll(static_cast<unsigned long long>(x)); }
 
-static inline unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }
-static inline unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }
-
-#pragma clang force_cuda_host_device end
+__device__ static inline unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }
+__device__ static inline unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }

@@ -23,7 +23,8 @@
 #define __launch_bounds__(...) XRAY_SECOND(__VA_ARGS__, XRAY_BOUNDS_2, XRAY_BOUNDS_1)(__VA_ARGS__)
 
 // What ROCm 6.4 lacks: the X-ray turns the warning into a finding at the author's line.
-#define HIPTARGET_NEEDS_ROCM_7 __attribute__((diagnose_if(true, "needs ROCm 7", "warning")))
+#define HIPTARGET_NEEDS_ROCM_7_IF(...) __attribute__((diagnose_if((__VA_ARGS__), "needs ROCm 7", "warning")))
+#define HIPTARGET_NEEDS_ROCM_7 HIPTARGET_NEEDS_ROCM_7_IF(true)
 
 // Code in the shared headers runs on the host and on the device.
 #define HIPTARGET_HOST_DEVICE_BEGIN _Pragma("clang force_cuda_host_device begin")

@@ -1,5 +1,5 @@
-// Host functions that the CPU runtime lacks: graphs and modules. They do not affect the code of a kernel, so they
-// are declared by name only, and their arguments are not checked.
+// Host functions that the CPU runtime lacks: graphs and modules. They do not affect the code of a kernel, and are
+// declared so that host code is checked as ROCm checks it.
 #pragma once
 
 #include <hipshared/errors.h>
@@ -16,30 +16,56 @@ enum hipStreamCaptureMode {
   hipStreamCaptureModeRelaxed,
 };
 
-#define XRAY_CALL(name)    \
-  template <class... Args> \
-  hipError_t name(Args&&...);
-XRAY_CALL(hipGraphCreate)
-XRAY_CALL(hipGraphDestroy)
-XRAY_CALL(hipGraphInstantiate)
-XRAY_CALL(hipGraphInstantiateWithFlags)
-XRAY_CALL(hipGraphLaunch)
-XRAY_CALL(hipGraphUpload)
-XRAY_CALL(hipGraphClone)
-XRAY_CALL(hipGraphAddKernelNode)
-XRAY_CALL(hipGraphAddMemcpyNode)
-XRAY_CALL(hipGraphAddMemcpyNode1D)
-XRAY_CALL(hipGraphAddMemsetNode)
-XRAY_CALL(hipGraphAddEmptyNode)
-XRAY_CALL(hipGraphAddDependencies)
-XRAY_CALL(hipGraphExecDestroy)
-XRAY_CALL(hipGraphGetNodes)
-XRAY_CALL(hipStreamBeginCapture)
-XRAY_CALL(hipStreamEndCapture)
-XRAY_CALL(hipStreamIsCapturing)
-XRAY_CALL(hipModuleLoad)
-XRAY_CALL(hipModuleLoadData)
-XRAY_CALL(hipModuleUnload)
-XRAY_CALL(hipModuleGetFunction)
-XRAY_CALL(hipModuleLaunchKernel)
-#undef XRAY_CALL
+enum hipStreamCaptureStatus {
+  hipStreamCaptureStatusNone,
+  hipStreamCaptureStatusActive,
+  hipStreamCaptureStatusInvalidated,
+};
+
+struct hipKernelNodeParams {
+  dim3 blockDim;
+  void** extra;
+  void* func;
+  dim3 gridDim;
+  void** kernelParams;
+  unsigned sharedMemBytes;
+};
+
+struct hipMemsetParams {
+  void* dst;
+  unsigned elementSize;
+  size_t height;
+  size_t pitch;
+  unsigned value;
+  size_t width;
+};
+
+#define XRAY_NODE hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *dependencies, size_t count
+extern "C" {
+hipError_t hipGraphCreate(hipGraph_t* graph, unsigned flags);
+hipError_t hipGraphDestroy(hipGraph_t graph);
+hipError_t hipGraphClone(hipGraph_t* copy, hipGraph_t graph);
+hipError_t hipGraphInstantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* node, char* log, size_t bytes);
+hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t* exec, hipGraph_t graph, unsigned long long flags);
+hipError_t hipGraphLaunch(hipGraphExec_t exec, hipStream_t stream);
+hipError_t hipGraphUpload(hipGraphExec_t exec, hipStream_t stream);
+hipError_t hipGraphExecDestroy(hipGraphExec_t exec);
+hipError_t hipGraphGetNodes(hipGraph_t graph, hipGraphNode_t* nodes, size_t* count);
+hipError_t hipGraphAddDependencies(hipGraph_t graph, const hipGraphNode_t* from, const hipGraphNode_t* to,
+                                   size_t count);
+hipError_t hipGraphAddEmptyNode(XRAY_NODE);
+hipError_t hipGraphAddKernelNode(XRAY_NODE, const hipKernelNodeParams* parameters);
+hipError_t hipGraphAddMemsetNode(XRAY_NODE, const hipMemsetParams* parameters);
+hipError_t hipGraphAddMemcpyNode1D(XRAY_NODE, void* to, const void* from, size_t bytes, hipMemcpyKind kind);
+hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode);
+hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph);
+hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status);
+hipError_t hipModuleLoad(hipModule_t* module, const char* file);
+hipError_t hipModuleLoadData(hipModule_t* module, const void* image);
+hipError_t hipModuleUnload(hipModule_t module);
+hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, const char* name);
+hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                 unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                 hipStream_t stream, void** parameters, void** extra);
+}
+#undef XRAY_NODE

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include <new>
+
 #ifndef XRAY_NO_LIBRARIES
 
 extern "C" {
@@ -34,6 +36,22 @@ extern "C" __device__ inline void __assert_fail(const char* text, const char*, u
 __device__ inline void abort() { __builtin_trap(); }
 __device__ inline void* malloc(size_t bytes) { return __ockl_dm_alloc(bytes); }
 __device__ inline void free(void* pointer) { __ockl_dm_dealloc(pointer); }
+
+__device__ inline void* operator new(size_t bytes) { return malloc(bytes); }
+__device__ inline void* operator new[](size_t bytes) { return malloc(bytes); }
+__device__ inline void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return malloc(bytes); }
+__device__ inline void* operator new[](size_t bytes, const std::nothrow_t&) noexcept { return malloc(bytes); }
+__device__ inline void* operator new(size_t, void* place) noexcept { return place; }
+__device__ inline void* operator new[](size_t, void* place) noexcept { return place; }
+__device__ inline void operator delete(void* pointer) noexcept { free(pointer); }
+__device__ inline void operator delete[](void* pointer) noexcept { free(pointer); }
+__device__ inline void operator delete(void* pointer, size_t) noexcept { free(pointer); }
+__device__ inline void operator delete[](void* pointer, size_t) noexcept { free(pointer); }
+__device__ inline void operator delete(void* pointer, const std::nothrow_t&) noexcept { free(pointer); }
+__device__ inline void operator delete[](void* pointer, const std::nothrow_t&) noexcept { free(pointer); }
+__device__ inline void operator delete(void*, void*) noexcept {}
+__device__ inline void operator delete[](void*, void*) noexcept {}
+
 __device__ inline void* memcpy(void* to, const void* from, size_t bytes) { return __builtin_memcpy(to, from, bytes); }
 __device__ inline void* memmove(void* to, const void* from, size_t bytes) {
   return __builtin_memmove(to, from, bytes);
