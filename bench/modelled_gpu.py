@@ -288,6 +288,11 @@ class ModelledToolchain:
         """Return the virtual time."""
         return self._modelled.now_s
 
+    def keep_busy(self, seconds: float) -> bool:
+        """Return False: only kernels keep it busy."""
+        del seconds
+        return False
+
     def build(self) -> None:
         """Do nothing."""
 

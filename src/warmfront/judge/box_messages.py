@@ -12,8 +12,9 @@ import json
 import math
 import re
 import struct
-from dataclasses import dataclass
 from typing import Any
+
+from warmfront.value_class import dataclass
 
 #: The longest text from a box in a message.
 MAX_TEXT = 500

@@ -14,13 +14,14 @@ import random
 import threading
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from warmfront.judge.committed_seed import CommittedSeed
 from warmfront.problems.draws import STRUCTURED_STYLES
 from warmfront.problems.ranges import draw_anywhere, draw_near
 from warmfront.problems.spec import Case, Scale
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,8 +35,9 @@ if TYPE_CHECKING:
 #: How many sizes are drawn anywhere, to find one that needs no more work than the published cases.
 _DRAWS = 100
 
-#: Pairs of base sets that have different styles.
+#: Pairs of base sets that have different styles; cases with larger inputs have one pair.
 _PAIRS = 2
+TWO_PAIRS_BYTES = 128 << 20
 #: Two base sets differ in at least this share of their elements, so that half of it is new in every call.
 LEAST_DIFFERENCE = 0.25
 #: How many elements of a large tensor are compared for that.
@@ -87,6 +89,11 @@ class BasePair:
     first: Tensors
     second: Tensors
 
+    @property
+    def input_bytes(self) -> int:
+        """The size of both sets."""
+        return sum(tensor.nbytes for inputs in (self.first, self.second) for tensor in inputs.values())
+
 
 def share_of_differences(first: Tensors, second: Tensors) -> float:
     """Return the share of elements that differ; of a large tensor, a part is compared."""
@@ -133,6 +140,11 @@ class CaseGenerator:
         #: The published cases, then the hidden ones.
         self.cases: Sequence[Case] = [*published, *self._draw_hidden(scale, published)]
 
+    @property
+    def timed_numbers(self) -> list[int]:
+        """The numbers of the timed cases."""
+        return [number for number, case in enumerate(self.cases, 1) if case.benchmark]
+
     def is_hidden(self, number: int) -> bool:
         """Return whether the case with this number is hidden."""
         return number > self._published_count
@@ -153,7 +165,13 @@ class CaseGenerator:
         )
         return self.case_data(number, case, inputs, sample=sample)
 
-    def generate_base_pair(self, number: int, pair: int) -> BasePair:
+    def generate_base_pairs(self, number: int) -> list[BasePair]:
+        """Return the base sets of case `number`: two pairs, or one if the inputs are large."""
+        first = self._generate_base_pair(number, 0)
+        is_large = first.input_bytes > _PAIRS * TWO_PAIRS_BYTES
+        return [first] if is_large else [first, self._generate_base_pair(number, 1)]
+
+    def _generate_base_pair(self, number: int, pair: int) -> BasePair:
         """Return two sets of inputs for case `number`, from which those of timed calls are mixed.
 
         Their style is one of the timed styles that a mixture of two sets keeps. Styles whose sets hardly
@@ -248,19 +266,30 @@ def _format(value: float | tuple[int, ...]) -> str:
 
 
 class CasePrefetcher:
-    """Generates the first sample of every case, in order, in a background thread."""
+    """Generates the first sample of every case, in order, in a background thread; then the base sets.
 
-    def __init__(self, case_generator: CaseGenerator, *, ahead_bytes: int = AHEAD_BYTES) -> None:
-        self._case_generator = case_generator
+    Args:
+        case_generator: it has the cases.
+        ahead_bytes: generate no more while this many bytes are ready.
+        base_sets: also generate those of the timed cases, while there is time: until the first are taken.
+    """
+
+    def __init__(
+        self, case_generator: CaseGenerator, *, ahead_bytes: int = AHEAD_BYTES, base_sets: bool = False
+    ) -> None:
+        self.case_generator = case_generator
         self._ahead_bytes = ahead_bytes
+        self._with_base_sets = base_sets
         self._ready: deque[CaseData | BaseException] = deque()
+        self._base_pairs: dict[int, list[BasePair]] = {}
         self._changed = threading.Condition()
         self._ready_bytes = 0
         self._is_stopped = False
-        threading.Thread(target=self._generate_all, name="warmfront-case-data", daemon=True).start()
+        self._thread = threading.Thread(target=self._generate_all, name="warmfront-case-data", daemon=True)
+        self._thread.start()
 
     def __iter__(self) -> Iterator[CaseData]:
-        for _ in self._case_generator.cases:
+        for _ in self.case_generator.cases:
             with self._changed:
                 self._changed.wait_for(lambda: self._ready)
                 item = self._ready.popleft()
@@ -270,6 +299,12 @@ class CasePrefetcher:
                 raise item
             yield item
 
+    def take_base_pairs(self, number: int) -> list[BasePair]:
+        """Return the base sets of a timed case. Nothing more is generated in the background from now on."""
+        self.stop()
+        self._thread.join()
+        return self._base_pairs.pop(number, None) or self.case_generator.generate_base_pairs(number)
+
     def stop(self) -> None:
         """Generate no more cases and drop those that are ready."""
         with self._changed:
@@ -277,21 +312,41 @@ class CasePrefetcher:
             self._changed.notify_all()
 
     def _generate_all(self) -> None:
-        for number in range(1, len(self._case_generator.cases) + 1):
+        for number in range(1, len(self.case_generator.cases) + 1):
             try:
-                item: CaseData | BaseException = self._case_generator.generate(number)
+                item: CaseData | BaseException = self.case_generator.generate(number)
             except Exception as error:  # noqa: BLE001 - raised again in the thread that iterates
                 item = error
             if not self._put(item) or isinstance(item, BaseException):
                 return
+        if self._with_base_sets:
+            self._generate_base_sets()
+
+    def _generate_base_sets(self) -> None:
+        for number in self.case_generator.timed_numbers:
+            if not self._wait_for_room():
+                return
+            try:
+                pairs = self.case_generator.generate_base_pairs(number)
+            except Exception:  # noqa: BLE001 - raised in the thread that takes them, which tries again
+                return
+            with self._changed:
+                self._base_pairs[number] = pairs
+                self._ready_bytes += sum(pair.input_bytes for pair in pairs)
 
     def _put(self, item: CaseData | BaseException) -> bool:
-        """Wait until there is room, since large cases would exhaust the memory; return False if stopped."""
+        """Wait until there is room, and add a case; return False if stopped."""
+        is_running = self._wait_for_room()
         with self._changed:
-            self._changed.wait_for(lambda: self._is_stopped or self._ready_bytes < self._ahead_bytes)
             self._ready.append(item)
             self._ready_bytes += _input_bytes(item)
             self._changed.notify_all()
+        return is_running
+
+    def _wait_for_room(self) -> bool:
+        """Wait until there is room, since large cases would exhaust the memory; return False if stopped."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_stopped or self._ready_bytes < self._ahead_bytes)
             return not self._is_stopped
 
 

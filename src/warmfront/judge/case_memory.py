@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import secrets
 import struct
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from warmfront.errors import GpuFailed, ToolchainFailed
@@ -20,6 +19,7 @@ from warmfront.hip.toolchain import DATA_FILE
 from warmfront.judge import box_messages
 from warmfront.judge.plan_format import PLAN_ARGUMENT, PLAN_HEADER
 from warmfront.problems.spec import Dtype, Kind
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,8 +46,9 @@ _SLOT_REPORT = struct.Struct("<QQQ")
 _RESIDUE_PROBE = struct.Struct("<QII")
 _HANDLE_BYTES = 64
 
-#: The package of the problems that the harness may have a reference of; an operator's can have any slug.
-_OUR_PROBLEMS = "warmfront.problems."
+#: The packages of the problems that the harness may have a reference of: ours, and the variants that health
+#: checks use. An operator's problem can have any slug.
+_OUR_PROBLEMS = ("warmfront.problems.", "warmfront.judge.")
 _PROBE_BYTES = 4096
 
 #: How long one command of the harness may take, in CPU time.

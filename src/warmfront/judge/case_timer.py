@@ -10,7 +10,7 @@ import math
 import secrets
 import time
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from warmfront.events import Timing, Window
@@ -28,6 +28,7 @@ from warmfront.judge.statistics import (
     time_per_call,
 )
 from warmfront.judge.timed_inputs import FreshInputs, MixedInputs
+from warmfront.value_class import dataclass
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from warmfront.gpus import Gpu
     from warmfront.hip.toolchain import Toolchain
-    from warmfront.judge.case_data import CaseData, CaseGenerator
+    from warmfront.judge.case_data import CaseData, CasePrefetcher
     from warmfront.judge.case_memory import CaseMemory
     from warmfront.judge.guest import GuestProcess
     from warmfront.judge.machine_speed import MachineSpeed
@@ -47,8 +48,9 @@ if TYPE_CHECKING:
 WINDOW_MS = 4.0
 #: Limits for the calls of a large window; each has a slot with inputs of its own.
 MIN_CALLS, MAX_CALLS = 4, 96
-#: On an emulated GPU, whose calls take much longer than the time that counts.
-EMULATED_CALLS = 8
+#: The upper limit on a GPU, whose calls can be shorter; and on an emulated GPU, whose calls take much longer
+#: than the time that counts.
+GPU_CALLS, EMULATED_CALLS = 192, 8
 #: A small window has this share of the calls of a large one.
 SMALL_SHARE = 4
 
@@ -61,8 +63,12 @@ TARGET_WIDTH = 0.0095
 #: If the interval is wider than this when the budget is used up, the budget is extended.
 ACCEPTABLE_WIDTH = 0.045
 EXTENSION = 4.0
-#: Windows with an empty guest, for each number of calls; their median counts.
-EMPTY_WINDOWS = 41
+#: The same on a GPU, for the width without what differs between runs: its windows are short, so that the time
+#: to wake a process, which varies, is a larger part of them.
+GPU_TARGET_WIDTH, GPU_ACCEPTABLE_WIDTH, GPU_EXTENSION = 0.006, 0.0075, 2.0
+#: Windows with an empty guest, whose median is subtracted from the windows with as many calls: large ones, on
+#: which the time depends; small ones, for the slope; and for a first estimate.
+EMPTY_LARGE, EMPTY_SMALL, EMPTY_ESTIMATE = 101, 21, 11
 #: A measurement is disturbed if its guest waited longer for a CPU than this, relative to its time.
 DISTURBED = 0.1
 
@@ -75,7 +81,7 @@ class CaseTimer:
     toolchain: Toolchain
     guest: GuestProcess
     memory: CaseMemory
-    case_generator: CaseGenerator
+    prefetch: CasePrefetcher  #: it has the base sets of the timed calls, and the generator of other inputs
     budget_s: float  #: CPU time of judge and guest for one case
     overhead_ms: float  #: time of a window with a solution that does nothing
     machine_speed: MachineSpeed | None = None  #: None on a GPU, whose time does not depend on the CPU's
@@ -102,25 +108,32 @@ class CaseTimer:
 
     def _open_inputs(self, number: int) -> TimedInputs:
         if isinstance(self.memory, DeviceMemory):
-            return MixedInputs(self.request, self.case_generator, number, self.memory)
-        return FreshInputs(self.case_generator, number, self.memory)
+            return MixedInputs(self.request, self.prefetch, number, self.memory)
+        return FreshInputs(self.prefetch.case_generator, number, self.memory)
 
     def _plan(self, inputs: TimedInputs) -> tuple[int, int, BufferLayout]:
-        """Choose the calls per window from a window with one call, and plan that many slots."""
+        """Choose the calls per window from a window with few calls, and plan that many slots."""
         fitting = inputs.max_bytes // max(self._layout(inputs, slots=1).slot_stride, 1)
-        most = max(MIN_CALLS, min(MAX_CALLS, fitting))
+        most = max(MIN_CALLS, min(self._most_calls(inputs), fitting))
         layout = self._plan_slots(inputs, slots=most if inputs.plans_once else 1)
+        calls = min(layout.slots, MIN_CALLS, inputs.max_calls or MIN_CALLS)
         self.guest.freeze()
         self._checked_window(layout, inputs, 1)  # touches the memory and warms the caches
-        estimate, _ = self._checked_window(layout, inputs, 1)
+        self._measure_copies(layout, calls, EMPTY_ESTIMATE)
+        estimate, _ = self._checked_window(layout, inputs, calls)
+        estimate = self._without_copies(layout, estimate)
         self.guest.thaw()
-        call_ms = max(estimate.time_ms - self.overhead_ms, 0.001)
+        call_ms = max((estimate.time_ms - self.overhead_ms) / estimate.calls, 0.001)
         large = max(MIN_CALLS, min(math.ceil(WINDOW_MS / call_ms), most))
         large = large if inputs.max_calls is None else min(large, inputs.max_calls)
-        large = min(large, EMULATED_CALLS) if self._is_emulated else large
         if layout.slots < large:
             layout = self._plan_slots(inputs, slots=large)
         return max(1, large // SMALL_SHARE), large, layout
+
+    def _most_calls(self, inputs: TimedInputs) -> int:
+        if self._is_emulated:
+            return EMULATED_CALLS
+        return GPU_CALLS if inputs.plans_once else MAX_CALLS
 
     def _measure(
         self, layout: BufferLayout, inputs: TimedInputs, small: int, large: int
@@ -136,6 +149,9 @@ class CaseTimer:
         protected_pair = secrets.randbelow(MIN_PAIRS)
         with self._fast_cpu() as cpu:
             self._warm_up(layout, inputs, large)
+            self._measure_copies(layout, small, EMPTY_SMALL)  # now that the clocks are up
+            self._measure_copies(layout, large, EMPTY_LARGE)
+            self.toolchain.keep_busy(self.toolchain.warm_up_s)  # the clocks have fallen meanwhile
             budget = _Budget(
                 self.budget_s, None if self.toolchain.counts_cpu_time else self.toolchain.elapsed_s
             )
@@ -146,14 +162,22 @@ class CaseTimer:
                 for calls in (small, large) if pairs % 2 else (large, small):  # a drift cancels
                     window, times_ms = self._checked_window(layout, inputs, calls, cpu=cpu)
                     budget.spend(window)
-                    windows.append(window)
+                    windows.append(self._without_copies(layout, window))
                     reported_ms += times_ms
                 if len(windows) >= 2 * MIN_PAIRS and len(windows) // 2 % STEP == 0:
                     result = time_per_call(_chosen(windows, _reference_ms(cpu)), self.overhead_ms)
-                    if relative_width(result.median_ms, result.interval_ms) <= budget.sufficient_width:
+                    if self._is_sufficient(result, budget):
                         break
             reference_ms = _reference_ms(cpu)
         return _chosen(windows, reference_ms), reported_ms, reference_ms
+
+    def _is_sufficient(self, result: CallTime, budget: _Budget) -> bool:
+        """Return whether the time is certain enough for what is left of the budget."""
+        if self.empty_guest:
+            limit = budget.sufficient_width(GPU_TARGET_WIDTH, GPU_ACCEPTABLE_WIDTH, GPU_EXTENSION)
+            return result.sampling_width <= limit
+        limit = budget.sufficient_width(TARGET_WIDTH, ACCEPTABLE_WIDTH, EXTENSION)
+        return relative_width(result.median_ms, result.interval_ms) <= limit
 
     def _fast_cpu(self) -> AbstractContextManager[FastCpu | None]:
         if self.machine_speed is None:
@@ -164,9 +188,9 @@ class CaseTimer:
         """Touch every slot; on a GPU, repeat it until the clocks are up."""
         start_s = self.toolchain.elapsed_s()
         self._checked_window(layout, inputs, calls)
-        while not self.toolchain.counts_cpu_time and (
-            self.toolchain.elapsed_s() - start_s < self.toolchain.warm_up_s
-        ):
+        if self.toolchain.counts_cpu_time or self.toolchain.keep_busy(self.toolchain.warm_up_s):
+            return
+        while self.toolchain.elapsed_s() - start_s < self.toolchain.warm_up_s:
             self._checked_window(layout, inputs, calls)
 
     def _layout(self, inputs: TimedInputs, slots: int) -> BufferLayout:
@@ -214,21 +238,24 @@ class CaseTimer:
         inputs.check(layout, answer)
         if answer.launches is not None and answer.launches < calls:
             raise _host_code(inputs.first, answer.launches, calls)
-        return self._without_copies(layout, window), answer.times_ms
+        return window, answer.times_ms
+
+    def _measure_copies(self, layout: BufferLayout, calls: int, count: int) -> None:
+        """Measure windows with an empty guest and this many calls, if copies are part of windows."""
+        if self.empty_guest is None:
+            return
+        count = min(count, EMPTY_ESTIMATE) if self._is_emulated else count  # virtual time has no noise
+        windows = [
+            self.empty_guest.window(calls, self.memory, by_cpu_time=False)[0].wall_ms for _ in range(count)
+        ]
+        self.empty_times[layout, calls] = sorted(windows)[count // 2]
 
     def _without_copies(self, layout: BufferLayout, window: Window) -> Window:
         """Subtract the time of the same window with an empty guest, if copies are part of it."""
         if self.empty_guest is None:
             return window
-        empty = self.empty_guest
-        if self.empty_times.get((layout, window.calls)) is None:
-            times = [
-                empty.window(window.calls, self.memory, by_cpu_time=False)[0].wall_ms
-                for _ in range(EMPTY_WINDOWS)
-            ]
-            self.empty_times[layout, window.calls] = sorted(times)[EMPTY_WINDOWS // 2]
         empty_ms = self.empty_times[layout, window.calls]
-        return replace(window, time_ms=max(window.wall_ms - empty_ms, 0.0))
+        return replace(window, time_ms=max(window.wall_ms - empty_ms, 0.0), empty_ms=empty_ms)
 
     def _timing(
         self,
@@ -255,7 +282,7 @@ class CaseTimer:
             runs=result.pairs_ms,
             outer_ms=ms,
             pct_of_floor=None if floor_ms is None else 100 * floor_ms / ms,
-            note=_note(result, discarded, len(windows), slowdown(windows, reference_ms)),
+            note=_note(result, windows, reference_ms),
             windows=tuple(windows),
             overhead_ms=self.overhead_ms,
             reference_ms=reference_ms,
@@ -284,13 +311,12 @@ class _Budget:
         if self._counts_windows:
             self._spent_s += window.time_ms / 1e3
 
-    @property
-    def sufficient_width(self) -> float:
-        """How narrow the interval must be to stop now."""
+    def sufficient_width(self, target: float, acceptable: float, extension: float) -> float:
+        """Return how narrow the interval must be to stop now."""
         spent_s = self._spent_s + self._now_s() - self._start_s
         if spent_s < self._budget_s:
-            return TARGET_WIDTH
-        return ACCEPTABLE_WIDTH if spent_s < EXTENSION * self._budget_s else math.inf
+            return target
+        return acceptable if spent_s < extension * self._budget_s else math.inf
 
 
 def _reference_ms(cpu: FastCpu | None) -> float | None:
@@ -324,17 +350,24 @@ def _was_slowed(window: Window, reference_ms: float | None) -> bool:
     return window.reference_ms > reference_ms * (1 + FULL_SPEED)
 
 
-def _note(result: CallTime, discarded: int, windows: int, slowdown: float) -> str:
+def _note(result: CallTime, windows: list[Window], reference_ms: float | None) -> str:
+    """Say what a reader should know about the time."""
     notes = []
-    if slowdown > SLOWDOWN_ALLOWED:
+    slower = slowdown(windows, reference_ms)
+    if slower > SLOWDOWN_ALLOWED:
         notes.append(
-            f"The machine itself was {slowdown:.0%} slower than shortly before: a lower clock frequency or a "
+            f"The machine itself was {slower:.0%} slower than shortly before: a lower clock frequency or a "
             "neighbour on its host. The interval includes its full speed."
         )
     elif result.noisy:
         notes.append("The machine was busy: the interval is wide. Repeat the measurement on a quiet machine.")
-    if discarded:
-        notes.append(f"{discarded} of {windows} windows were disturbed by other processes and left out.")
+    discarded = [window for window in windows if window.discarded]
+    waited = sum(_waited(window) for window in discarded)
+    slowed = len(discarded) - waited
+    reasons = [f"{waited} had to wait for a CPU"] * bool(waited)
+    reasons += [f"{slowed} ran on a CPU below its full speed"] * bool(slowed)
+    if reasons:
+        notes.append(f"{len(discarded)} of {len(windows)} windows were left out: {', '.join(reasons)}.")
     return " ".join(notes)
 
 

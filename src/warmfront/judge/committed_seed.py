@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from warmfront.value_class import dataclass
 
 
 @dataclass(frozen=True)

@@ -179,7 +179,7 @@ class GuestProcess:
         box = self._box
         flags = _ONE_WORKER | (_PROTECT if protect else 0)
         header = _RUN_HEADER.pack(calls, flags, self._new_marker(None))
-        load, usage_before, judge_before_ms = _machine_load(), box.usage(), _judge_waited_ms()
+        load, usage_before, judge_before_ms = machine_load(), box.usage(), _judge_waited_ms()
         start_s = self._elapsed_s()
         if memory:
             memory.reveal(calls)
@@ -203,11 +203,11 @@ class GuestProcess:
         )
         return window, self._parse_run(kind, payload, calls=calls)
 
-    def empty_window(self) -> Window:
+    def empty_window(self, *, by_cpu_time: bool = True) -> Window:
         """Measure a window in which the guest calls a function that does nothing. Call it before `load`."""
         self._command(_PLAN, _EMPTY_PLAN)
         self.freeze()
-        window, _ = self.window(1)
+        window, _ = self.window(1, by_cpu_time=by_cpu_time)
         self.thaw()
         return window
 
@@ -342,7 +342,7 @@ class GuestProcess:
         return {"case": self.case_name} if self.case_name else {}
 
 
-def _machine_load() -> float | None:
+def machine_load() -> float | None:
     """Return how many other processes are ready to run, per CPU and at most 1. The guest is stopped now."""
     try:
         ready = int(Path("/proc/loadavg").read_text(encoding="ascii").split()[3].partition("/")[0])

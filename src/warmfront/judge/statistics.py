@@ -7,10 +7,11 @@ alone.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,10 +42,12 @@ NOISY_WIDTH = 0.1
 class CallTime:
     """The time of a call, from pairs of windows."""
 
-    pairs_ms: tuple[float, ...]  #: the slope of each pair
+    pairs_ms: tuple[float, ...]  #: what each pair gives
     median_ms: float
     interval_ms: tuple[float, float]
     noisy: bool
+    #: Of the interval before it covers what differs between runs; more pairs make it smaller.
+    sampling_width: float = 0.0
 
 
 def time_per_call(
@@ -58,6 +61,11 @@ def time_per_call(
     their calls. Both are medians over the pairs, and the larger one counts: the larger one of each pair would
     grow with the noise.
 
+    On a GPU, the time of the same window with an empty guest is subtracted from each, so that no constant
+    costs are left. Then the large windows alone give the time. Their median is several times more certain
+    than that of the slopes, and the larger one of both would be too long on average. The slope counts only as
+    far as it is certain: if its interval is above the median, the empty windows were too slow.
+
     Args:
         windows: in the order in which they were measured; a pair is two neighbours. A pair with a discarded
             window is left out.
@@ -68,8 +76,13 @@ def time_per_call(
     pairs = [sorted(pair, key=lambda window: window.calls) for pair in kept_pairs(windows)]
     slopes_ms = [(large.time_ms - small.time_ms) / (large.calls - small.calls) for small, large in pairs]
     bounds_ms = [(large.time_ms - overhead_ms) / large.calls for _, large in pairs]
-    slowed = slowdown(windows, reference_ms)
-    return _call_time(np.array([slopes_ms, bounds_ms]), contention(windows), slowed)
+    has_copies_subtracted = all(window.empty_ms is not None for pair in pairs for window in pair)
+    return _call_time(
+        np.array([slopes_ms, bounds_ms]),
+        contention(windows),
+        slowdown(windows, reference_ms),
+        by_bounds=has_copies_subtracted,
+    )
 
 
 def kept_pairs(windows: Sequence[Window]) -> list[tuple[Window, Window]]:
@@ -78,17 +91,24 @@ def kept_pairs(windows: Sequence[Window]) -> list[tuple[Window, Window]]:
     return [pair for pair in pairs if not any(window.discarded for window in pair)]
 
 
-def _call_time(estimates_ms: np.ndarray[Any, Any], contention: float, slowdown: float) -> CallTime:
-    """Return the larger median of two rows of estimates, with an interval over the pairs.
+def _call_time(
+    estimates_ms: np.ndarray[Any, Any], contention: float, slowdown: float, *, by_bounds: bool
+) -> CallTime:
+    """Return the larger median of two rows, slopes and bounds, with an interval over the pairs.
 
     The interval also covers what differs between runs.
     """
     pairs = estimates_ms.shape[1]
     picks = np.random.default_rng(pairs).integers(0, pairs, size=(RESAMPLES, pairs))
-    resampled = np.median(estimates_ms[:, picks], axis=2).max(axis=0)
+    medians, resampled = np.median(estimates_ms, axis=1), np.median(estimates_ms[:, picks], axis=2)
+    if by_bounds:
+        certain_slope = np.quantile(resampled[0], 0.025)
+        medians[0] = resampled[0] = certain_slope
+    resampled = resampled.max(axis=0)
     low, high = (float(end) for end in np.quantile(resampled, [0.025, 0.975]))
-    median_ms = max(float(np.median(estimates_ms, axis=1).max()), 1e-6)
-    pairs_ms = tuple(float(ms) for ms in estimates_ms[0])
+    median_ms = max(float(medians.max()), 1e-6)
+    sampling_width = relative_width(median_ms, (low, high))
+    pairs_ms = tuple(float(ms) for ms in estimates_ms[1 if by_bounds else 0])
     floor = REPEATABILITY + contention * (REPEATABILITY_CONTENDED - REPEATABILITY)
     low, high = min(low, median_ms * (1 - floor)), max(high, median_ms * (1 + floor))
     if slowdown > SLOWDOWN_ALLOWED:  # at full speed, the program would have been faster by as much
@@ -96,7 +116,13 @@ def _call_time(estimates_ms: np.ndarray[Any, Any], contention: float, slowdown: 
     noisy = pairs < MIN_PAIRS or relative_width(median_ms, (low, high)) > NOISY_WIDTH
     if noisy:  # say so honestly: everything that was observed is possible
         low, high = min(low, *pairs_ms) * (1 - floor), max(high, *pairs_ms) * (1 + floor)
-    return CallTime(pairs_ms=pairs_ms, median_ms=median_ms, interval_ms=(max(low, 0.0), high), noisy=noisy)
+    return CallTime(
+        pairs_ms=pairs_ms,
+        median_ms=median_ms,
+        interval_ms=(max(low, 0.0), high),
+        noisy=noisy,
+        sampling_width=sampling_width,
+    )
 
 
 def contention(windows: Sequence[Window]) -> float:

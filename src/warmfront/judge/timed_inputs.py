@@ -18,15 +18,13 @@ from warmfront.judge.output_check import check_call
 if TYPE_CHECKING:
     from warmfront.judge.box_messages import RunAnswer
     from warmfront.judge.buffer_layout import BufferLayout
-    from warmfront.judge.case_data import BasePair, CaseData, CaseGenerator
+    from warmfront.judge.case_data import BasePair, CaseData, CaseGenerator, CasePrefetcher
     from warmfront.judge.case_memory import CaseMemory, DeviceMemory
     from warmfront.judge_request import JudgeRequest
 
 #: Memory for all slots of a case: of the judge, and of the device.
 MAX_FILE_BYTES = 256 << 20
 MAX_DEVICE_BYTES = 8 << 30
-#: Cases with larger inputs have one pair of base sets instead of two.
-TWO_PAIRS_BYTES = 128 << 20
 #: Calls of a large window whose outputs NumPy must check.
 HOST_CHECKED_CALLS = 2
 
@@ -90,21 +88,19 @@ class MixedInputs:
     plans_once = True
 
     def __init__(
-        self, request: JudgeRequest, case_generator: CaseGenerator, number: int, memory: DeviceMemory
+        self, request: JudgeRequest, prefetch: CasePrefetcher, number: int, memory: DeviceMemory
     ) -> None:
         self._request = request
-        self._case_generator = case_generator
+        self._case_generator = prefetch.case_generator
         self._number = number
         self._memory = memory
-        self._pairs = [case_generator.generate_base_pair(number, 0)]
-        if sum(tensor.nbytes for tensor in self._pairs[0].first.values()) <= TWO_PAIRS_BYTES:
-            self._pairs.append(case_generator.generate_base_pair(number, 1))
+        self._pairs = prefetch.take_base_pairs(number)
         self._count = 0
         self._keys: list[int] = []  # of the slots that were filled last
         self._has_reference = memory.has_reference(request.problem)
         self.max_calls = None if self._has_reference else HOST_CHECKED_CALLS
         pair = self._pairs[0]
-        self.first = case_generator.case_data(number, pair.case, pair.first, sample=1)
+        self.first = self._case_generator.case_data(number, pair.case, pair.first, sample=1)
 
     def plan(self, layout: BufferLayout) -> bytes:
         """Allocate the memory, and copy the base sets to the device."""

@@ -13,6 +13,7 @@ from warmfront import problems, settings
 from warmfront.hip.stub.stub_spec import StubSpec
 from warmfront.hip.stub.stub_toolchain import StubToolchain
 from warmfront.judge import Judge
+from warmfront.judge.number_health import check_numbers
 from warmfront.judge_request import JudgeRequest
 from warmfront.problems.spec import Dtype
 from warmfront.sandbox import TRUSTED, open_sandbox
@@ -73,3 +74,13 @@ def test_a_time_is_not_below_the_true_one(sandbox: Sandbox, name: str) -> None:
     verdict = judged(sandbox, name, 10.0)
     if verdict["status"] == "ACCEPTED":
         assert verdict["avg_runtime_ms"] >= 0.98 * KERNEL_MS
+
+
+@pytest.mark.slow
+def test_the_measurements_of_the_health_checks_repeat(sandbox: Sandbox) -> None:
+    """Copies, an empty call, bandwidth and spread are measured, and all of them pass."""
+    configured = settings.load()
+    toolchain = StubToolchain(configured.cache_dir, StubSpec.parse("host_allowance_us=1e6"))
+    checks = list(check_numbers(toolchain, sandbox, configured))
+    assert [check.name for check in checks] == ["copies", "empty solution", "bandwidth", "repeatability"]
+    assert all(check.ok for check in checks), checks

@@ -161,7 +161,7 @@ def test_every_example_is_accepted_in_each_sandbox(box_maker: Sandbox, path: Pat
         box_maker,
         open_stub(""),
         source=path.read_text(),
-        problem=path.stem.removesuffix("_half"),
+        problem=path.stem.removesuffix("_half").replace("_", "-"),
         endpoint=Endpoint.SUBMIT,
         dtype=Dtype.FLOAT16 if is_half else Dtype.FLOAT32,
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from warmfront.judge.case_data import CaseGenerator
+from warmfront.judge.case_data import BasePair, CaseGenerator, CasePrefetcher
 from warmfront.judge.mixed_inputs import mix
 from warmfront.judge.output_check import is_correct
 from warmfront.judge_request import JudgeRequest
@@ -133,10 +134,64 @@ def test_mixed_inputs_keep_the_tolerance_of_their_style(seed: int) -> None:
     problem = PROBLEMS["matrix-multiplication"]
     cases = generator(problem, seed)
     number = next(number for number, case in enumerate(cases.cases, 1) if case.benchmark)
-    for pair in range(2):
-        base = cases.generate_base_pair(number, pair)
+    for pair, base in enumerate(cases.generate_base_pairs(number)):
         mixed = mix(base.first, base.second, {"input_a": 0, "input_b": 1}, cases.mix_key(number, pair))
         data = cases.case_data(number, base.case, mixed)
         product = mixed["input_a"] @ mixed["input_b"]
         assert product.dtype == np.float32
         assert is_correct(product, data.expected["output_c"], data.tolerance), base.case.draw
+
+
+class RecordingGenerator(CaseGenerator):
+    """Records which thread generates base sets, and when all are there."""
+
+    def __init__(self) -> None:
+        problem = PROBLEMS["relu"]
+        request = JudgeRequest(
+            source="", problem=problem, dtype=problem.dtypes[0], endpoint=Endpoint.SUBMIT, seed=1
+        )
+        super().__init__(request, Scale.CPU)
+        self.threads: list[threading.Thread] = []
+        self.has_all = threading.Event()
+
+    def generate_base_pairs(self, number: int) -> list[BasePair]:
+        """Generate them."""
+        pairs = super().generate_base_pairs(number)
+        self.threads.append(threading.current_thread())
+        if len(self.threads) == len(self.timed_numbers):
+            self.has_all.set()
+        return pairs
+
+
+def test_base_sets_are_generated_ahead_and_are_the_same() -> None:
+    """They are ready before anyone asks for them, as soon as the cases are, and depend on the seed alone."""
+    generator = RecordingGenerator()
+    prefetch = CasePrefetcher(generator, base_sets=True)
+    assert generator.has_all.wait(60)
+    assert len(list(prefetch)) == len(generator.cases)
+    for number in generator.timed_numbers:
+        taken = prefetch.take_base_pairs(number)
+        expected = RecordingGenerator().generate_base_pairs(number)
+        for ours, theirs in zip(taken, expected, strict=True):
+            assert ours.case == theirs.case
+            assert all(np.array_equal(ours.first[name], theirs.first[name]) for name in ours.first)
+            assert all(np.array_equal(ours.second[name], theirs.second[name]) for name in ours.second)
+    assert threading.current_thread() not in generator.threads
+
+
+def test_base_sets_without_room_are_generated_when_they_are_taken() -> None:
+    """While calls are timed, nothing is generated in the background."""
+    generator = RecordingGenerator()
+    prefetch = CasePrefetcher(generator, ahead_bytes=1, base_sets=True)
+    assert next(iter(prefetch)).number == 1  # the others wait for room
+    assert prefetch.take_base_pairs(generator.timed_numbers[0])
+    assert generator.threads == [threading.current_thread()]
+
+
+def test_a_check_without_timed_calls_generates_no_base_sets() -> None:
+    """They cost the CPU runtime and the checker nothing."""
+    generator = RecordingGenerator()
+    prefetch = CasePrefetcher(generator)
+    assert len(list(prefetch)) == len(generator.cases)
+    assert prefetch.take_base_pairs(generator.timed_numbers[0])
+    assert generator.threads == [threading.current_thread()]

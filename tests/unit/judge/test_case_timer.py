@@ -89,7 +89,7 @@ def _measure(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Timing]:
             toolchain=Mock(simulated=True, elapsed_s=lambda: 0.0),
             guest=guest,  # type: ignore[arg-type]  # a double
             memory=Mock(missing_guarantees=()),
-            case_generator=Mock(),
+            prefetch=Mock(),
             budget_s=0.2,
             overhead_ms=OVERHEAD_MS,
             machine_speed=speed,
@@ -140,6 +140,8 @@ def test_disturbed_windows_are_discarded_and_counted(measure: Callable[..., Timi
 
     timing = measure(waited_ms=waited_ms)
     assert timing.discarded_windows > 0
+    assert f"{timing.discarded_windows} had to wait for a CPU" in timing.note
+    assert "full speed" not in timing.note
     assert not timing.noisy
     assert timing.runtime_ms == pytest.approx(CALL_MS, rel=1e-3)
 
@@ -191,6 +193,8 @@ def test_windows_on_a_slowed_cpu_are_discarded(measure: Callable[..., Timing]) -
 
     timing = measure(time_ms, speed=ScriptedSpeed(is_slowed))
     assert timing.discarded_windows > 0
+    assert f"{timing.discarded_windows} ran on a CPU below its full speed" in timing.note
+    assert "wait" not in timing.note
     assert not timing.noisy
     assert timing.runtime_ms == pytest.approx(CALL_MS, rel=1e-3)
 

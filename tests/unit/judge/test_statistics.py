@@ -2,10 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from warmfront.judge.statistics import geometric_mean, median_interval, relative_width
+from warmfront.events import Window
+from warmfront.judge.statistics import geometric_mean, median_interval, relative_width, time_per_call
+
+CALL_MS, EMPTY_MS = 0.04, 1.0
+SMALL, LARGE = 15, 60
+
+
+def gpu_windows(
+    rng: np.random.Generator, *, jitter_ms: float = 0.026, empty_ms: float = EMPTY_MS
+) -> list[Window]:
+    """Return windows of a GPU whose times scatter, without what empty windows took."""
+    windows = []
+    for calls in (LARGE, SMALL) * 15:
+        wall_ms = EMPTY_MS + calls * CALL_MS + rng.normal(0.0, jitter_ms)
+        windows.append(Window(calls=calls, time_ms=wall_ms - empty_ms, wall_ms=wall_ms, empty_ms=empty_ms))
+    return windows
+
+
+def test_noise_does_not_make_the_time_on_a_gpu_longer() -> None:
+    """The larger one of two uncertain medians would be too long by a percent or two."""
+    rng = np.random.default_rng(3)
+    ratios = [time_per_call(gpu_windows(rng), 0.0).median_ms / CALL_MS for _ in range(60)]
+    assert np.mean(ratios) == pytest.approx(1.0, abs=0.002)
+    assert max(abs(ratio - 1) for ratio in ratios) < 0.015
+
+
+def test_empty_windows_that_were_too_slow_do_not_shorten_the_time() -> None:
+    """The slope does not depend on them, and counts where it is certain."""
+    rng = np.random.default_rng(4)
+    windows = gpu_windows(rng, jitter_ms=0.005, empty_ms=1.3 * EMPTY_MS)
+    assert time_per_call(windows, 0.0).median_ms == pytest.approx(CALL_MS, rel=0.01)
+
+
+def test_slow_small_windows_do_not_shorten_the_time_on_a_gpu() -> None:
+    """A submission that wastes time in small windows makes the slope small, and gains nothing."""
+    windows = gpu_windows(np.random.default_rng(5))
+    wasteful = [
+        replace(window, time_ms=LARGE * CALL_MS) if window.calls == SMALL else window for window in windows
+    ]
+    assert time_per_call(wasteful, 0.0).median_ms == pytest.approx(CALL_MS, rel=0.015)
 
 
 def test_the_interval_contains_the_median_in_about_95_percent() -> None:
