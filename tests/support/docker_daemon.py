@@ -11,6 +11,8 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,11 +22,11 @@ from warmfront.errors import NoSandbox
 from warmfront.sandbox.docker import connect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 STORAGE_DRIVERS = ("overlay2", "vfs")
-START_TIMEOUT_S = 60
-STOP_TIMEOUT_S = 20
+START_TIMEOUT_S = 120
+STOP_TIMEOUT_S = 30
 
 
 @pytest.fixture(scope="session")
@@ -37,47 +39,87 @@ def docker_url() -> Iterator[str]:
 @contextlib.contextmanager
 def private_docker() -> Iterator[str]:
     """Start a daemon, wait until it answers, yield its address, and end it afterwards."""
+    # The path of a socket is limited to about 100 characters, so pytest's directory is too long.
+    with (
+        tempfile.TemporaryDirectory(prefix="wf-docker-", ignore_cleanup_errors=True) as directory,
+        running_daemon(partial(_command, Path(directory)), Path(directory)) as (_, url),
+    ):
+        yield url
+
+
+@dataclass(frozen=True, kw_only=True)
+class DaemonCommand:
+    """How to start a daemon with one storage driver, and where it then listens."""
+
+    argv: tuple[str, ...]
+    url: str
+
+
+@contextlib.contextmanager
+def running_daemon(
+    command_for: Callable[[str], DaemonCommand], logs: Path
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Start a daemon with the first storage driver that works here; yield its process and its address.
+
+    Args:
+        command_for: returns the command for a storage driver. It must become the daemon with `exec`.
+        logs: a directory for the daemon's output.
+    """
     if os.geteuid() != 0 or shutil.which("dockerd") is None:
         raise RuntimeError(
             "these tests start a Docker daemon: run as root, after `apt-get install docker.io`"
         )
-    # The path of a socket is limited to about 100 characters, so pytest's directory is too long.
-    with tempfile.TemporaryDirectory(prefix="wf-docker-", ignore_cleanup_errors=True) as directory:
-        daemon, url = _start_any(Path(directory))
+    daemon, url = _start_any(command_for, logs)
+    try:
+        yield daemon, url
+    finally:
+        daemon.terminate()
         try:
-            yield url
-        finally:
-            daemon.terminate()
-            try:
-                daemon.wait(STOP_TIMEOUT_S)
-            except subprocess.TimeoutExpired:  # it is still removing containers
-                os.killpg(daemon.pid, signal.SIGKILL)
-                daemon.wait()
+            daemon.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:  # it is still removing containers
+            os.killpg(daemon.pid, signal.SIGKILL)
+            daemon.wait()
 
 
-def _start_any(directory: Path) -> tuple[subprocess.Popen[bytes], str]:
-    logs = []
+def daemon_options(driver: str, *, data: Path, run: str, url: str, pid_file: str) -> tuple[str, ...]:
+    """Return the options of a daemon without network, with its own directories."""
+    return (
+        *("--iptables=false", "--bridge=none", f"--storage-driver={driver}"),
+        *("--data-root", str(data), "--exec-root", run),
+        *("--host", url, "--pidfile", pid_file, "--shutdown-timeout", "5"),
+    )
+
+
+def _command(directory: Path, driver: str) -> DaemonCommand:
+    home = directory / driver
+    home.mkdir()
+    url = f"unix://{home}/socket"
+    options = daemon_options(
+        driver, data=home / "data", run=str(home / "run"), url=url, pid_file=str(home / "pid")
+    )
+    return DaemonCommand(argv=("dockerd", *options), url=url)
+
+
+def _start_any(
+    command_for: Callable[[str], DaemonCommand], logs: Path
+) -> tuple[subprocess.Popen[bytes], str]:
+    outputs = []
     for driver in STORAGE_DRIVERS:
-        home = directory / driver
-        home.mkdir()
-        daemon, url = _start(home, driver)
-        if _answers(daemon, url):
-            return daemon, url
+        command, log = command_for(driver), logs / f"log-{driver}"
+        with log.open("wb") as output:
+            # The kernel ends the daemon when we end, even if we are killed.
+            daemon = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "TERM", *command.argv],
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        if _answers(daemon, command.url):
+            return daemon, command.url
         daemon.kill()
         daemon.wait()
-        logs.append((home / "log").read_text(encoding="utf-8", errors="replace")[-2000:])
-    raise RuntimeError("dockerd failed to start:\n" + "\n".join(logs))
-
-
-def _start(home: Path, driver: str) -> tuple[subprocess.Popen[bytes], str]:
-    url = f"unix://{home}/socket"
-    # The kernel ends the daemon when we end, even if we are killed.
-    command = ["setpriv", "--pdeathsig", "TERM", "dockerd"]
-    command += ["--iptables=false", "--bridge=none", f"--storage-driver={driver}"]
-    command += ["--data-root", str(home / "data"), "--exec-root", str(home / "run")]
-    command += ["--host", url, "--pidfile", str(home / "pid"), "--shutdown-timeout", "5"]
-    with (home / "log").open("wb") as log:
-        return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True), url
+        outputs.append(log.read_text(encoding="utf-8", errors="replace")[-2000:])
+    raise RuntimeError("dockerd failed to start:\n" + "\n".join(outputs))
 
 
 def _answers(daemon: subprocess.Popen[bytes], url: str) -> bool:

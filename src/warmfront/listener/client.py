@@ -7,6 +7,7 @@ that.
 from __future__ import annotations
 
 import json
+import ssl
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,9 @@ MAX_LINE_BYTES = 16 << 20
 
 _LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=64)
 
+#: For UNIX sockets, which need no TLS: httpx would load all certificates of the machine for each listener.
+_NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
 #: Status codes of requests that the listener rejects; the VM itself is fine.
 _REJECTIONS = {404: UnknownAttempt, 409: Conflict, 413: BadRequest, 422: BadRequest}
 
@@ -44,7 +48,7 @@ class _UnixConnections:
         self.path = path
         self._stack = ExitStack()
         uds = self._stack.enter_context(short_path(path))
-        self.http = _http_client(httpx.AsyncHTTPTransport(uds=uds, limits=_LIMITS))
+        self.http = _http_client(httpx.AsyncHTTPTransport(uds=uds, limits=_LIMITS, verify=_NO_TLS))
 
     async def close(self) -> None:
         """Close the connections."""

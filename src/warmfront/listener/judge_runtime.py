@@ -9,6 +9,7 @@ import importlib
 import logging
 import os
 import shutil
+import threading
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
@@ -75,6 +76,7 @@ class JudgeRuntime:
         self._judge = Judge(toolchain, self._sandbox, settings)
         self._settings = settings
         self._checks_gpu = settings.check_gpu or not toolchain.simulated
+        self._loading = threading.Thread(target=_load_modules, name="load modules", daemon=True)
         self.status = VMStatus(
             toolchain=toolchain.name,
             gpu=toolchain.gpu.name,
@@ -124,16 +126,19 @@ class JudgeRuntime:
         return runtime
 
     def warm_up(self) -> None:
-        """Prepare boxes and import lazy modules, so that the first attempt is as fast as later ones."""
+        """Prepare boxes and load lazy modules, so that the first attempt is as fast as later ones.
+
+        Modules that need NumPy are loaded in a thread: the first attempt needs them only when it is compiled,
+        and the VM should be ready before.
+        """
         self._sandbox.prepare(self.toolchain.compile_template(self._settings))
         self._sandbox.prepare(self.toolchain.run_template(self._settings))
         checked = self.toolchain.checked_build
         if checked is not None and self._settings.bug_finder and checked.failure is None:
             self._sandbox.prepare(checked.compile_template(self._settings))
             self._sandbox.prepare(checked.run_template(self._settings, max_steps=QUICK.max_steps))
-        for module in LAZY_MODULES:
-            importlib.import_module(module)
         problems.all_problems()
+        self._loading.start()
 
     def events(
         self,
@@ -238,7 +243,14 @@ class JudgeRuntime:
 
     def close(self) -> None:
         """Destroy every prepared box."""
+        if self._loading.is_alive():  # an interpreter that ends must not be importing
+            self._loading.join()
         self._sandbox.close()
+
+
+def _load_modules() -> None:
+    for module in LAZY_MODULES:
+        importlib.import_module(module)
 
 
 def _require_space(settings: Settings, toolchain: Toolchain) -> None:

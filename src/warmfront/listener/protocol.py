@@ -6,8 +6,9 @@ of an event and its `seq`, counted from 1 in each attempt. The line with a termi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

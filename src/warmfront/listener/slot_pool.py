@@ -1,4 +1,9 @@
-"""The slots of this VM, as the listener uses them: a process each, and attempts for the least busy one."""
+"""The slots of this VM, as the listener uses them: a process each, and attempts for the least busy one.
+
+A process that ends by itself, such as one that the kernel killed, is started again. Its attempts are lost,
+and the control plane sends them again. A slot whose process ends repeatedly without having judged anything is
+given up: the VM has one slot less, and is not healthy when it has none.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +15,23 @@ import queue
 import subprocess
 import sys
 import threading
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, replace
+from typing import IO, TYPE_CHECKING, Any
 
-from warmfront.errors import VMUnhealthy
+from warmfront.errors import SlotFailed, VMUnhealthy
 from warmfront.events import Event, Failed
 from warmfront.hip.toolchain import default_toolchain, open_toolchain
 from warmfront.listener.event_fields import encode
 from warmfront.listener.judge_runtime import JudgeRuntime
 from warmfront.listener.slots import find_devices, plan_slots, slot_environ
 from warmfront.listener.vm_status import VMStatus
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from contextlib import AbstractContextManager
 
+    from warmfront.errors import WarmfrontError
     from warmfront.judge.cancellation import CancellationToken
     from warmfront.listener.protocol import ExecuteRequest
     from warmfront.listener.slots import Slot
@@ -34,6 +41,8 @@ log = logging.getLogger(__name__)
 
 #: How long a slot may take to destroy its boxes and end.
 END_S = 20.0
+#: How often in a row the process of a slot is started again without having judged an attempt.
+MAX_RESTARTS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,9 +102,10 @@ class SlotPool:
         failures = [
             f"slot {channel.slot.number}: {channel.failure}" for channel in self._channels if channel.failure
         ]
+        is_lost = not working and not any(channel.is_restarting for channel in self._channels)
         return replace(
             working[0] if working else statuses[0],
-            failure="" if working else "; ".join(failures),
+            failure="; ".join(failures) if is_lost else "",
             devices=tuple(device for status in statuses for device in status.devices),
             slots=len(working),
         )
@@ -115,11 +125,8 @@ class SlotPool:
             )
             answers = channel.judge(attempt)
         cancellation.on_cancel(lambda: channel.cancel(attempt.id))
-        while (answer := answers.get()) is not None:
-            yield RelayedEvent(content=answer)
-        if channel.failure:
-            message = f"Slot {channel.slot.number} of the VM failed: {channel.failure}."
-            yield Failed.of(VMUnhealthy(message))
+        while (event := answers.get()) is not None:
+            yield event
 
     def close(self) -> None:
         """End the processes of all slots; each destroys its boxes."""
@@ -135,18 +142,16 @@ class SlotChannel:
     def __init__(self, slot: Slot, toolchain: str | None, settings: Settings) -> None:
         self.slot = slot
         options = ["--toolchain", toolchain] if toolchain else []
-        argv = [sys.executable, "-m", "warmfront.listener", "--slot", *options, *slot.arguments()]
-        self._process = subprocess.Popen(
-            argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=slot_environ(slot, os.environ, settings),
-            start_new_session=True,
-        )
+        self._argv = [sys.executable, "-m", "warmfront.listener", "--slot", *options, *slot.arguments()]
+        self._environ = slot_environ(slot, os.environ, settings)
+        self._process = self._start()
         self.status = VMStatus(toolchain=toolchain or "", gpu=settings.judge_gpu, simulated=False)
+        self.is_restarting = False
+        self._restarts = 0  # since an attempt was judged
         self._is_ready = threading.Event()
-        self._lock = threading.Lock()
-        self._attempts: dict[str, queue.SimpleQueue[dict[str, Any] | None]] = {}
+        self._is_closing = self._has_ended = False
+        self._lock = threading.Lock()  # of the process, its input, and the attempts
+        self._attempts: dict[str, queue.SimpleQueue[Event | None]] = {}
         self._reader = threading.Thread(target=self._read, name=f"slot {slot.number}", daemon=True)
         self._reader.start()
 
@@ -164,25 +169,27 @@ class SlotChannel:
         """Return when the process has reported its status, or has ended."""
         self._is_ready.wait()
 
-    def judge(self, attempt: ExecuteRequest) -> queue.SimpleQueue[dict[str, Any] | None]:
+    def judge(self, attempt: ExecuteRequest) -> queue.SimpleQueue[Event | None]:
         """Start an attempt; return the queue of its events, which ends with None."""
-        answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        answers: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
         with self._lock:
-            self._attempts[attempt.id] = answers
-        self._send({"judge": asdict(attempt)})
-        if self._process.poll() is not None:
-            self._end_attempts()
+            if not self._has_ended:
+                self._attempts[attempt.id] = answers
+                self._send({"judge": asdict(attempt)})
+                return answers
+        _end(answers, VMUnhealthy(self._describe_failure()))
         return answers
 
     def cancel(self, attempt_id: str) -> None:
         """Cancel an attempt; its queue ends when its boxes are destroyed."""
-        self._send({"cancel": attempt_id})
+        with self._lock:
+            self._send({"cancel": attempt_id})
 
     def close_input(self) -> None:
         """Tell the process to end."""
-        assert self._process.stdin is not None  # noqa: S101 - for mypy: it is a pipe
-        with contextlib.suppress(OSError):
-            self._process.stdin.close()
+        with self._lock, contextlib.suppress(OSError):
+            self._is_closing = True
+            _pipe(self._process.stdin).close()
 
     def close(self) -> None:
         """End the process; kill it if it does not end by itself."""
@@ -195,39 +202,94 @@ class SlotChannel:
             self._process.wait()
         self._reader.join(END_S)
 
+    def _start(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            self._argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=self._environ,
+            start_new_session=True,
+        )
+
     def _send(self, command: dict[str, Any]) -> None:
-        assert self._process.stdin is not None  # noqa: S101 - for mypy: it is a pipe
-        with self._lock, contextlib.suppress(OSError, ValueError):  # it has ended: see `_read`
-            self._process.stdin.write(encode(command) + b"\n")
-            self._process.stdin.flush()
+        with contextlib.suppress(OSError, ValueError):  # it has ended: see `_read`
+            _pipe(self._process.stdin).write(encode(command) + b"\n")
+            _pipe(self._process.stdin).flush()
 
     def _read(self) -> None:
-        assert self._process.stdout is not None  # noqa: S101 - for mypy: it is a pipe
-        for line in self._process.stdout:
-            self._handle(json.loads(line))
-        code = self._process.wait()
-        self.status = replace(self.status, failure=self.failure or f"its process ended with code {code}")
+        """Handle the answers of the process, and of those that replace it."""
+        while True:
+            has_reported = self._handle_answers()
+            code = self._process.wait()
+            can_restart = has_reported and not self.failure and self._restarts < MAX_RESTARTS
+            reason = (has_reported and self.failure) or f"its process ended with code {code}"
+            self.status = replace(self.status, failure=reason)
+            if not (can_restart and self._restart(reason)):
+                break
+        with self._lock:
+            self._has_ended, self.is_restarting = True, False
+            attempts, self._attempts = self._attempts, {}
+            if not self._is_closing:
+                log.error("slot %d failed: %s; it is given up", self.slot.number, self.failure)
+        for answers in attempts.values():
+            _end(answers, VMUnhealthy(self._describe_failure()))
         self._is_ready.set()
-        self._end_attempts()
+
+    def _handle_answers(self) -> bool:
+        """Handle the answers of one process until it ends; return whether it has reported its status."""
+        has_reported = False
+        for line in _pipe(self._process.stdout):
+            self._handle(json.loads(line))
+            has_reported = True
+        return has_reported
 
     def _handle(self, answer: dict[str, Any]) -> None:
         if "status" in answer:
-            self.status = VMStatus(
-                **{**answer["status"], "devices": tuple(answer["status"].get("devices", ()))}
-            )
+            devices = tuple(answer["status"].get("devices", ()))
+            self.status = VMStatus(**{**answer["status"], "devices": devices})
+            self.is_restarting = False
             self._is_ready.set()
         if "attempt" not in answer:
             return
         answers = self._attempts.get(answer["attempt"])
         if answers is not None and "event" in answer:
-            answers.put(answer["event"])
+            answers.put(RelayedEvent(content=answer["event"]))
         elif answers is not None:
+            self._restarts = 0
             with self._lock:
                 self._attempts.pop(answer["attempt"], None)
             answers.put(None)
 
-    def _end_attempts(self) -> None:
+    def _restart(self, reason: str) -> bool:
+        """Start the process again, and end its attempts; return False if the listener is closing."""
         with self._lock:
+            if self._is_closing:
+                return False
+            self._restarts += 1
+            self.is_restarting = True
             attempts, self._attempts = self._attempts, {}
+            for pipe in (self._process.stdin, self._process.stdout):
+                with contextlib.suppress(OSError):
+                    _pipe(pipe).close()
+            self._process = self._start()
+        log.warning(
+            "slot %d failed: %s; starting it again (%d of %d)",
+            *(self.slot.number, reason, self._restarts, MAX_RESTARTS),
+        )
         for answers in attempts.values():
-            answers.put(None)
+            _end(answers, SlotFailed(self._describe_failure()))
+        return True
+
+    def _describe_failure(self) -> str:
+        return f"Slot {self.slot.number} of the VM failed: {self.failure}."
+
+
+def _end(answers: queue.SimpleQueue[Event | None], error: WarmfrontError) -> None:
+    """End an attempt with the error as its verdict."""
+    answers.put(Failed.of(error))
+    answers.put(None)
+
+
+def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    assert stream is not None  # noqa: S101 - for mypy: the process was started with pipes
+    return stream

@@ -21,7 +21,7 @@ from warmfront.errors import NoSandbox, SandboxFailed
 from warmfront.sandbox.base import BoxExit, BoxUsage, ExitReason, Template
 from warmfront.sandbox.box_clock import BoxClock, CallTimer
 from warmfront.sandbox.fifo_channel import FifoChannel, wait_readable
-from warmfront.sandbox.process_tree import READY, WaitingTimes, state_of_task
+from warmfront.sandbox.process_tree import PROC, READY, WaitingTimes, state_of_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -56,6 +56,7 @@ class ChannelBox(ABC):
         self._output: OutputReader
         self._usage = BoxUsage(cpu_s=0.0, waited_s=0.0)
         self._waiting_times = WaitingTimes()
+        self._proc = PROC  # which shows the tasks of the program by the ids that `_tasks` returns
         self._failure: str | None = None  # set by a subclass if the sandbox failed, not the program
         self._is_started = False
         self._was_out_of_memory = False  # when it was killed for another reason
@@ -178,7 +179,9 @@ class ChannelBox(ABC):
     def set_cpus(self, cpus: set[int]) -> bool:
         """Let the tasks of the box run on these CPUs only; return whether that was possible."""
         with self._ending:
-            tasks = self._tasks() if self._is_started and self._exit is None and self.sees_tasks else []
+            is_running = self._is_started and self._exit is None
+            # By the ids of another pid namespace, other processes would be moved.
+            tasks = self._tasks() if is_running and self.sees_tasks and self._proc == PROC else []
         try:
             for task in tasks:
                 with contextlib.suppress(ProcessLookupError):  # it has just ended
@@ -203,10 +206,10 @@ class ChannelBox(ABC):
         """Return whether a task runs or could run now, if the tasks are visible."""
         with self._ending:
             tasks = self._tasks() if self._is_started and self._exit is None else []
-        return any(state_of_task(task) in READY for task in tasks)
+        return any(state_of_task(task, self._proc) in READY for task in tasks)
 
     def _read_usage(self) -> BoxUsage:
-        waited_s = self._waiting_times.total_s(self._tasks()) if self.sees_tasks else None
+        waited_s = self._waiting_times.total_s(self._tasks(), self._proc) if self.sees_tasks else None
         return BoxUsage(cpu_s=self._read_cpu_s(), waited_s=waited_s)
 
     def destroy(self) -> None:

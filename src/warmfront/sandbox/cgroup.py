@@ -13,13 +13,13 @@ import os
 import signal
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from warmfront.sandbox.base import machine_memory_bytes
 from warmfront.sandbox.box import PREFIX
 from warmfront.sandbox.process_tree import wait_until
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -484,9 +484,10 @@ class _Mount:
     def find(self, group: str) -> Path | None:
         """Return the directory of a group if it is visible in this container."""
         with contextlib.suppress(ValueError):
-            directory = self.point / Path(group).relative_to(self.root)
-            if directory.is_dir():
-                return directory
+            inside = Path(group).relative_to(self.root)
+            # The path of a group outside our cgroup namespace begins with `/..`.
+            if ".." not in inside.parts and (self.point / inside).is_dir():
+                return self.point / inside
         return None
 
 

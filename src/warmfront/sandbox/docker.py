@@ -1,7 +1,10 @@
 """Boxes with Docker: one container per box, started ahead of time, used once and removed.
 
-The daemon may run outside the container that we run in, so it shares nothing with us but paths. The SDK is an
-optional dependency and slow to import: it is loaded only when a sandbox is opened.
+The daemon may run outside the container that we run in, so it shares nothing with us but paths. The CPU time
+of a box is read, and the box is frozen, in its control group: the daemon reports CPU time once per second
+(20.10) and takes 50 ms to pause a container, which would be in every measured time. So a worker task mounts
+/proc and /sys/fs/cgroup of its VM. The SDK is an optional dependency and slow to import: it is loaded only
+when a sandbox is opened.
 """
 
 from __future__ import annotations
@@ -43,6 +46,7 @@ from warmfront.sandbox.cgroup import (
 from warmfront.sandbox.docker_output import DockerOutputStream
 from warmfront.sandbox.fifo_channel import wait_readable
 from warmfront.sandbox.process_box import GRACE_S, exit_of_status
+from warmfront.sandbox.process_tree import HOST_PROC, PROC, ProcessTree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -221,6 +225,7 @@ class DockerBox(ChannelBox):
         self._output_stream: DockerOutputStream | None = None
         self._waiter: threading.Thread
         self._group: ControlGroup | None = None  # if it is visible here: much faster than the daemon
+        self._pid = 0  # of its first process, on the daemon's host
         self._last_cpu_s = 0.0
 
     def _start(self) -> None:
@@ -243,8 +248,13 @@ class DockerBox(ChannelBox):
             self._group.set_cpu_weight(weight)
 
     def _find_group(self) -> ControlGroup | None:
-        pid = self._api.inspect_container(self._id)["State"]["Pid"]
-        return find_group(pid, self._id) if pid else None
+        """Return the control group if we share the daemon's host, or a worker task shows it to us."""
+        self._pid = self._api.inspect_container(self._id)["State"]["Pid"]
+        for proc in (PROC, HOST_PROC) if self._pid else ():
+            if group := find_group(self._pid, self._id, proc):
+                self._proc = proc
+                return group
+        return None
 
     def _configure_shared_group(self) -> None:
         """Limit the memory of all containers together, if we may. Without it, each has its own limit."""
@@ -288,7 +298,10 @@ class DockerBox(ChannelBox):
         return self._group is not None
 
     def _tasks(self) -> list[int]:
-        return self._group.tasks() if self._group else []
+        if self._group is None:
+            return []
+        # The group's own list leaves out the tasks of other pid namespaces.
+        return self._group.tasks() if self._proc == PROC else ProcessTree(self._pid, self._proc).tasks()
 
     def _kill(self) -> None:
         self._freezer().thaw()  # a frozen process does not end

@@ -3,6 +3,9 @@
 It is the fallback where there is no control group with a freezer. The processes of a box are the descendants
 of its first process. In a pid namespace these are all, because process 1 becomes the parent of every orphan;
 the orphans of a trusted program are missed.
+
+In a container, the /proc of its host may be mounted elsewhere. The ids in it are the host's: they are good
+for reading that /proc, and not for signals.
 """
 
 from __future__ import annotations
@@ -11,14 +14,18 @@ import contextlib
 import os
 import signal
 import time
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 PROC = Path("/proc")
+#: Where a worker task has the /proc of its VM, which shows the boxes of the VM's Docker daemon.
+HOST_PROC = Path("/host/proc")
 
 #: Whether the kernel lists the children of a task (CONFIG_PROC_CHILDREN).
 HAS_CHILDREN_FILES = Path("/proc/thread-self/children").exists()
@@ -62,8 +69,9 @@ class ProcessStatus:
 class ProcessTree:
     """All processes of a box, from its first process on."""
 
-    def __init__(self, root: int) -> None:
+    def __init__(self, root: int, proc: Path = PROC) -> None:
         self._root = root
+        self._proc = proc
 
     def freeze(self) -> None:
         """Begin to stop every process."""
@@ -94,15 +102,17 @@ class ProcessTree:
 
     def tasks(self) -> list[int]:
         """Return the ids of all threads."""
-        return [task for process in self.processes() for task in tasks_of_process(process.pid)]
+        return [task for process in self.processes() for task in tasks_of_process(process.pid, self._proc)]
 
     def processes(self) -> list[ProcessStatus]:
         """Return the processes, each after its parent."""
-        children_of = _reported_children if HAS_CHILDREN_FILES else _searched_children()
+        children_of: Callable[[int], list[int]] = partial(_reported_children, self._proc)
+        if not HAS_CHILDREN_FILES:
+            children_of = _searched_children(self._proc)
         pids = [self._root]
         for pid in pids:  # it grows while it is read
             pids += children_of(pid)
-        return [status for pid in pids if (status := status_of_process(pid))]
+        return [status for pid in pids if (status := status_of_process(pid, self._proc))]
 
     def _are_all_stopped(self) -> bool:
         return all(state in STOPPED for state in map(state_of_task, self.tasks()))
@@ -119,17 +129,17 @@ class WaitingTimes:
     def __init__(self) -> None:
         self._waited_ns: dict[int, int] = {}
 
-    def total_s(self, tasks: Iterable[int]) -> float | None:
+    def total_s(self, tasks: Iterable[int], proc: Path = PROC) -> float | None:
         """Return the sum over these tasks and all earlier ones; None if the kernel does not report it."""
         for task in tasks:
-            if (waited_ns := _waited_ns_of_task(task)) is not None:
+            if (waited_ns := _waited_ns_of_task(task, proc)) is not None:
                 self._waited_ns[task] = max(waited_ns, self._waited_ns.get(task, 0))
         return sum(self._waited_ns.values()) / 1e9 if self._waited_ns else None
 
 
-def status_of_process(pid: int) -> ProcessStatus | None:
+def status_of_process(pid: int, proc: Path = PROC) -> ProcessStatus | None:
     """Return the status of a process, or None if it has ended."""
-    if not (fields := _stat_fields(PROC / str(pid) / "stat")):
+    if not (fields := _stat_fields(proc / str(pid) / "stat")):
         return None
     ticks = int(fields[13]) + int(fields[14])
     return ProcessStatus(
@@ -148,42 +158,42 @@ def cpu_s_of_process(pid: int) -> float:
         return 0.0
 
 
-def tasks_of_process(pid: int) -> list[int]:
+def tasks_of_process(pid: int, proc: Path = PROC) -> list[int]:
     """Return the ids of the threads of a process."""
     try:
-        return [int(name) for name in os.listdir(PROC / str(pid) / "task")]  # noqa: PTH208 - as above
+        return [int(name) for name in os.listdir(proc / str(pid) / "task")]  # noqa: PTH208 - half the time of iterdir
     except OSError:
         return []  # it has ended
 
 
-def state_of_task(task: int) -> str:
+def state_of_task(task: int, proc: Path = PROC) -> str:
     """Return the state of a thread as one letter; `X` if it has ended."""
-    fields = _stat_fields(PROC / str(task) / "stat")  # /proc finds threads by their ids too
+    fields = _stat_fields(proc / str(task) / "stat")  # /proc finds threads by their ids too
     return fields[0] if fields else "X"
 
 
-def _reported_children(pid: int) -> list[int]:
+def _reported_children(proc: Path, pid: int) -> list[int]:
     """Return the children of all threads of a process."""
     children = []
-    for task in tasks_of_process(pid):
+    for task in tasks_of_process(pid, proc):
         with contextlib.suppress(OSError):  # it has ended
-            listed = (PROC / str(pid) / "task" / str(task) / "children").read_text(encoding="ascii")
+            listed = (proc / str(pid) / "task" / str(task) / "children").read_text(encoding="ascii")
             children += [int(child) for child in listed.split()]
     return children
 
 
-def _searched_children() -> Callable[[int], list[int]]:
+def _searched_children(proc: Path) -> Callable[[int], list[int]]:
     """Return a function that finds children among all processes, for kernels that do not list them."""
     children: dict[int, list[int]] = {}
-    for name in os.listdir(PROC):  # noqa: PTH208 - half the time of iterdir
-        if name.isdecimal() and (status := status_of_process(int(name))):
+    for name in os.listdir(proc):  # noqa: PTH208 - half the time of iterdir
+        if name.isdecimal() and (status := status_of_process(int(name), proc)):
             children.setdefault(status.parent, []).append(status.pid)
     return lambda pid: children.get(pid, [])
 
 
-def _waited_ns_of_task(task: int) -> int | None:
+def _waited_ns_of_task(task: int, proc: Path) -> int | None:
     try:
-        return int((PROC / str(task) / "schedstat").read_text(encoding="ascii").split()[1])
+        return int((proc / str(task) / "schedstat").read_text(encoding="ascii").split()[1])
     except (OSError, IndexError):
         return None
 

@@ -10,7 +10,8 @@ F_SETSIG), because a box is frozen by SIGSTOP where there is no cgroup.
 from __future__ import annotations
 
 import errno
-from dataclasses import dataclass
+
+from warmfront.value_class import dataclass
 
 CLONE_THREAD = 0x0001_0000
 #: New mount, cgroup, uts, ipc, user, pid and network namespaces.

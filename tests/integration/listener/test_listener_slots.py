@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.listeners import SPINNING, Listening, listening, spin_until_it_runs
+from warmfront.listener.slot_pool import MAX_RESTARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +36,12 @@ def _slot_processes(listener: Listening) -> list[int]:
     return sorted(pid for pid in pids if b"--slot" in Path(f"/proc/{pid}/cmdline").read_bytes())
 
 
+def _wait_for_slots(listener: Listening, count: int) -> None:
+    """Wait until the listener reports this many working slots."""
+    while _health(listener)["slots"] != count:
+        time.sleep(0.05)
+
+
 def test_one_slot_does_not_wait_for_another(listener: Listening) -> None:
     """While a kernel spins in one slot, another attempt gets its verdict; both can be cancelled and ended."""
     assert _health(listener)["slots"] == 2
@@ -48,16 +56,31 @@ def test_one_slot_does_not_wait_for_another(listener: Listening) -> None:
 
 
 def test_a_slot_that_crashes_costs_its_own_attempt_only(listener: Listening) -> None:
-    """Its attempt is given back as the VM's failure, and the VM has one slot less."""
+    """Its attempt is given back to be sent again, and the slot is started again."""
     with listener.stream("spinning", source=SPINNING) as lines:
         spin_until_it_runs(lines)
         os.kill(_slot_processes(listener)[0], signal.SIGKILL)
         verdict = list(lines)[-1]
-        assert (verdict["status"], verdict["code"]) == ("ERROR", "VM_UNHEALTHY")
-        assert "Slot 0 of the VM failed" in verdict["message"]
-    health = _health(listener)
-    assert (health["slots"], health["failure"]) == (1, "")
+        assert (verdict["status"], verdict["code"]) == ("ERROR", "SLOT_FAILED")
+        assert "Slot 0 of the VM failed: its process ended with code -9." in verdict["message"]
+    assert listener.execute("meanwhile")[-1]["status"] == "CHECKED"
+    _wait_for_slots(listener, 2)
     assert listener.execute("afterwards")[-1]["status"] == "CHECKED"
+
+
+def test_a_slot_that_crashes_again_and_again_is_given_up(listener: Listening) -> None:
+    """The VM has one slot less; it fails when it has none."""
+    known = set(_slot_processes(listener))
+    os.kill(min(known), signal.SIGKILL)
+    for _ in range(MAX_RESTARTS):
+        while not (new := set(_slot_processes(listener)) - known):
+            time.sleep(0.01)
+        known |= new
+        _wait_for_slots(listener, 2)
+        os.kill(new.pop(), signal.SIGKILL)
+    _wait_for_slots(listener, 1)
+    assert (_health(listener)["failure"], len(_slot_processes(listener))) == ("", 1)
+    assert listener.execute("beside")[-1]["status"] == "CHECKED"
 
 
 def test_slots_end_with_their_listener(listener: Listening) -> None:

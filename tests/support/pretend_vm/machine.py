@@ -9,17 +9,16 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import signal
 import stat
 import subprocess
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.support.docker_daemon import DaemonCommand, daemon_options, running_daemon
 from tests.support.gpu_tree import RENDER_GROUP, make_gpu_tree, write
-from warmfront.errors import NoSandbox
-from warmfront.sandbox.docker import connect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 _COMMON = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
 _GPU_FILES = ("kfd", "dri/renderD128", "dri/card0")
 _SHM_BYTES = 2 << 30
-_START_TIMEOUT_S = 120
-_STOP_TIMEOUT_S = 30
 #: Prepares the mounts, then becomes the daemon. Everything that it mounts is private.
 _START = """\
 set -eu
@@ -42,8 +39,8 @@ mount -t tmpfs tmpfs /opt
 mkdir /opt/warmfront
 mount --bind "$1/opt" /opt/warmfront
 mount --bind "$1/run" /run
-exec dockerd --iptables=false --bridge=none --storage-driver="$3" --data-root "$1/data-$3" \\
-  --exec-root /run/docker --host unix:///run/docker.sock --pidfile /run/docker.pid --shutdown-timeout 5
+shift 2
+exec dockerd "$@"
 """
 
 
@@ -63,6 +60,11 @@ class PretendMachine:
     def sysfs(self) -> Path:
         """The tree that its containers see as /sys."""
         return self.folder / "gpu" / "sys"
+
+    @property
+    def rocm_version(self) -> Path:
+        """The file with the version of ROCm that its containers see, instead of that of their image."""
+        return self.folder / "gpu" / "opt/rocm/.info/version"
 
     def has(self, device: str) -> bool:
         """Return whether it has a device file, such as `kfd`."""
@@ -90,6 +92,10 @@ class PretendMachine:
         """Give a device file to root alone."""
         os.chown(self.folder / "dev" / device, 0, 0)
         (self.folder / "dev" / device).chmod(0o600)
+
+    def replace_rocm(self, version: str) -> None:
+        """Let the image have another version of ROCm."""
+        self.rocm_version.write_text(version)
 
     def report(self, path: str, content: str) -> None:
         """Let the driver present a file of /sys with this content."""
@@ -124,65 +130,26 @@ def pretend_machine() -> Iterator[PretendMachine]:
             _make_device(folder / "dev" / device, numbers, 0o666, 0)
         for link, target in {"fd": "/proc/self/fd", "ptmx": "pts/ptmx"}.items():
             (folder / "dev" / link).symlink_to(target)
-        daemon = _start_any(folder)
-        try:
+        with running_daemon(partial(_command, folder), folder) as (daemon, _):
             machine = PretendMachine(folder=folder, pid=daemon.pid)
             machine.reset()
             yield machine
-        finally:
-            _stop(daemon)
 
 
-def _start_any(folder: Path) -> subprocess.Popen[bytes]:
-    for driver in ("overlay2", "vfs"):
-        with (folder / f"log-{driver}").open("wb") as log:
-            daemon = subprocess.Popen(
-                [
-                    *(
-                        "setpriv",
-                        "--pdeathsig",
-                        "TERM",
-                        "unshare",
-                        "--mount",
-                        "--net",
-                        "--propagation",
-                        "private",
-                    ),
-                    *("sh", "-c", _START, "sh", str(folder), str(_SHM_BYTES), driver),
-                ],
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        if _answers(daemon, folder):
-            return daemon
-        daemon.kill()
-        daemon.wait()
-    logs = [path.read_text(errors="replace")[-2000:] for path in folder.glob("log-*")]
-    raise RuntimeError("dockerd failed to start:\n" + "\n".join(logs))
-
-
-def _answers(daemon: subprocess.Popen[bytes], folder: Path) -> bool:
-    """Wait until the daemon answers; return False if it ended."""
-    for _ in range(_START_TIMEOUT_S * 20):
-        try:
-            connect(f"unix://{folder}/run/docker.sock").close()
-        except NoSandbox:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                daemon.wait(0.05)
-                return False
-        else:
-            return True
-    return False
-
-
-def _stop(daemon: subprocess.Popen[bytes]) -> None:
-    daemon.terminate()
-    try:
-        daemon.wait(_STOP_TIMEOUT_S)
-    except subprocess.TimeoutExpired:  # it is still removing containers
-        os.killpg(daemon.pid, signal.SIGKILL)
-        daemon.wait()
+def _command(folder: Path, driver: str) -> DaemonCommand:
+    """Return the command that prepares the namespaces and becomes the daemon."""
+    options = daemon_options(
+        driver,
+        data=folder / f"data-{driver}",
+        run="/run/docker",
+        url="unix:///run/docker.sock",
+        pid_file="/run/docker.pid",
+    )
+    namespaces = ("unshare", "--mount", "--net", "--propagation", "private")
+    return DaemonCommand(
+        argv=(*namespaces, "sh", "-c", _START, "sh", str(folder), str(_SHM_BYTES), *options),
+        url=f"unix://{folder}/run/docker.sock",
+    )
 
 
 def _make_device(path: Path, numbers: tuple[int, int], mode: int, group: int) -> None:

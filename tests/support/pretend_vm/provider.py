@@ -20,10 +20,11 @@ from warmfront.providers.dstack.configuration import DOCKER_SOCKET, LISTENER_POR
 from warmfront.sandbox.docker import connect
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
     from tests.support.pretend_vm.machine import PretendMachine
+    from warmfront.providers.ownership import ForeignVM
     from warmfront.settings import Settings
 
 #: Where dstack unpacks the files of a task, and runs its commands.
@@ -49,17 +50,18 @@ class PretendProvider:
     folder: Path  #: for the sockets of tunnels
     #: The socket of the Docker daemon that a task gets; another one, to break it.
     docker_socket: str = DOCKER_SOCKET
-    #: Whether a task sees the processes and control groups of boxes, which a task of dstack does not. The
-    #: daemon would report their CPU time instead, and engine 20.10 takes a second for that.
-    sees_boxes: bool = False
+    #: What listeners must report; by default the toolchain that the task names.
+    leased_toolchain: str = ""
     vms: dict[str, PretendVM] = field(default_factory=dict)
 
     name = "pretend"
     simulated = False
     vms_outlive_service = True
+    foreign_vms: Sequence[ForeignVM] = ()
+    max_vms: int | None = None
 
     def __post_init__(self) -> None:
-        self.toolchain: str | None = self.settings.worker_toolchain
+        self.toolchain: str | None = self.leased_toolchain or self.settings.worker_toolchain
         self._docker = connect(self.machine.docker_url)
 
     def billing(self, gpu: str) -> Billing:  # noqa: ARG002 - all are alike
@@ -73,6 +75,9 @@ class PretendProvider:
     def slots(self, gpu: str) -> int:  # noqa: ARG002 - all are alike
         """Return one, as dstack's provider."""
         return 1
+
+    async def check_ready(self, gpu: str) -> None:
+        """Do nothing: this machine is always ready."""
 
     async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
         """Start the worker task and wait until its listener accepts connections."""
@@ -102,6 +107,10 @@ class PretendProvider:
                 await asyncio.to_thread(self._docker.remove_container, vm.container, force=True, v=True)
             vm.lease = replace(vm.lease, phase=Phase.ENDED, ended_at=time.time(), address=None)
         return vm.lease
+
+    def end_command(self, machine_id: str | None) -> str:  # noqa: ARG002 - see below
+        """Return no command: the machine has no name of its own."""
+        return "there is no command"
 
     async def describe(self, vm_id: str) -> Lease | None:
         """Return the lease."""
@@ -165,12 +174,11 @@ class PretendProvider:
                 cap_add=["SYS_PTRACE"],
                 security_opt=["seccomp=unconfined"],
                 devices=devices,
-                pid_mode="host" if self.sees_boxes else None,
                 binds=[
-                    *(["/sys/fs/cgroup:/sys/fs/cgroup"] if self.sees_boxes else []),
                     *(f"{host}:{inside}" for host, inside in volumes.items()),
                     # Not dstack's: the driver's files, which only a machine with a GPU has.
                     f"{self.machine.sysfs}:/sys",
+                    f"{self.machine.rocm_version}:/opt/rocm/.info/version",
                 ],
             ),
         }

@@ -89,7 +89,7 @@ async def pretend_service(machine: PretendMachine, **changes: Any) -> AsyncItera
         machine: where its VMs are.
         changes: variables of its environment, or fields of the provider.
     """
-    fields = {name: changes.pop(name) for name in ("docker_socket", "sees_boxes") if name in changes}
+    fields = {name: changes.pop(name) for name in ("docker_socket", "leased_toolchain") if name in changes}
     configured = settings.load({**ENVIRON, **changes}, env_file=None)
     database, bus, clock = MemoryDatabase(), EventBus(), SystemClock()
     store = Store(database, bus)

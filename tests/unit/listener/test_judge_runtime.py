@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,10 @@ class GpuToolchain:
         """Return a template."""
         return "compile"
 
+    def run_template(self, _: object) -> str:
+        """Return a template."""
+        return "run"
+
 
 class BoxlessSandbox:
     """A sandbox that makes no box; `works` says whether it could."""
@@ -58,6 +63,9 @@ class BoxlessSandbox:
         if not self.works:
             raise SandboxFailed("The connection to the Docker daemon was lost.")
         return nullcontext(type("Box", (), {"go": lambda _: None})())
+
+    def close(self) -> None:
+        """Do nothing."""
 
 
 class OneVerdictJudge:
@@ -139,3 +147,20 @@ def test_a_sandbox_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     bench.sandbox.works = False
     assert bench.run()["message"] == "The connection to the Docker daemon was lost."
     assert bench.run()["code"] == "VM_UNHEALTHY"
+
+
+def test_a_vm_is_ready_before_its_modules_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Warming up does not wait for NumPy; closing waits until nothing is being imported."""
+    may_end, has_ended = threading.Event(), threading.Event()
+
+    def load() -> None:
+        may_end.wait()
+        has_ended.set()
+
+    monkeypatch.setattr(judge_runtime, "_load_modules", load)
+    runtime = Bench(Verdict.CHECKED, monkeypatch).runtime
+    runtime.warm_up()
+    assert not has_ended.is_set()
+    may_end.set()
+    runtime.close()
+    assert has_ended.is_set()

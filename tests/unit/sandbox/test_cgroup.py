@@ -10,9 +10,16 @@ import pytest
 
 from warmfront.sandbox import cgroup
 from warmfront.sandbox.base import SandboxLimits, machine_memory_bytes
-from warmfront.sandbox.cgroup import SHARED_GROUP, CgroupHierarchyV1, CgroupHierarchyV2, find_hierarchy
+from warmfront.sandbox.cgroup import (
+    SHARED_GROUP,
+    CgroupHierarchyV1,
+    CgroupHierarchyV2,
+    find_group,
+    find_hierarchy,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 LIMITS = SandboxLimits(
@@ -322,3 +329,39 @@ def test_a_weight_in_version_1_is_a_number_of_shares(tmp_path: Path) -> None:
     (tmp_path / "cpu" / "box" / "cpu.shares").write_text("1024")
     group.set_cpu_weight(10_000)
     assert (tmp_path / "cpu" / "box" / "cpu.shares").read_text() == "102400"
+
+
+class TestFindingTheGroupOfAContainer:
+    """Finding the group of a container of the host's Docker daemon, in another container."""
+
+    def find(self, tmp_path: Path, group: str, mount_roots: Mapping[str, str]) -> Path | None:
+        """Return the group of process 7 if these parts of the unified hierarchy are mounted in `tmp_path`."""
+        mounts = "".join(
+            f"30 23 0:26 {root} {tmp_path}/{point} rw - cgroup2 cgroup2 rw\n"
+            for point, root in mount_roots.items()
+        )
+        for process, name, content in (("7", "cgroup", f"0::{group}\n"), ("self", "mountinfo", mounts)):
+            (tmp_path / "proc" / process).mkdir(parents=True)
+            (tmp_path / "proc" / process / name).write_text(content)
+        found = find_group(7, "abc", tmp_path / "proc")
+        return found.join_files[0].parent if found else None
+
+    @pytest.mark.parametrize("name", ["warmfront-boxes/abc", "warmfrontboxes.slice/docker-abc.scope"])
+    @pytest.mark.parametrize("outside", ["", "/../.."])
+    def test_a_group_below_the_hosts_mount(self, tmp_path: Path, name: str, outside: str) -> None:
+        """A path outside our cgroup namespace is relative to it, and so is the root of the host's mount."""
+        (tmp_path / "host" / name).mkdir(parents=True)
+        (tmp_path / "own").mkdir()
+        found = self.find(tmp_path, f"{outside}/{name}", {"own": "/", "host": outside or "/"})
+        assert found == tmp_path / "host" / name
+
+    def test_a_group_that_is_not_mounted(self, tmp_path: Path) -> None:
+        """A path that leads out of the mounted part of the hierarchy is not followed."""
+        (tmp_path / "boxes/abc").mkdir(parents=True)
+        (tmp_path / "own/inner").mkdir(parents=True)
+        assert self.find(tmp_path, "/../../boxes/abc", {"own/inner": "/"}) is None
+
+    def test_a_process_of_another_container(self, tmp_path: Path) -> None:
+        """The id of a process means another one in another pid namespace: the name of its group decides."""
+        (tmp_path / "host/warmfront-boxes/def").mkdir(parents=True)
+        assert self.find(tmp_path, "/warmfront-boxes/def", {"host": "/"}) is None

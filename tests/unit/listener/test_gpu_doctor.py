@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from tests.support.gpu_tree import make_gpu_tree
-from warmfront.cli import gpu_doctor
 from warmfront.hip.gpu_host import GpuHost
+from warmfront.listener import gpu_doctor
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,9 +1,14 @@
-"""`warmfront doctor --gpu`: check the GPU of this machine, from device files to the spread of twenty runs."""
+"""`warmfront doctor --gpu`: check the GPU of this machine, from device files to the spread of twenty runs.
+
+It is part of what a VM gets, where `python -m warmfront.listener.gpu_doctor` is the same command.
+"""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -126,10 +131,10 @@ def _box_checks(
     toolchain: Toolchain, sandbox: Sandbox, configured: Settings, *, full: bool
 ) -> Iterator[HealthCheck]:
     # They need NumPy and the judge, which a machine without a GPU need not load.
-    from warmfront.judge.box_health import check_boxes
-    from warmfront.judge.kernel_failure import KernelFailure
-    from warmfront.judge.number_health import check_numbers
-    from warmfront.judge.verdict_health import check_kernel, check_verdicts
+    from warmfront.judge.box_health import check_boxes  # noqa: PLC0415
+    from warmfront.judge.kernel_failure import KernelFailure  # noqa: PLC0415
+    from warmfront.judge.number_health import check_numbers  # noqa: PLC0415
+    from warmfront.judge.verdict_health import check_kernel, check_verdicts  # noqa: PLC0415
 
     works = True
     for check in check_boxes(toolchain, sandbox, configured):
@@ -149,3 +154,17 @@ def _box_checks(
 
 def _failure(name: str, error: WarmfrontError) -> HealthCheck:
     return HealthCheck(name=name, ok=False, detail=error.message, remedy=error.hint or "")
+
+
+def main() -> int:
+    """Check this machine with the options of the command line, and return the exit code."""
+    parser = argparse.ArgumentParser(prog="warmfront doctor --gpu", description="Check the GPU of this VM.")
+    parser.add_argument("--full", action="store_true", help="judge broken kernels and measure, for minutes")
+    parser.add_argument("--toolchain", help="rocm, or stub to rehearse the checks without a GPU")
+    parser.add_argument("--json", action="store_true", dest="as_json", help="print one JSON object")
+    arguments = parser.parse_args()
+    return report(as_json=arguments.as_json, full=arguments.full, toolchain=arguments.toolchain)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
