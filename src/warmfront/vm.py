@@ -18,12 +18,13 @@ The orchestrator decides, the store keeps, providers lease: nothing in here wait
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from warmfront.state_machine import Transition
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,6 +88,11 @@ class VMInstance:
     tasks_done: int = 0
     failed: bool = False  #: it ends, or ended, because something failed
     reason: str = ""  #: why it is kept, is shutting down or ended
+    machine_id: str | None = None  #: the cloud's own id of the machine
+    release_requested_at: float | None = None  #: when its end was requested
+    end_confirmed: bool | None = None  #: whether the cloud's own list confirms its end; None until it ended
+    spot: bool = False  #: it costs the spot price, and the cloud may take it back
+    preempted: bool = False  #: the cloud took it back
     #: `devices` and `gpu_health`, as its listener reported them last; empty until then.
     report: dict[str, Any] = field(default_factory=dict, hash=False)
 
@@ -101,6 +107,7 @@ class VMInstance:
         simulated: bool,
         escrow_usd: Decimal,
         provisioned_for: str | None,
+        spot: bool = False,
     ) -> VMInstance:
         """Return a VM that is to be requested from its provider."""
         return cls(
@@ -112,6 +119,7 @@ class VMInstance:
             simulated=simulated,
             escrow_usd=escrow_usd,
             provisioned_for=provisioned_for,
+            spot=spot,
         )
 
     @classmethod
@@ -153,13 +161,15 @@ class VMInstance:
         """Record that its last attempt ended."""
         return self._next(BECOME_IDLE)
 
-    def shut_down(self, reason: str, *, failed: bool) -> VMInstance:
+    def shut_down(self, reason: str, *, failed: bool, now: float) -> VMInstance:
         """Request its end; `failed` says whether something went wrong."""
-        return self._next(SHUT_DOWN, reason=reason, failed=failed, deadline_at=None)
+        return self._next(SHUT_DOWN, reason=reason, failed=failed, deadline_at=None, release_requested_at=now)
 
-    def end(self, ended_at: float) -> VMInstance:
-        """Record the end that the provider confirmed."""
-        return self._next(FAIL if self.failed else END, ended_at=ended_at, deadline_at=None)
+    def end(self, ended_at: float, *, confirmed: bool = True) -> VMInstance:
+        """Record the end that the provider reports; `confirmed` says whether the cloud itself confirms it."""
+        return self._next(
+            FAIL if self.failed else END, ended_at=ended_at, end_confirmed=confirmed, deadline_at=None
+        )
 
     def adopt(self, *, started_at: float | None, address: str | None, now: float) -> VMInstance:
         """Take over a VM that its provider still has although we recorded its end."""
@@ -169,6 +179,7 @@ class VMInstance:
             address=address,
             ready_at=self.ready_at or now,
             ended_at=None,
+            end_confirmed=None,
             failed=False,
         )
 
@@ -178,15 +189,25 @@ class VMInstance:
         """Count one more attempt that gave a verdict."""
         return self._with(tasks_done=self.tasks_done + 1)
 
-    def locate(self, *, started_at: float | None, address: str | None) -> VMInstance:
-        """Record what the provider says about its start and its address."""
-        return self._with(started_at=started_at, address=address)
+    def locate(
+        self, *, started_at: float | None, address: str | None, machine_id: str | None = None
+    ) -> VMInstance:
+        """Record what the provider says about its start, its address and its id in the cloud, if known."""
+        return self._with(started_at=started_at, address=address, machine_id=machine_id or self.machine_id)
+
+    def explain(self, reason: str) -> VMInstance:
+        """Record why it is in its present state."""
+        return self._with(reason=reason)
 
     def record_report(
         self, devices: Sequence[dict[str, Any]], gpu_health: dict[str, Any] | None
     ) -> VMInstance:
         """Record what its listener reports about its GPUs and their health."""
         return self._with(report={"devices": list(devices), "gpu_health": gpu_health})
+
+    def preempt(self) -> VMInstance:
+        """Record that the cloud took it back."""
+        return self._with(preempted=True)
 
     def keep_until(self, deadline_at: float, reason: str, *, escrow_usd: Decimal) -> VMInstance:
         """Set its release deadline, with the reason and the reservation that covers the wait."""

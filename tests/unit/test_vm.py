@@ -20,8 +20,8 @@ _STEPS: dict[str, Callable[[VMInstance], VMInstance]] = {
     "mark_ready": lambda vm: vm.mark_ready(2.0),
     "begin_task": lambda vm: vm.begin_task(),
     "become_idle": lambda vm: vm.become_idle(),
-    "shut_down": lambda vm: vm.shut_down("idle", failed=False),
-    "shut_down_failed": lambda vm: vm.shut_down("lost", failed=True),
+    "shut_down": lambda vm: vm.shut_down("idle", failed=False, now=1.0),
+    "shut_down_failed": lambda vm: vm.shut_down("lost", failed=True, now=1.0),
     "end": lambda vm: vm.end(9.0),
     "adopt": lambda vm: vm.adopt(started_at=1.0, address="http://vm", now=10.0),
     "finish_task": lambda vm: vm.finish_task(),
@@ -65,15 +65,15 @@ def test_only_declared_transitions_change_the_state(steps: list[str]) -> None:
 
 def test_the_reason_decides_how_a_vm_ends() -> None:
     """A VM that is released ends as TERMINATED, one that failed as FAILED, with its reason unchanged."""
-    released = _vm().mark_ready(1.0).shut_down("idle for 600 s", failed=False).end(2.0)
-    lost = _vm().mark_ready(1.0).begin_task().shut_down("no heartbeat", failed=True).end(2.0)
+    released = _vm().mark_ready(1.0).shut_down("idle for 600 s", failed=False, now=1.0).end(2.0)
+    lost = _vm().mark_ready(1.0).begin_task().shut_down("no heartbeat", failed=True, now=1.0).end(2.0)
     assert (released.state, released.reason) == (VMState.TERMINATED, "idle for 600 s")
     assert (lost.state, lost.reason) == (VMState.FAILED, "no heartbeat")
 
 
 def test_an_ended_vm_can_only_be_adopted() -> None:
     """A VM that its provider still has is taken over as idle, and no longer counts as failed."""
-    lost = _vm().shut_down("no heartbeat", failed=True).end(2.0)
+    lost = _vm().shut_down("no heartbeat", failed=True, now=1.0).end(2.0)
     with pytest.raises(IllegalTransitionError, match="begin_task of VM vm1 in state FAILED"):
         lost.begin_task()
     adopted = lost.adopt(started_at=1.0, address="http://vm", now=10.0)

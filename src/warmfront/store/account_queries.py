@@ -149,6 +149,16 @@ def mark_once(conn: Connection, name: str, now: float) -> bool:
     return conn.execute(_MARK_ONCE, {"name": name, "value": "", "time": now}).rowcount == 1
 
 
+def owner_id(conn: Connection, new_id: str, now: float) -> str:
+    """Return the owner id of this database; `new_id` becomes it if there is none yet."""
+    conn.execute(_MARK_ONCE, {"name": OWNER_MARK, "value": new_id, "time": now})
+    return get_mark(conn, OWNER_MARK) or new_id
+
+
+#: The name of the mark that has the owner id.
+OWNER_MARK = "owner-id"
+
+
 def put_mark(conn: Connection, name: str, value: str, now: float) -> None:
     """Set or replace the value of a mark."""
     conn.execute(_PUT_MARK, {"name": name, "value": value, "time": now})

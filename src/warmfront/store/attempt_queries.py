@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, func, insert, null, select, update
+from sqlalchemy import bindparam, case, func, insert, null, select, update
 
 from warmfront.store import event_queries, ledger_queries, schema, vm_queries
 from warmfront.store.event_queries import insert_event
@@ -96,10 +96,16 @@ _RETURN_TO_QUEUE = (
     .where(_S.attempt_id == bindparam("live"), schema.state_in(LOSE_ATTEMPT.sources))
     .values(state=LOSE_ATTEMPT.target, attempt_id=null())
 )
+_ENDED_AT = bindparam("to_ended_at", type_=_A.ended_at.type)
 _LOSE = (
     update(schema.attempts)
     .where(_A.id == bindparam("this"))
-    .values(outcome=bindparam("to_outcome"), ended_at=bindparam("to_ended_at"), reason=bindparam("to_reason"))
+    .values(
+        outcome=bindparam("to_outcome"),
+        # A VM may have ended, unnoticed, before the attempt was assigned to it.
+        ended_at=case((_A.started_at > _ENDED_AT, _A.started_at), else_=_ENDED_AT),
+        reason=bindparam("to_reason"),
+    )
 )
 
 
@@ -121,6 +127,18 @@ _LOST_COUNTS = (
     .join(schema.submissions, _S.id == _A.submission_id)
     .where(_A.outcome == AttemptOutcome.LOST, schema.state_in(UNFINISHED))
     .group_by(_A.submission_id)
+)
+
+
+def preempted(conn: Connection) -> set[str]:
+    """Return the unfinished submissions that lost an attempt with a spot VM."""
+    return {row[0] for row in conn.execute(_PREEMPTED)}
+
+
+_PREEMPTED = (
+    select(_A.submission_id)
+    .join(schema.submissions, _S.id == _A.submission_id)
+    .where(_A.outcome == AttemptOutcome.PREEMPTED, schema.state_in(UNFINISHED))
 )
 
 

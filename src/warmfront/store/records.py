@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -34,6 +36,7 @@ class AttemptOutcome(StrEnum):
     """How an attempt ended where it gave no verdict; otherwise its outcome is the verdict."""
 
     LOST = "LOST"  #: infrastructure failed; counted against the retries of its submission
+    PREEMPTED = "PREEMPTED"  #: the cloud took the spot VM back; not counted, and continued on demand
     INTERRUPTED = "INTERRUPTED"  #: the service was stopped in an orderly way; not counted
 
 
@@ -132,6 +135,8 @@ class RecoveredState:
     unfinished: list[Submission]
     attempts: dict[str, AttemptRecord]  #: the live attempt, by submission id
     lost_attempts: dict[str, int]  #: attempts lost to infrastructure, by submission id
+    preempted: set[str]  #: submissions of which a spot VM was taken back
+    spot_history: tuple[float, int]  #: seconds that spot VMs lived, and how many were taken back
     settled_usd: Decimal  #: the cost of all VMs that have ended
     alert_sent: bool
     boot_times: list[tuple[str, float]]  #: GPU and seconds of the latest VMs, oldest first

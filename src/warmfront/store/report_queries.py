@@ -61,6 +61,8 @@ def recovered_state(conn: Connection, alert_mark: str, arrivals: int) -> Recover
         unfinished=unfinished,
         attempts={a.submission_id: a for a in attempt_queries.unfinished(conn) if a.id in live_attempts},
         lost_attempts=attempt_queries.lost_counts(conn),
+        preempted=attempt_queries.preempted(conn),
+        spot_history=vm_queries.spot_history(conn),
         settled_usd=ledger_queries.total_usd(conn) - unsettled,
         alert_sent=account_queries.get_mark(conn, alert_mark) is not None,
         boot_times=[(vm.gpu, vm.ready_at - vm.created_at) for vm in boots if vm.ready_at is not None],

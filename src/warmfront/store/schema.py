@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from warmfront.submission import SubmissionState
 
 #: The migration that creates the tables below.
-REVISION = "0006"
+REVISION = "0008"
 
 
 class Usd(TypeDecorator[Decimal]):
@@ -190,6 +190,11 @@ vms = Table(
     Column("tasks_done", Integer, nullable=False),
     Column("failed", Boolean, nullable=False),
     Column("reason", Text, nullable=False),
+    Column("machine_id", Text),
+    Column("release_requested_at", Double),
+    Column("end_confirmed", Boolean),
+    Column("spot", Boolean, nullable=False),
+    Column("preempted", Boolean, nullable=False),
     Column("report", Json, nullable=False),
     Index(None, "state", "created_at"),
     Index(None, "created_at"),

@@ -290,6 +290,14 @@ class Store:
         """Set a named mark; return whether it was new."""
         return await self.database.write(account_queries.mark_once, name, now)
 
+    async def owner_id(self, new_id: str, now: float) -> str:
+        """Return the owner id of this database; `new_id` becomes it if there is none yet."""
+        return await self.database.write(account_queries.owner_id, new_id, now)
+
+    async def find_owner_id(self) -> str | None:
+        """Return the owner id of this database; None if no service has used it yet."""
+        return await self.database.read(account_queries.get_mark, account_queries.OWNER_MARK)
+
     async def create_key(
         self, user: str, role: Role, now: float, *, team: str | None = None
     ) -> tuple[ApiKey, str]:

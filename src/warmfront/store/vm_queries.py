@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, insert, or_, select, update
+from sqlalchemy import bindparam, case, func, insert, or_, select, update
 
 from warmfront.store import schema
 from warmfront.vm import VMInstance, VMState
@@ -27,7 +27,7 @@ def save(conn: Connection, vm: VMInstance) -> None:
 
 
 #: Every column that changes with a transition: setting the others too would update their indexes each time.
-_CHANGING = [name for name in _NAMES if name not in {"id", "provider", "gpu", "created_at", "report"}]
+_CHANGING = [name for name in _NAMES if name not in {"id", "provider", "gpu", "created_at", "spot", "report"}]
 _UPDATE = update(schema.vms).where(_T.id == bindparam("this"))
 _INSERT = insert(schema.vms)
 
@@ -81,6 +81,17 @@ _SINCE = (
     .order_by(_T.created_at.desc(), _T.id.desc())
     .limit(bindparam("most"))
 )
+
+
+def spot_history(conn: Connection) -> tuple[float, int]:
+    """Return how long all spot VMs lived that have ended, in seconds, and how many the cloud took back."""
+    lived_s, preempted = conn.execute(_SPOT_HISTORY).one()
+    return float(lived_s or 0.0), int(preempted or 0)
+
+
+_SPOT_HISTORY = select(
+    func.sum(_T.ended_at - _T.started_at), func.sum(case((_T.preempted, 1), else_=0))
+).where(_T.spot, _T.ended_at.is_not(None), _T.started_at.is_not(None))
 
 
 def _record(values: Sequence[Any]) -> VMInstance:
