@@ -29,10 +29,11 @@ from warmfront.settings import Settings
 from warmfront.store.sql_database import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
     from warmfront.hip.xray import XrayReport
     from warmfront.problems.spec import Dtype, Problem
+    from warmfront.providers.ownership import ForeignVM
     from warmfront.submission import Submission
 
 
@@ -46,6 +47,8 @@ class TrivialProvider:
     toolchain: str | None = None
     simulated = True
     vms_outlive_service = True
+    foreign_vms: Sequence[ForeignVM] = ()
+    max_vms: int | None = None
 
     def __init__(self, slots: int) -> None:
         self._slots = slots
@@ -66,6 +69,9 @@ class TrivialProvider:
         del gpu
         return self._slots
 
+    async def check_ready(self, gpu: str) -> None:
+        """Do nothing: this provider is always ready."""
+
     async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
         """Yield a lease that is ready."""
         del gpu, token
@@ -76,6 +82,10 @@ class TrivialProvider:
         """End the VM now."""
         self._leases.pop(vm_id, None)
         return Lease(vm_id=vm_id, phase=Phase.ENDED, started_at=0.0, ended_at=0.0)
+
+    def end_command(self, machine_id: str | None) -> str:  # noqa: ARG002 - see below
+        """Return no command: the machine has no name of its own."""
+        return "there is no command"
 
     async def describe(self, vm_id: str) -> Lease | None:
         """Return the lease of a live VM."""

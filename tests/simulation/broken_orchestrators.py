@@ -71,9 +71,11 @@ class RequeuesWithoutLease(VMOrchestrator):
         self._release = self._pool.release
         self._pool.release = self._release_at_once  # type: ignore[method-assign]  # the planted mistake
 
-    def _release_at_once(self, pooled: PooledVM, reason: str, *, failed: bool = False) -> None:
+    def _release_at_once(
+        self, pooled: PooledVM, reason: str, *, failed: bool = False, lost: bool = False
+    ) -> None:
         running = list(pooled.running.values()) if failed and not pooled.releasing else []
-        self._release(pooled, reason, failed=failed)
+        self._release(pooled, reason, failed=failed, lost=lost)
         for active in running:
             if active.attempt is not None:
                 pooled.running.pop(active.attempt.id, None)

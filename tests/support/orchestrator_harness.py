@@ -55,7 +55,13 @@ class OrchestratorHarness:
         )
 
     async def submit(
-        self, *, gpu: str = "MI300X", owner: str = "ada", work_s: float = 5.0, caps: DailyCaps | None = None
+        self,
+        *,
+        gpu: str = "MI300X",
+        owner: str = "ada",
+        work_s: float = 5.0,
+        endpoint: str = "checker",
+        caps: DailyCaps | None = None,
     ) -> Submission:
         """Submit a kernel that runs for `work_s`."""
         number = next(self._ids)
@@ -67,7 +73,7 @@ class OrchestratorHarness:
                 gpu=gpu,
                 dtype="float32",
                 language="hip",
-                endpoint="checker",
+                endpoint=endpoint,
                 file_name="solution.hip",
                 code=f"// key{number} GOOD {work_s:.3f}\n",
                 created_at=self.clock.now(),

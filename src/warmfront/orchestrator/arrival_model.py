@@ -6,10 +6,11 @@ day of the week, and follow-ups, at a rate that depends on the time since the la
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,11 +14,19 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from warmfront.errors import BudgetExceeded, UnknownAttempt, UsageError, VMUnhealthy, VMUnreachable
+from warmfront.errors import (
+    BudgetExceeded,
+    SlotFailed,
+    UnknownAttempt,
+    UsageError,
+    VMUnhealthy,
+    VMUnreachable,
+)
 from warmfront.events import VMReady, VMReadyMetrics, VMStart, VMUsage
 from warmfront.listener.protocol import ExecuteRequest
 from warmfront.money.billing import meter_until
 from warmfront.orchestrator.control_plane_verdicts import cancelled, rejected
+from warmfront.orchestrator.lease_check import other_gpu_of_time
 from warmfront.store.records import AttemptRecord
 from warmfront.usage_limits import DailyCaps
 from warmfront.verdicts import Endpoint, Verdict, is_terminal
@@ -241,7 +249,7 @@ class AttemptRunner:
                 )
             is_new = False
             if pooled.releasing or await self._pool.has_ended(pooled):
-                self._pool.release(pooled, "lost during an attempt", failed=True)
+                self._pool.release(pooled, "lost during an attempt", failed=True, lost=True)
                 await pooled.ended.wait()
                 return None  # the end of the VM has ended the attempt
             await asyncio.sleep(_RECONNECT_S)
@@ -285,6 +293,11 @@ class AttemptRunner:
             raise AttemptLost("it was stopped on its VM, not by its owner")
         if status == Verdict.ERROR and event.fields.get("code") == VMUnhealthy.code:
             raise VMBroken(str(event.fields.get("message")))
+        other_gpu = other_gpu_of_time(event.fields, gpu=active.submission.gpu)
+        if other_gpu is not None:
+            raise VMBroken(other_gpu)
+        if status == Verdict.ERROR and event.fields.get("code") == SlotFailed.code:
+            raise AttemptLost(str(event.fields.get("message")))
         return is_terminal(status, Endpoint(active.submission.endpoint))
 
     async def _complete(
@@ -311,7 +324,7 @@ class AttemptRunner:
             pooled.vm = vm
             del pooled.running[attempt.id]
         self._pool.offer(pooled)
-        self._pool.estimates(vm.gpu).task.observe(now - attempt.started_at)
+        self._pool.estimates(vm.gpu).observe_task(active.submission.endpoint, now - attempt.started_at)
         self._submissions.finish_attempt(active, str(fields["status"]))
 
     async def _receipt_signer(
@@ -391,7 +404,7 @@ class AttemptRunner:
     ) -> tuple[VMInstance, list[LedgerEntry]]:
         return meter_until(
             vm,
-            self._budget.billing(vm.gpu),
+            self._budget.billing_of(vm),
             until,
             worked=worked,
             submission_id=active.id,

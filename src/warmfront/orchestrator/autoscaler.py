@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from dataclasses import dataclass
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from warmfront.errors import BudgetExceeded
-from warmfront.orchestrator.control_plane_verdicts import no_vm
+from warmfront.events import Waiting
+from warmfront.orchestrator.control_plane_verdicts import no_vm, none_available
+from warmfront.orchestrator.provisioning_state import ProvisioningState
 from warmfront.verdicts import Verdict
 from warmfront.vm import VMInstance
 
@@ -20,35 +22,23 @@ if TYPE_CHECKING:
 
     from warmfront.clock import Clock
     from warmfront.orchestrator.budget import Budget
+    from warmfront.orchestrator.provisioning_state import Shortage
     from warmfront.orchestrator.submission_lifecycle import SubmissionLifecycle
-    from warmfront.orchestrator.vm_pool import BootFailure, VMPool
+    from warmfront.orchestrator.vm_pool import BootFailure, PooledVM, VMPool
     from warmfront.providers.base import Provider
+    from warmfront.provisioning import ProvisioningProblem
     from warmfront.settings import Settings
 
 log = logging.getLogger(__name__)
 
-#: After this many consecutive failures to provision, every queued submission for the GPU type fails.
-BOOT_TRIES = 3
-#: Linear backoff after a failure to provision: this, times the consecutive failures.
-_BOOT_BACKOFF_S = 2.0
-#: After BOOT_TRIES VMs in a row that were not what was leased, none is provisioned for this long, doubled
-#: with each further one: every one of them was billed. Submissions fail at once in this time.
-_SUSPENSION_S = 60.0
-_LONGEST_SUSPENSION_S = 3600.0
 #: At most one VM per GPU type is prewarmed in this time.
 _PREWARM_INTERVAL_S = 3600.0
 
 
-@dataclass(kw_only=True)
-class _Backoff:
-    """What was recently tried for one GPU type."""
-
-    failures: int = 0  #: consecutive failures to provision
-    unfit: int = 0  #: consecutive VMs that were not what was leased
-    suspended_until: float = 0.0  #: no VM is provisioned before
-    reason: str = ""  #: why the last VM was not what was leased
-    provision_after: float = 0.0
-    prewarm_after: float = 0.0
+#: A boot that no one waits for is stopped after this time: an author who cancels may submit again at once.
+_UNWANTED_BOOT_S = 10.0
+#: How many submissions at the front of a queue are notified of every try during a shortage.
+_NOTIFIED_EVERY_TRY = 100
 
 
 class Autoscaler:
@@ -72,7 +62,7 @@ class Autoscaler:
         self._settings = settings
         self._clock = clock
         self._new_id = new_id
-        self._backoffs: dict[str, _Backoff] = {}
+        self._states: dict[str, ProvisioningState] = {}
 
     def scale(self, now: float) -> None:
         """Provision VMs for queued submissions, and in advance where the policy predicts arrivals."""
@@ -80,72 +70,84 @@ class Autoscaler:
             self._record_failure(failure, now)
         for gpu in self._submissions.queued_gpus():
             self._scale_up(gpu, now)
+        for state in self._states.values():
+            if state.shortage is not None and not len(self._submissions.queue(state.gpu)):
+                state.end_shortage()
         for gpu in self._prewarm_candidates():
             self._prewarm(gpu, now)
+        self._stop_unwanted_boots(now)
 
     def next_at(self, now: float) -> float | None:
         """Return when to decide again even if nothing happens."""
-        moments = []
+        moments: list[float | None] = []
         for gpu in self._submissions.queued_gpus():
-            provision_after = self._backoff(gpu).provision_after
-            if provision_after > now:
-                moments.append(provision_after)
+            state = self._state(gpu)
+            moments.append(state.provision_after)
+            if state.shortage is not None:
+                moments.append(state.shortage.since + self._settings.provision_timeout_s)
+        moments += [self._prewarm_at(gpu, now) for gpu in self._prewarm_candidates()]
         moments += [
-            at for gpu in self._prewarm_candidates() if (at := self._prewarm_at(gpu, now)) is not None
+            pooled.unwanted_since + _UNWANTED_BOOT_S
+            for pooled in self._pool.booting()
+            if pooled.unwanted_since is not None
         ]
-        return min(moments, default=None)
+        return min((at for at in moments if at is not None and at > now), default=None)
+
+    def problems(self) -> list[ProvisioningProblem]:
+        """Return the GPU types for which no VM is provisioned, and why."""
+        now = self._clock.now()
+        found = (state.problem(now) for state in self._states.values())
+        return [problem for problem in found if problem is not None]
+
+    def reset(self, gpu: str) -> None:
+        """Close the circuit breaker of a GPU type, and request a VM at once if one is needed."""
+        self._state(gpu).reset()
 
     def provisions_for_another(self, gpu: str) -> bool:
         """Return whether one more submission for this GPU type would make it provision a VM."""
         return self._is_worth_a_vm(gpu, len(self._submissions.queue(gpu)) + 1)
 
-    def record_success(self, gpu: str) -> None:
-        """Reset the backoff: a VM of this GPU type took a submission."""
-        backoff = self._backoff(gpu)
-        backoff.failures = backoff.unfit = 0
+    def record_success(self, vm: VMInstance) -> None:
+        """Note that a VM took a submission: VMs of its GPU type work."""
+        state = self._state(vm.gpu)
+        if state.is_troubled:
+            state.record_success(vm.created_at)
 
-    def _backoff(self, gpu: str) -> _Backoff:
-        backoff = self._backoffs.get(gpu)
-        if backoff is None:
-            backoff = self._backoffs[gpu] = _Backoff()
-        return backoff
+    def _state(self, gpu: str) -> ProvisioningState:
+        state = self._states.get(gpu)
+        if state is None:
+            state = self._states[gpu] = ProvisioningState(gpu=gpu)
+        return state
+
+    def _max_vms(self) -> int:
+        """Return how many VMs there may be: the operator's limit, or the provider's if that is lower."""
+        own, limit = self._settings.max_vms, self._provider.max_vms
+        return own if limit is None else min(own, limit)
 
     def _record_failure(self, failure: BootFailure, now: float) -> None:
-        """Back off; after BOOT_TRIES consecutive failures, fail every queued submission for this GPU type."""
-        gpu, backoff = failure.gpu, self._backoff(failure.gpu)
-        backoff.failures += 1
-        backoff.provision_after = now + _BOOT_BACKOFF_S * backoff.failures
-        if failure.unfit:
-            self._record_unfit(backoff, failure.reason, now)
-        if backoff.failures >= BOOT_TRIES and not self._has_ready(gpu):
-            tries = max(backoff.failures, backoff.unfit)
-            self._submissions.reject_all(gpu, Verdict.ERROR, no_vm(tries, failure.reason))
-            backoff.failures = 0
-
-    def _record_unfit(self, backoff: _Backoff, reason: str, now: float) -> None:
-        """Count a VM that was not what was leased; suspend provisioning if that happens again and again."""
-        backoff.unfit += 1
-        backoff.reason = reason
-        if backoff.unfit >= BOOT_TRIES:
-            suspension_s = _SUSPENSION_S * 2 ** (backoff.unfit - BOOT_TRIES)
-            backoff.suspended_until = now + min(suspension_s, _LONGEST_SUSPENSION_S)
-            backoff.provision_after = backoff.suspended_until
-            backoff.failures = max(backoff.failures, BOOT_TRIES)  # the next one that fails is the last
-
-    def _has_ready(self, gpu: str) -> bool:
-        return any(other.vm.ready_at and not other.releasing for other in self._pool.with_gpu(gpu))
+        state = self._state(failure.gpu)
+        was_open = state.is_open(now)
+        state.record_failure(failure, now)
+        if state.is_open(now) and not was_open and state.breaker is not None:
+            log.error(
+                "no VM with %s is requested for %.0f s, after %d failed: %s. Resetting the circuit breaker "
+                "ends that. %s",
+                failure.gpu,
+                state.breaker.retry_at - now,
+                state.failures,
+                failure.reason.rstrip("."),
+                failure.hint,
+            )
 
     # Queued submissions.
 
     def _scale_up(self, gpu: str, now: float) -> None:
         """Provision VMs while waiting for the existing ones takes longer than provisioning another."""
-        backoff = self._backoff(gpu)
-        if now < backoff.suspended_until:
-            if not self._pool.serves(gpu):
-                self._submissions.reject_all(gpu, Verdict.ERROR, no_vm(backoff.unfit, backoff.reason))
+        state = self._state(gpu)
+        if state.is_troubled and self._gives_up(state, now):
             return
         while self._needs_another(gpu, now):
-            if len(self._pool) >= self._settings.max_vms:
+            if len(self._pool) >= self._max_vms():
                 self._release_spare(gpu, f"making room for a VM with {gpu}")
                 return
             try:
@@ -153,17 +155,82 @@ class Autoscaler:
             except BudgetExceeded as error:
                 if not len(self._pool):
                     self._submissions.reject_all(gpu, Verdict.BUDGET_EXCEEDED, error)
-                elif not self._pool.with_gpu(gpu):
+                elif not self._pool.with_gpu(gpu) or self._needs_on_demand(gpu):
                     self._release_spare(gpu, f"its reserved budget is needed for a VM with {gpu}")
                 return
 
+    def _gives_up(self, state: ProvisioningState, now: float) -> bool:
+        """Tell queued submissions why they wait; complete those that wait in vain.
+
+        A VM that boots or is ready serves them all, so that none waits in vain. Returns whether the circuit
+        breaker is open.
+        """
+        gpu, is_open = state.gpu, state.is_open(now)
+        self._note_started(state)
+        if self._pool.serves(gpu):
+            return is_open
+        if is_open and state.breaker is not None:
+            error = no_vm(state.breaker.failures, state.breaker.reason)
+            self._submissions.reject_all(gpu, Verdict.ERROR, error)
+        elif state.shortage is not None:
+            timeout_s = self._settings.provision_timeout_s
+            if now >= state.shortage.since + timeout_s:
+                error = none_available(timeout_s, state.shortage.reason)
+                self._submissions.reject_older(gpu, now - timeout_s, error)
+            self._report_shortage(state.shortage, gpu, now)
+        return is_open
+
+    def _note_started(self, state: ProvisioningState) -> None:
+        """End a shortage if the cloud has started a VM since."""
+        if state.shortage is not None:
+            for pooled in self._pool.with_gpu(state.gpu):
+                if pooled.vm.started_at is not None and not pooled.releasing:
+                    state.record_start(pooled.vm.created_at)
+
+    def _report_shortage(self, shortage: Shortage, gpu: str, now: float) -> None:
+        """Tell every queued submission once why it waits, and the first ones about every try."""
+        queue, is_new_try = self._submissions.queue(gpu), shortage.notified_tries != shortage.tries
+        if not is_new_try and len(queue) == len(shortage.notified):
+            return
+        shortage.notified_tries = shortage.tries
+        queued = list(queue.heads())
+        self._submissions.report_waiting(
+            [
+                (submission_id, self._waiting(shortage, gpu, ahead, now))
+                for ahead, submission_id in enumerate(queued)
+                if submission_id not in shortage.notified or (is_new_try and ahead < _NOTIFIED_EVERY_TRY)
+            ]
+        )
+        shortage.notified = set(queued)
+
+    def _waiting(self, shortage: Shortage, gpu: str, ahead: int, now: float) -> Waiting:
+        estimates = self._pool.estimates(gpu)
+        retry_in_s = max(0.0, shortage.retry_at - now)
+        waited_s = now - shortage.since
+        return Waiting(
+            kind=shortage.kind.value,
+            reason=shortage.reason,
+            waited_s=round(waited_s, 1),
+            retry_in_s=round(retry_in_s, 1),
+            ahead=ahead,
+            eta_s=round(retry_in_s + estimates.boot.seconds + ahead * estimates.task.seconds, 1),
+            gives_up_in_s=round(max(0.0, self._settings.provision_timeout_s - waited_s), 1),
+        )
+
     def _needs_another(self, gpu: str, now: float) -> bool:
-        queued = len(self._submissions.queue(gpu))
-        return bool(queued) and self._is_worth_a_vm(gpu, queued) and now >= self._backoff(gpu).provision_after
+        queued, state = len(self._submissions.queue(gpu)), self._state(gpu)
+        if not queued or now < state.provision_after:
+            return False
+        if not self._is_worth_a_vm(gpu, queued) and not self._needs_on_demand(gpu):
+            return False
+        return not (state.requests_one_at_a_time and self._is_booting(gpu))
+
+    def _is_booting(self, gpu: str) -> bool:
+        return any(pooled.vm.gpu == gpu for pooled in self._pool.booting())
 
     def _is_worth_a_vm(self, gpu: str, queued: int) -> bool:
         """Return whether another VM would serve the last of `queued` submissions sooner than the others."""
-        if len(self._pool) >= self._settings.max_vms:
+        if len(self._pool) >= self._max_vms():
             # Only for a GPU type without a VM, which an idle VM of another type can make room for.
             return not self._pool.serves(gpu)
         serving = [pooled for pooled in self._pool.with_gpu(gpu) if not pooled.releasing]
@@ -175,23 +242,25 @@ class Autoscaler:
         return before * estimates.task.seconds / len(serving) > estimates.boot.seconds
 
     def _release_spare(self, gpu: str, reason: str) -> None:
-        """Release an idle VM of another GPU type that no submission waits for."""
+        """Release an idle VM that no submission waits for: of another GPU type, or a spot VM."""
         if any(pooled.releasing for pooled in self._pool.all()):
             return  # its slot and its reservation will be free soon
-        spare = next(
-            (
-                pooled
-                for pooled in self._pool.all()
-                if pooled.vm.gpu != gpu and pooled.is_free and not len(self._submissions.queue(pooled.vm.gpu))
-            ),
-            None,
-        )
+        spare = next((pooled for pooled in self._pool.all() if self._is_spare(pooled, gpu)), None)
         if spare is not None:
             self._pool.release(spare, reason)
+
+    def _is_spare(self, pooled: PooledVM, gpu: str) -> bool:
+        """Return whether an idle VM can make room for one with this GPU type."""
+        if not pooled.is_free:
+            return False
+        if pooled.vm.gpu == gpu:
+            return pooled.vm.spot and self._needs_on_demand(gpu)
+        return not len(self._submissions.queue(pooled.vm.gpu))
 
     def _provision(self, gpu: str, now: float) -> None:
         """Provision a VM for the first submission without one, or raise `BudgetExceeded`."""
         vm_id = self._new_id("vm")
+        provisioned_for = self._next_without_vm(gpu)
         escrow_usd = self._budget.reserve_new(vm_id, gpu)
         self._pool.provision(
             VMInstance.request(
@@ -201,9 +270,32 @@ class Autoscaler:
                 created_at=now,
                 simulated=self._provider.simulated,
                 escrow_usd=escrow_usd,
-                provisioned_for=self._next_without_vm(gpu),
+                provisioned_for=provisioned_for,
+                spot=self._chooses_spot(gpu, provisioned_for, now),
             )
         )
+
+    def _chooses_spot(self, gpu: str, submission_id: str | None, now: float) -> bool:
+        """Return whether a new VM is to be a spot VM, for the submission that it is provisioned for."""
+        spot = self._budget.spot_billing(gpu)
+        active = self._submissions.get(submission_id) if submission_id else None
+        if spot is None or (active is not None and active.preempted) or self._needs_on_demand(gpu):
+            return False
+        estimates = self._pool.estimates(gpu)
+        work_s = estimates.task_s(active.submission.endpoint) if active else estimates.task.seconds
+        return self._pool.spot.chooses_spot(
+            gpu,
+            rate_usd_per_h=float(self._budget.billing(gpu).rate_usd_per_h),
+            spot_rate_usd_per_h=float(spot.rate_usd_per_h),
+            busy_s=estimates.boot.seconds + work_s,
+            now=now,
+        )
+
+    def _needs_on_demand(self, gpu: str) -> bool:
+        """Return whether a submission waits that runs on no spot VM, and there are only spot VMs."""
+        if self._budget.spot_billing(gpu) is None or not self._submissions.needs_on_demand(gpu):
+            return False
+        return all(pooled.vm.spot or pooled.releasing for pooled in self._pool.with_gpu(gpu))
 
     def _next_without_vm(self, gpu: str) -> str | None:
         """Return the first queued submission that no VM is being provisioned for."""
@@ -221,15 +313,53 @@ class Autoscaler:
     def _prewarm(self, gpu: str, now: float) -> None:
         at = self._prewarm_at(gpu, now)
         if at is not None and at <= now:
-            self._backoff(gpu).prewarm_after = now + _PREWARM_INTERVAL_S
+            self._state(gpu).prewarm_after = now + _PREWARM_INTERVAL_S
             # If the credits do not cover it, they are left for submissions.
             with contextlib.suppress(BudgetExceeded):
                 self._provision(gpu, now)
 
     def _prewarm_at(self, gpu: str, now: float) -> float | None:
         """Return when to prewarm a VM; None if the last ones failed or no arrival is predicted."""
-        backoff = self._backoff(gpu)
-        if backoff.failures or backoff.unfit:
+        state = self._state(gpu)
+        if state.is_troubled:
             return None
         at = self._pool.policy(gpu).prewarm_at(now)
-        return None if at is None else max(at, backoff.prewarm_after)
+        return None if at is None else max(at, state.prewarm_after)
+
+    # Boots that no one waits for.
+
+    def _stop_unwanted_boots(self, now: float) -> None:
+        """Release VMs that boot for submissions that no longer wait, where that is cheaper."""
+        boots: Counter[str] = Counter()
+        for pooled in list(self._pool.booting()):
+            if pooled.vm.provisioned_for is None:
+                continue  # it is prewarmed
+            gpu = pooled.vm.gpu
+            if not pooled.vm.spot and self._submissions.needs_on_demand(gpu):
+                continue  # spot VMs do not replace it
+            boots[gpu] += 1
+            if boots[gpu] <= len(self._submissions.queue(gpu)):
+                pooled.unwanted_since = None
+            elif pooled.unwanted_since is None:
+                pooled.unwanted_since = now
+            elif now >= pooled.unwanted_since + _UNWANTED_BOOT_S:
+                self._stop_unwanted_boot(pooled, boots[gpu], now)
+
+    def _stop_unwanted_boot(self, pooled: PooledVM, boots: int, now: float) -> None:
+        """Release a VM that boots, unless keeping it costs no more or the X-ray queue needs it."""
+        if boots <= self._submissions.waits_for(pooled.vm.gpu):
+            pooled.unwanted_since = None
+        elif self._is_stopping_cheaper(pooled, now):
+            self._pool.release(pooled, "no submission waits for it")
+
+    def _is_stopping_cheaper(self, pooled: PooledVM, now: float) -> bool:
+        """Return whether ending a boot now costs less than keeping the VM, and no arrival is expected."""
+        vm = pooled.vm
+        estimates, billing = self._pool.estimates(vm.gpu), self._budget.billing(vm.gpu)
+        age_s = self._budget.age_s(vm)
+        ready_in_s = max(0.0, vm.created_at + estimates.boot.seconds - now)
+        kept_s = age_s + ready_in_s + self._settings.idle_timeout_s + estimates.stop.seconds
+        arrival_at = self._pool.policy(vm.gpu).prewarm_at(now)
+        if arrival_at is not None and arrival_at <= now + ready_in_s:
+            return False
+        return billing.cost_usd(age_s + estimates.stop.seconds) < billing.cost_usd(kept_s)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from warmfront.money.billing import accrued_usd
 from warmfront.money.escrow import BudgetStatus, Escrow
+from warmfront.providers.base import spot_billing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,6 +53,7 @@ class Budget:
         self._send_alert = send_alert
         self._check_after = 0.0
         self._billing: dict[str, Billing] = {}  # constant, and needed for every decision
+        self._spot_billing: dict[str, Billing | None] = {}
         self.escrow = Escrow(credits_usd=settings.credits_usd)
         self.alert_sent = False
 
@@ -64,6 +66,17 @@ class Budget:
             billing = self._billing[gpu] = self._provider.billing(gpu)
         return billing
 
+    def spot_billing(self, gpu: str) -> Billing | None:
+        """Return the billing model of a spot VM with this GPU type; None if there are none."""
+        if gpu not in self._spot_billing:
+            self._spot_billing[gpu] = spot_billing(self._provider, gpu)
+        return self._spot_billing[gpu]
+
+    def billing_of(self, vm: VMInstance) -> Billing:
+        """Return the billing model of a VM. Reservations are made at the on-demand rate, which is higher."""
+        spot = self.spot_billing(vm.gpu) if vm.spot else None
+        return spot or self.billing(vm.gpu)
+
     def age_s(self, vm: VMInstance) -> float:
         """Return for how long a VM has been billed."""
         return max(0.0, self._clock.now() - vm.started_at) if vm.started_at is not None else 0.0
@@ -71,7 +84,7 @@ class Budget:
     def accrued_usd(self, vms: Iterable[VMInstance]) -> Decimal:
         """Return what these VMs have cost so far."""
         now = self._clock.now()
-        return sum((accrued_usd(vm, self.billing(vm.gpu), now) for vm in vms), start=Decimal(0))
+        return sum((accrued_usd(vm, self.billing_of(vm), now) for vm in vms), start=Decimal(0))
 
     def worst_case_usd(
         self, gpu: str, *, age_s: float = 0.0, boots: bool, tasks: int = 1, keep_s: float | None = None
@@ -104,7 +117,7 @@ class Budget:
 
     def work_usd(self, vm: VMInstance, work_s: float, *, begins_in_s: float = 0.0) -> Decimal:
         """Return what `work_s` on a VM will add to its bill."""
-        return self._added_usd(self.billing(vm.gpu), self.age_s(vm) + begins_in_s, work_s)
+        return self._added_usd(self.billing_of(vm), self.age_s(vm) + begins_in_s, work_s)
 
     def boot_usd(self, gpu: str, boot_s: float) -> Decimal:
         """Return what the boot of a new VM costs, with a minimum charge where there is one."""

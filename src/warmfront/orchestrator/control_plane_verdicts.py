@@ -43,10 +43,19 @@ def rejected(verdict: Verdict, error: WarmfrontError) -> Failed:
     return Failed(verdict=verdict, code=error.code, message=error.message, hint=error.hint or "")
 
 
-def no_vm(tries: int, reason: str) -> NoVM:
-    """Return the error after `tries` consecutive VMs failed to provision."""
+def no_vm(failures: int, reason: str) -> NoVM:
+    """Return the error after `failures` consecutive VMs failed to provision."""
+    failed = "A VM" if failures == 1 else f"{failures} VMs in a row"
     return NoVM(
-        f"{tries} VMs in a row failed to provision. Last error: {reason}",
+        f"{failed} failed to provision. Last error: {reason}",
         hint="Nothing was charged. Submit again later; the operator finds details in the list of VMs and in "
         "the service's log.",
+    )
+
+
+def none_available(waited_s: float, reason: str) -> NoVM:
+    """Return the error of a submission that has waited too long for a VM to become available."""
+    return NoVM(
+        f"No VM became available within {waited_s / 60:.0f} minutes. Last reason: {reason}",
+        hint="Nothing was charged. Submit again later.",
     )

@@ -10,8 +10,10 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,11 +75,20 @@ class FairQueue:
             queue.removed.discard(item)
             item = queue.waiting.popleft()
         del self._owner_of[item]
+        self._serve(queue)
+        return item
+
+    def take(self, item: str) -> None:
+        """Remove an item that waits, out of turn; it counts as running until `done`."""
+        queue = self._queues[self._owner_of[item]]
+        self.remove(item)
+        self._serve(queue)
+
+    def _serve(self, queue: _OwnerQueue) -> None:
         self._turn += 1
         queue.running += 1
         queue.served = self._turn
         self._note(queue)
-        return item
 
     def started(self, owner: str) -> None:
         """Count an item as running that was not taken with `pop`."""

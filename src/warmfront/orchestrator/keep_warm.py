@@ -7,8 +7,9 @@ nothing and reads no clock: the VM pool keeps its decisions within the budget an
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from warmfront.vm import VMInstance

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 from warmfront import gpus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from warmfront.gpus import Gpu
     from warmfront.listener.protocol import ListenerHealth
 
 #: The toolchain that uses no GPU, so that its listeners report no devices.
 _WITHOUT_DEVICES = "cpu"
+#: The toolchain that uses a real GPU.
+_ON_GPU = "rocm"
 #: A driver keeps a part of the memory for itself.
 _MIN_MEMORY_SHARE = 0.9
 
@@ -33,12 +35,31 @@ def difference_from_lease(health: ListenerHealth, *, gpu: str, toolchain: str | 
     return " ".join(differences) if differences else None
 
 
+def other_gpu_of_time(verdict: Mapping[str, Any], *, gpu: str) -> str | None:
+    """Return that a time was taken on another GPU type than requested, as a sentence; None if it was not.
+
+    A leaderboard ranks the times of one GPU type, so a time that was taken on another must not be stored.
+
+    Args:
+        verdict: the fields of a verdict; an accepted one names the GPU that its device identified itself as.
+        gpu: the GPU type that was requested.
+    """
+    receipt = verdict.get("receipt")
+    machine = receipt.get("machine") if isinstance(receipt, dict) else None
+    measured = machine.get("gpu") if isinstance(machine, dict) else None
+    if not measured or measured == gpu:
+        return None
+    return f"The VM has GPU type {measured}; requested: {gpu}."
+
+
 def _differences(health: ListenerHealth, gpu: str, toolchain: str | None) -> Iterator[str]:
     if health.failure:
         yield f"The VM cannot judge: {health.failure.rstrip('.')}."
         return
     if toolchain is not None and health.toolchain != toolchain:
         yield f"The VM has the toolchain {health.toolchain!r}; requested: {toolchain!r}."
+    if toolchain == _ON_GPU and health.simulated:
+        yield "The VM simulates its GPU."
     if health.gpu != gpu:
         yield f"The VM has GPU type {health.gpu}; requested: {gpu}."
     if toolchain is not None and toolchain != _WITHOUT_DEVICES and not health.devices:

@@ -22,6 +22,7 @@ from warmfront.orchestrator.attempt_runner import AttemptRunner, SignReceipt
 from warmfront.orchestrator.autoscaler import Autoscaler
 from warmfront.orchestrator.budget import Budget, SendAlert
 from warmfront.orchestrator.control_plane_verdicts import cancelled
+from warmfront.orchestrator.overdue_ends import OverdueEnds
 from warmfront.orchestrator.quotes import Quote, QuoteCalculator
 from warmfront.orchestrator.reconciler import RECONCILE_INTERVAL_S, Reconciler
 from warmfront.orchestrator.submission_lifecycle import ActiveSubmission, SubmissionLifecycle
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from warmfront.listener.protocol import ListenerClient
     from warmfront.money.escrow import BudgetStatus
     from warmfront.providers.base import Provider
+    from warmfront.provisioning import ProvisioningProblem
     from warmfront.settings import Settings
     from warmfront.store.records import AttemptRecord
     from warmfront.store.store import Store
@@ -121,6 +123,14 @@ class VMOrchestrator:
             clock=clock,
             token_for=token_for,
             tasks=tasks,
+            overdue_ends=OverdueEnds(
+                provider=provider,
+                store=retrying,
+                budget=self._budget,
+                settings=settings,
+                clock=clock,
+                send_alert=send_alert,
+            ),
         )
         self._attempts = AttemptRunner(
             pool=self._pool,
@@ -183,6 +193,17 @@ class VMOrchestrator:
     def budget_status(self) -> BudgetStatus:
         """Return how much of the credits is spent, reserved and left."""
         return self._budget.status(self._pool.instances())
+
+    def provisioning_problems(self) -> list[ProvisioningProblem]:
+        """Return the GPU types for which no VM is provisioned now, and why."""
+        return self._autoscaler.problems()
+
+    def reset_provisioning(self, gpu: str) -> bool:
+        """Close the circuit breaker of a GPU type; return whether there was anything to reset."""
+        had_problem = any(problem.gpu == gpu for problem in self._autoscaler.problems())
+        self._autoscaler.reset(gpu)
+        self._tasks.wake()
+        return had_problem
 
     def quote(self, gpu: str, owner: str) -> Quote:
         """Return what a submission of this owner for this GPU type can expect if it is sent now."""
@@ -258,6 +279,7 @@ class VMOrchestrator:
     async def _cancel(self, active: ActiveSubmission) -> None:
         active.cancel_requested = True
         if self._submissions.remove_from_queue(active) or self._xrays.remove(active):
+            self._tasks.wake()  # a VM may be booting for it
             await self._submissions.complete(active, cancelled())
         while not active.done.is_set():
             if active.attempt is not None and active.vm is not None:
@@ -280,6 +302,8 @@ class VMOrchestrator:
         state = await self._retrying.recovered_state(self._budget.alert_mark, self._policy_memory)
         self._budget.escrow.settled_usd = state.settled_usd
         self._budget.alert_sent = state.alert_sent
+        lived_s, preempted = state.spot_history
+        self._pool.spot.rate.observed_h, self._pool.spot.rate.interruptions = lived_s / 3600, preempted
         for gpu, seconds in state.boot_times:
             self._pool.estimates(gpu).boot.observe(seconds)
         for arrival in state.arrivals:
@@ -287,8 +311,13 @@ class VMOrchestrator:
         for vm in state.live_vms:
             self._pool.resume(vm)
         for submission in state.unfinished:
-            lost = state.lost_attempts.get(submission.id, 0)
-            self._resume(submission, state.attempts.get(submission.id), lost)
+            active = ActiveSubmission(
+                submission=submission,
+                lost_attempts=state.lost_attempts.get(submission.id, 0),
+                preempted=submission.id in state.preempted,
+                cancel_requested=submission.cancel_requested,
+            )
+            self._resume(active, state.attempts.get(submission.id))
         self._pool.offer_resumed()
         succeeded = await self._reconciler.reconcile()
         self._loop_tasks = [
@@ -314,16 +343,11 @@ class VMOrchestrator:
         """End every VM and wait until that is confirmed."""
         await self._pool.release_all(reason)
 
-    def _resume(self, submission: Submission, attempt: AttemptRecord | None, lost_attempts: int) -> None:
+    def _resume(self, active: ActiveSubmission, attempt: AttemptRecord | None) -> None:
         """Continue a submission in the state that the store has."""
-        active = ActiveSubmission(
-            submission=submission,
-            lost_attempts=lost_attempts,
-            cancel_requested=submission.cancel_requested,
-        )
         self._submissions.track(active)
         pooled = self._pool.get(attempt.vm_id) if attempt else None
-        if ADMIT.allows(submission.state):
+        if ADMIT.allows(active.submission.state):
             self._xrays.add(active)
         elif attempt is not None and pooled is not None:
             active.attempt, active.vm = attempt, pooled
@@ -358,17 +382,23 @@ class VMOrchestrator:
         """Assign queued submissions to free VMs with their GPU type, the longest-ready VM first."""
         for gpu in self._submissions.queued_gpus():
             queue, free = self._submissions.queue(gpu), self._pool.free(gpu)
+            skipped = []
             while len(queue) and (pooled := free.take()):
+                if pooled.vm.spot and len(queue) == self._submissions.needs_on_demand(gpu):
+                    skipped.append(pooled)
+                    continue
                 try:
                     pooled.vm = self._budget.reserve_task(pooled.vm, len(pooled.running))
                 except BudgetExceeded:
                     self._pool.release(pooled, "the credits do not cover another task on it")
                     continue
-                active = self._submissions.dequeue(queue)
-                self._autoscaler.record_success(gpu)
+                active = self._submissions.dequeue(queue, spot=pooled.vm.spot)
+                self._autoscaler.record_success(pooled.vm)
                 self._attempts.assign(active, pooled)
                 free.add(pooled)
                 self._tasks.spawn(self._attempts.run(active))
+            for pooled in skipped:
+                free.add(pooled)
 
     def _release_expired(self, now: float) -> None:
         for pooled in self._pool.deadlines.pop_expired(now):

@@ -6,10 +6,11 @@ They are made from estimates of durations per GPU type: exponentially weighted m
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from warmfront.events import QueueQuote, VMStart
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,6 +58,16 @@ class DurationEstimates:
     boot: DurationEstimate  #: from the request for a VM to the first answer of its listener
     task: DurationEstimate  #: one attempt
     stop: DurationEstimate  #: from the request for a VM's end to its confirmation
+    by_endpoint: dict[str, DurationEstimate] = field(default_factory=dict)  #: one attempt, by its endpoint
+
+    def observe_task(self, endpoint: str, seconds: float) -> None:
+        """Add how long an attempt took."""
+        self.task.observe(seconds)
+        self.by_endpoint.setdefault(endpoint, DurationEstimate(seconds=seconds)).observe(seconds)
+
+    def task_s(self, endpoint: str) -> float:
+        """Return how long an attempt with this endpoint takes; of any endpoint until one was observed."""
+        return self.by_endpoint.get(endpoint, self.task).seconds
 
     @classmethod
     def initial(cls, boot_s: float) -> DurationEstimates:

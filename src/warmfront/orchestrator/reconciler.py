@@ -82,7 +82,7 @@ class Reconciler:
             if known is not None:
                 await self._pool.update_address(pooled, known)
             elif await self._pool.has_ended(pooled):
-                self._pool.release(pooled, "the provider no longer has it", failed=True)
+                self._pool.release(pooled, "the provider no longer has it", failed=True, lost=True)
         return True
 
     async def _resolve_unknown(self, lease: Lease) -> None:
@@ -104,7 +104,8 @@ class Reconciler:
         if is_ours:
             self._pool.offer(pooled)
         else:
-            self._pool.release(pooled, "unknown to this service", failed=True)
+            known = "its end was recorded, but the provider still has it"
+            self._pool.release(pooled, known if stored else "unknown to this service", failed=True)
 
     def _adopted(self, lease: Lease, stored: VMInstance | None) -> VMInstance:
         """Return the VM as idle, with its deadline and the reservation for both."""

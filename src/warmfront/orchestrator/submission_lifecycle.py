@@ -8,24 +8,25 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from warmfront.orchestrator.control_plane_verdicts import cancelled, rejected, vms_lost
 from warmfront.orchestrator.fair_queue import FairQueue
+from warmfront.value_class import dataclass
+from warmfront.verdicts import Endpoint, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from warmfront.clock import Clock
     from warmfront.errors import WarmfrontError
-    from warmfront.events import Failed, Xray
+    from warmfront.events import Failed, Waiting, Xray
     from warmfront.orchestrator.tasks import TaskSupervisor
     from warmfront.orchestrator.vm_pool import PooledVM
     from warmfront.store.records import AttemptRecord
     from warmfront.store.store import Store
     from warmfront.submission import NewSubmission, Submission
-    from warmfront.verdicts import Verdict
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +44,7 @@ class ActiveSubmission:
     attempt: AttemptRecord | None = None  #: its live attempt
     vm: PooledVM | None = None  #: where that attempt runs
     lost_attempts: int = 0  #: attempts that infrastructure lost
+    preempted: bool = False  #: a spot VM was taken back from it: it runs on no other one
     cancel_requested: bool = False
     done: asyncio.Event = field(default_factory=asyncio.Event)  #: its verdict is stored
 
@@ -71,6 +73,7 @@ class SubmissionLifecycle:
         self._tasks = tasks
         self._active: dict[str, ActiveSubmission] = {}
         self._queues: dict[str, FairQueue] = {}
+        self._preempted: set[str] = set()  # the active submissions that run on no spot VM
         self.sources = SourceCache(store)
 
     def get(self, submission_id: str) -> ActiveSubmission | None:
@@ -80,6 +83,8 @@ class SubmissionLifecycle:
     def track(self, active: ActiveSubmission, new: NewSubmission | None = None) -> None:
         """Take ownership of a submission; `new` has its source if it was just created."""
         self._active[active.id] = active
+        if active.preempted:
+            self._preempted.add(active.id)
         if new is not None:
             self.sources.put(new)
 
@@ -111,11 +116,21 @@ class SubmissionLifecycle:
         self.queue(active.gpu).push(active.owner, active.id, front=front)
         self._tasks.wake()
 
-    def dequeue(self, queue: FairQueue) -> ActiveSubmission:
-        """Take the next submission from a queue that is not empty; it counts as running."""
-        submission_id = queue.pop()
-        assert submission_id is not None  # noqa: S101 - the queue is not empty
+    def dequeue(self, queue: FairQueue, *, spot: bool = False) -> ActiveSubmission:
+        """Take the next submission that runs on such a VM; there is one, and it counts as running."""
+        if spot and self._preempted:
+            submission_id = next(item for item in queue.heads() if item not in self._preempted)
+            queue.take(submission_id)
+        else:
+            popped = queue.pop()
+            assert popped is not None  # noqa: S101 - the queue is not empty
+            submission_id = popped
         return self._active[submission_id]
+
+    def needs_on_demand(self, gpu: str) -> int:
+        """Return how many submissions for this GPU type wait that run on no spot VM."""
+        queue = self.queue(gpu)
+        return sum(item in queue for item in self._preempted)
 
     def remove_from_queue(self, active: ActiveSubmission) -> bool:
         """Remove a submission from its queue; return whether it was waiting."""
@@ -134,14 +149,20 @@ class SubmissionLifecycle:
         self._release(active)
         self._tasks.wake()
 
-    def requeue(self, active: ActiveSubmission, *, interrupted: bool = False) -> None:
+    def requeue(
+        self, active: ActiveSubmission, *, interrupted: bool = False, preempted: bool = False
+    ) -> None:
         """Queue a submission again after its attempt was lost, or give up after `RETRIES` losses.
 
-        An attempt that was interrupted by an orderly stop does not count as lost.
+        An attempt that was interrupted by an orderly stop does not count as lost, nor one whose spot VM was
+        taken back: that can happen to a submission only once.
         """
         self.queue(active.gpu).done(active.owner)
         active.attempt = active.vm = None
-        if not interrupted:
+        if preempted:
+            active.preempted = True
+            self._preempted.add(active.id)
+        if not interrupted and not preempted:
             active.lost_attempts += 1
         if active.cancel_requested:
             self._tasks.spawn(self.complete(active, cancelled()))
@@ -169,8 +190,37 @@ class SubmissionLifecycle:
         for submission_id in self.queue(gpu).drain():
             self._tasks.spawn(self.complete(self._active[submission_id], rejected(verdict, error)))
 
+    def reject_older(self, gpu: str, created_before: float, error: WarmfrontError) -> None:
+        """Complete the submissions that have waited too long for this GPU type."""
+        queue = self.queue(gpu)
+        for submission_id in list(queue.heads()):
+            active = self._active[submission_id]
+            if active.submission.created_at <= created_before and queue.remove(submission_id):
+                self._tasks.spawn(self.complete(active, rejected(Verdict.ERROR, error)))
+
+    def waits_for(self, gpu: str) -> int:
+        """Return how many submissions need a VM with this GPU type, in the queue or before their X-ray."""
+        return sum(
+            active.gpu == gpu
+            and active.attempt is None
+            and not active.cancel_requested
+            and active.submission.endpoint != Endpoint.XRAY
+            for active in self._active.values()
+        )
+
+    def report_waiting(self, events: Sequence[tuple[str, Waiting]]) -> None:
+        """Add to the events of queued submissions why they wait."""
+        if events:
+            self._tasks.spawn(self._report_waiting(events))
+
+    async def _report_waiting(self, events: Sequence[tuple[str, Waiting]]) -> None:
+        now = self._clock.now()
+        for submission_id, event in events:
+            await self._store.append_event_if_queued(submission_id, event.fields(), now)
+
     def _release(self, active: ActiveSubmission) -> None:
         self._active.pop(active.id, None)
+        self._preempted.discard(active.id)
         self.sources.discard(active.id)
         active.done.set()
 

@@ -9,19 +9,23 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from dataclasses import dataclass, field
+from dataclasses import field
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from warmfront.errors import BudgetExceeded, ProviderError, VMUnhealthy, VMUnreachable, WarmfrontError
+from warmfront.errors import BudgetExceeded, ProviderError, VMUnreachable, WarmfrontError
 from warmfront.events import PoolUsage, Provisioning, VMFailed, VMStart
 from warmfront.money.billing import meter_until
 from warmfront.orchestrator.adaptive import make_policy
 from warmfront.orchestrator.keep_warm import clock_time
 from warmfront.orchestrator.lease_check import difference_from_lease
 from warmfront.orchestrator.quotes import DurationEstimates
+from warmfront.orchestrator.spot_policy import SpotPolicy
 from warmfront.orchestrator.vm_indexes import DeadlineIndex, FreeVMIndex
-from warmfront.providers.base import Lease, Phase
+from warmfront.providers.base import Lease, Phase, provision
+from warmfront.provisioning import FailureKind
 from warmfront.store.records import AttemptOutcome
+from warmfront.value_class import dataclass
 from warmfront.vm import VMState
 
 if TYPE_CHECKING:
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from warmfront.listener.protocol import ListenerClient, ListenerHealth
     from warmfront.orchestrator.budget import Budget
     from warmfront.orchestrator.keep_warm import KeepWarmPolicy
+    from warmfront.orchestrator.overdue_ends import OverdueEnds
     from warmfront.orchestrator.submission_lifecycle import ActiveSubmission, SubmissionLifecycle
     from warmfront.orchestrator.tasks import TaskSupervisor
     from warmfront.providers.base import Provider
@@ -45,9 +50,13 @@ log = logging.getLogger(__name__)
 _FIRST_BACKOFF_S = 1.0
 _LONGEST_BACKOFF_S = 30.0
 _RELEASE_TIMEOUT_S = 60.0
+#: The cancellation of a boot is repeated this often until it has taken effect.
+_CANCEL_AGAIN_S = 1.0
 #: A listener that was just started is asked this often until it answers, and its provider less often.
-_POLL_LISTENER_S = 0.1
+POLL_LISTENER_S = 0.1
 _POLLS_PER_DESCRIPTION = 5
+#: Why a spot VM ended that is lost.
+_PREEMPTED = "the cloud took the spot VM back"
 
 
 @dataclass(kw_only=True, eq=False)
@@ -60,6 +69,12 @@ class PooledVM:
     #: Orders this VM's transitions in the store. Held during a write, never during a request to anyone else.
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     releasing: bool = False  #: its end is decided: it takes no more attempts
+    boot: asyncio.Task[None] | None = None  #: provisions it; None if it was ready when it was added
+    phase: Phase | None = None  #: the phase of its boot that was reported last
+    not_asked_until: float = 0.0  #: when its provider last could not be asked about it
+    unwanted_since: float | None = None  #: since when no one waits for its boot
+    overdue: bool = False  #: it has not ended within the stop lag, and no longer counts against the limit
+    answered_at: float | None = None  #: when its listener last answered a heartbeat
     ended: asyncio.Event = field(default_factory=asyncio.Event)  #: its end is confirmed and stored
 
     @property
@@ -78,8 +93,10 @@ class BootFailure:
     """A VM that failed to provision."""
 
     gpu: str
+    kind: FailureKind
     reason: str
-    unfit: bool  #: it booted, and so was billed, but is not what was leased
+    hint: str  #: what the operator can do
+    requested_at: float
 
 
 class VMPool:
@@ -97,6 +114,7 @@ class VMPool:
         clock: Clock,
         token_for: Callable[[str], str],
         tasks: TaskSupervisor,
+        overdue_ends: OverdueEnds,
     ) -> None:
         self._provider = provider
         self._listeners = listeners
@@ -107,18 +125,23 @@ class VMPool:
         self._clock = clock
         self._token_for = token_for
         self._tasks = tasks
+        self._overdue_ends = overdue_ends
         self._vms: dict[str, PooledVM] = {}
+        self._booting: dict[str, PooledVM] = {}
         self._free: dict[str, FreeVMIndex] = {}
         self._estimates: dict[str, DurationEstimates] = {}
         self._policies: dict[str, KeepWarmPolicy] = {}
         self._boot_failures: list[BootFailure] = []
         self._stopping = False
+        self._overdue = 0  # how many VMs are overdue
         self.deadlines = DeadlineIndex()
+        self.spot = SpotPolicy.of(settings)
 
     # Questions.
 
     def __len__(self) -> int:
-        return len(self._vms)
+        """Return how many VMs count against the limit: all but those that the cloud fails to end."""
+        return len(self._vms) - self._overdue
 
     def get(self, vm_id: str) -> PooledVM | None:
         """Return a VM of the pool."""
@@ -131,6 +154,10 @@ class VMPool:
     def with_gpu(self, gpu: str) -> list[PooledVM]:
         """Return the VMs with this GPU type."""
         return [pooled for pooled in self._vms.values() if pooled.vm.gpu == gpu]
+
+    def booting(self) -> Iterable[PooledVM]:
+        """Return the VMs that are being provisioned and are not being released, oldest first."""
+        return self._booting.values()
 
     def serves(self, gpu: str) -> bool:
         """Return whether there is a VM with this GPU type that is not being released."""
@@ -223,7 +250,7 @@ class VMPool:
     def provision(self, vm: VMInstance) -> PooledVM:
         """Begin to provision a VM whose worst case is reserved."""
         pooled = self._add(vm)
-        self._tasks.spawn(self._boot(pooled, stored=False))
+        self._begin_boot(pooled, stored=False)
         return pooled
 
     def resume(self, vm: VMInstance) -> PooledVM:
@@ -231,7 +258,7 @@ class VMPool:
         pooled = self._add(vm)
         self._budget.escrow.restore(vm.id, vm.escrow_usd)
         if vm.state is VMState.PROVISIONING:
-            self._tasks.spawn(self._boot(pooled, stored=True))
+            self._begin_boot(pooled, stored=True)
         elif vm.state is VMState.SHUTTING_DOWN:
             pooled.releasing = True
             self._tasks.spawn(self._end(pooled))
@@ -251,16 +278,29 @@ class VMPool:
         pooled = self._vms[vm.id] = PooledVM(vm=vm, slots=self._provider.slots(vm.gpu))
         return pooled
 
+    def _begin_boot(self, pooled: PooledVM, *, stored: bool) -> None:
+        self._booting[pooled.vm.id] = pooled
+        pooled.boot = self._tasks.spawn(self._boot(pooled, stored=stored))
+
     async def _boot(self, pooled: PooledVM, *, stored: bool) -> None:
+        """Check that a VM could be provisioned, and provision it."""
+        if not stored:
+            try:
+                await self._provider.check_ready(pooled.vm.gpu)
+            except ProviderError as error:
+                self._abandon_boot(pooled, error)
+                return
+            await self._store.save_vm(pooled.vm)
+        await self._provision(pooled)
+
+    async def _provision(self, pooled: PooledVM) -> None:
         """Provision a VM until its listener answers, or release it."""
         vm = pooled.vm
-        if not stored:
-            await self._store.save_vm(vm)
         timeout_s = self._settings.provision_timeout_s
         left_s = vm.created_at + timeout_s - self._clock.now()
         try:
             async with asyncio.timeout(max(0.0, left_s)):
-                leases = self._provider.provision(vm.id, vm.gpu, self._token_for(vm.id))
+                leases = provision(self._provider, vm.id, vm.gpu, self._token_for(vm.id), spot=vm.spot)
                 async with contextlib.aclosing(leases):  # type: ignore[type-var]  # all are generators
                     async for lease in leases:
                         if pooled.releasing:
@@ -268,10 +308,10 @@ class VMPool:
                         await self._record_phase(pooled, lease)
                 await self._wait_for_listener(pooled)
         except TimeoutError:
-            return await self._fail_boot(pooled, f"its listener did not answer within {timeout_s:.0f} s")
+            return await self._fail_slow_boot(pooled, timeout_s)
         except WarmfrontError as error:
-            unfit = isinstance(error, VMUnhealthy)
-            return await self._fail_boot(pooled, error.message, hint=error.hint, unfit=unfit)
+            kind = error.kind if isinstance(error, ProviderError) else None
+            return await self._fail_boot(pooled, error.message, hint=error.hint, kind=kind)
         except Exception as error:  # the edge of a task: the VM must be released
             log.exception("provisioning VM %s failed unexpectedly; releasing it", vm.id)
             return await self._fail_boot(pooled, repr(error))
@@ -281,22 +321,66 @@ class VMPool:
         self.estimates(vm.gpu).boot.observe(now - vm.created_at)
         async with pooled.writing:
             pooled.vm = self.set_deadline(pooled.vm.mark_ready(now), now)
+            self._booting.pop(vm.id, None)
             await self._store.save_vm(pooled.vm)
         log.info("VM %s is ready after %.1f s", vm.id, now - vm.created_at)
         self._tasks.spawn(self._watch(pooled))
         self.offer(pooled)
         return None
 
+    def _abandon_boot(self, pooled: PooledVM, error: ProviderError) -> None:
+        """Remove a VM that was neither stored nor requested, because it would not be provisioned."""
+        vm = pooled.vm
+        if pooled.releasing:
+            return
+        log.warning("no VM with %s is requested: %s %s", vm.gpu, error.message, error.hint or "")
+        self._boot_failures.append(
+            BootFailure(
+                gpu=vm.gpu,
+                kind=error.kind or FailureKind.OTHER,
+                reason=error.message,
+                hint=error.hint or "",
+                requested_at=vm.created_at,
+            )
+        )
+        pooled.releasing = True
+        self._budget.escrow.settle(vm.id, Decimal(0))
+        self._booting.pop(vm.id, None)
+        del self._vms[vm.id]
+        pooled.ended.set()
+        self._tasks.wake()
+
+    async def _fail_slow_boot(self, pooled: PooledVM, timeout_s: float) -> None:
+        if pooled.vm.started_at is None:
+            reason = f"the provider did not start a VM within {timeout_s:.0f} s"
+            await self._fail_boot(pooled, reason, kind=FailureKind.UNREACHABLE)
+        else:
+            await self._fail_boot(pooled, f"its listener did not answer within {timeout_s:.0f} s")
+
     async def _fail_boot(
-        self, pooled: PooledVM, reason: str, *, hint: str | None = None, unfit: bool = False
+        self, pooled: PooledVM, reason: str, *, hint: str | None = None, kind: FailureKind | None = None
     ) -> None:
+        if pooled.releasing:  # that is why it failed
+            return
+        kind = kind or FailureKind.OTHER
         log.warning(
             "VM %s failed to provision: %s; releasing it. %s", pooled.vm.id, reason.rstrip("."), hint or ""
         )
-        if pooled.vm.provisioned_for is not None:  # before its verdict, which the release may lead to
+        if pooled.vm.spot:
+            self.spot.record_boot_failure(pooled.vm.gpu, self._clock.now())
+        # Before its verdict, which the release may lead to. Shortages are reported to the whole queue.
+        if pooled.vm.provisioned_for is not None and not kind.is_shortage:
             await self.report_failure(pooled.vm.provisioned_for, pooled.vm, reason)
-        self._boot_failures.append(BootFailure(gpu=pooled.vm.gpu, reason=reason, unfit=unfit))
-        self.release(pooled, reason, failed=True)
+        self._boot_failures.append(
+            BootFailure(
+                gpu=pooled.vm.gpu,
+                kind=kind,
+                reason=reason,
+                hint=hint or "",
+                requested_at=pooled.vm.created_at,
+            )
+        )
+        self.release(pooled, reason, failed=not kind.is_shortage)
         self._tasks.wake()
 
     async def report_failure(self, submission_id: str, vm: VMInstance, reason: str) -> None:
@@ -308,11 +392,13 @@ class VMPool:
         """Store where a new VM is, and tell the submission that waits for it."""
         if lease.phase is Phase.ENDED:
             raise ProviderError(f"The VM ended during provisioning. {lease.detail}".strip())
-        if lease.started_at != pooled.vm.started_at or lease.address != pooled.vm.address:
-            await self._locate(pooled, started_at=lease.started_at, address=lease.address)
         vm = pooled.vm
-        if vm.provisioned_for is None:
+        if (lease.started_at, lease.address, lease.machine_id) != (vm.started_at, vm.address, vm.machine_id):
+            await self._locate(pooled, lease, started_at=lease.started_at, address=lease.address)
+        vm = pooled.vm
+        if vm.provisioned_for is None or lease.phase is pooled.phase:  # another part of the lease changed
             return
+        pooled.phase = lease.phase
         elapsed_s = self._clock.now() - vm.created_at
         event = Provisioning(
             vm_state=VMStart.COLD_START,
@@ -335,14 +421,15 @@ class VMPool:
                     if lease is None or lease.phase is Phase.ENDED:
                         raise ProviderError("The VM ended before its listener answered.") from None
                     await self.update_address(pooled, lease)
-                await asyncio.sleep(_POLL_LISTENER_S)
+                await asyncio.sleep(POLL_LISTENER_S)
             else:
                 await self.record_report(pooled, health)
                 difference = difference_from_lease(
                     health, gpu=pooled.vm.gpu, toolchain=self._provider.toolchain
                 )
                 if difference is not None:
-                    raise VMUnhealthy(difference)
+                    kind = FailureKind.UNHEALTHY if health.failure else FailureKind.WRONG_VM
+                    raise ProviderError(difference, kind=kind)
                 return
 
     async def record_report(self, pooled: PooledVM, health: ListenerHealth) -> None:
@@ -361,25 +448,45 @@ class VMPool:
         while not pooled.releasing:
             try:
                 health = await self._listeners.heartbeat(pooled.vm)
-                answered_at = self._clock.now()
+                pooled.answered_at = answered_at = self._clock.now()
                 await self.record_report(pooled, health)
                 if health.failure and not pooled.running:
                     self.release(pooled, f"it can no longer judge: {health.failure}", failed=True)
                     return
             except VMUnreachable:
-                silent_s = self._clock.now() - answered_at
-                if silent_s >= self._settings.lost_after_s or await self.has_ended(pooled):
-                    self.release(pooled, "no heartbeat", failed=True)
+                if await self._is_lost(pooled, answered_at):
+                    self.release(pooled, "no heartbeat", failed=True, lost=True)
                     return
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(pooled.ended.wait(), self._settings.heartbeat_s)
 
+    async def _is_lost(self, pooled: PooledVM, answered_at: float) -> bool:
+        """Return whether a VM that does not answer is lost.
+
+        While the provider cannot be asked, it could neither reopen a tunnel to the VM nor end it. Then the VM
+        is given up only when its watchdog has ended it, or some time after the provider responds again.
+        """
+        lost_after_s = self._settings.lost_after_s
+        ended = False
+        try:
+            async with asyncio.timeout(lost_after_s):
+                ended = await self._ask_whether_ended(pooled)
+        except (TimeoutError, WarmfrontError):
+            pooled.not_asked_until = self._clock.now()
+        now = self._clock.now()
+        if ended or now - answered_at >= max(lost_after_s, self._settings.watchdog_s):
+            return True
+        return now - max(answered_at, pooled.not_asked_until) >= lost_after_s
+
     async def has_ended(self, pooled: PooledVM) -> bool:
         """Return whether the provider confirms that a VM has ended; False if it cannot be asked."""
         try:
-            lease = await self._provider.describe(pooled.vm.id)
+            return await self._ask_whether_ended(pooled)
         except WarmfrontError:
             return False
+
+    async def _ask_whether_ended(self, pooled: PooledVM) -> bool:
+        lease = await self._provider.describe(pooled.vm.id)
         if lease is None or lease.phase is Phase.ENDED:
             return True
         await self.update_address(pooled, lease)
@@ -388,20 +495,28 @@ class VMPool:
     async def update_address(self, pooled: PooledVM, lease: Lease) -> None:
         """Store a new address: a tunnel that was reopened has another port."""
         if lease.address is not None and lease.address != pooled.vm.address:
-            await self._locate(pooled, started_at=pooled.vm.started_at, address=lease.address)
+            await self._locate(pooled, lease, started_at=pooled.vm.started_at, address=lease.address)
 
-    async def _locate(self, pooled: PooledVM, *, started_at: float | None, address: str | None) -> None:
+    async def _locate(
+        self, pooled: PooledVM, lease: Lease, *, started_at: float | None, address: str | None
+    ) -> None:
         async with pooled.writing:
-            pooled.vm = pooled.vm.locate(started_at=started_at, address=address)
+            pooled.vm = pooled.vm.locate(started_at=started_at, address=address, machine_id=lease.machine_id)
             await self._store.save_vm(pooled.vm)
 
     # The end.
 
-    def release(self, pooled: PooledVM, reason: str, *, failed: bool = False) -> None:
-        """End a VM; attempts on it are lost. Releasing it twice is the same as once."""
+    def release(self, pooled: PooledVM, reason: str, *, failed: bool = False, lost: bool = False) -> None:
+        """End a VM; attempts on it are lost. Releasing it twice is the same as once.
+
+        A spot VM that was `lost` counts as taken back by the cloud, as dstack decides too.
+        """
         if pooled.releasing:
             return
         pooled.releasing = True
+        self._booting.pop(pooled.vm.id, None)
+        if lost and pooled.vm.spot:
+            pooled.vm, reason = pooled.vm.preempt(), f"{_PREEMPTED}: {reason}"
         self._tasks.spawn(self._shut_down(pooled, reason, failed=failed))
 
     async def release_all(self, reason: str, *, stopping: bool = False) -> None:
@@ -417,10 +532,19 @@ class VMPool:
 
     async def _shut_down(self, pooled: PooledVM, reason: str, *, failed: bool) -> None:
         log.info("releasing VM %s: %s", pooled.vm.id, reason)
+        await self._stop_boot(pooled)
         async with pooled.writing:
-            pooled.vm = pooled.vm.shut_down(reason, failed=failed)
+            pooled.vm = pooled.vm.shut_down(reason, failed=failed, now=self._clock.now())
             await self._store.save_vm(pooled.vm)
         await self._end(pooled)
+
+    @staticmethod
+    async def _stop_boot(pooled: PooledVM) -> None:
+        """Stop provisioning a VM, which might otherwise request it after its end is confirmed."""
+        while pooled.boot is not None and not pooled.boot.done():
+            pooled.boot.cancel()
+            # Repeatedly: asyncio.wait_for loses a cancellation that arrives in the moment it completes.
+            await asyncio.wait([pooled.boot], timeout=_CANCEL_AGAIN_S)
 
     async def _end(self, pooled: PooledVM) -> None:
         """Request the end until the provider confirms it, then settle the VM and return its submissions.
@@ -429,11 +553,15 @@ class VMPool:
         run twice at the same time.
         """
         requested_at = self._clock.now()
+        self._tasks.spawn(self._watch_end(pooled))
         lease = await self._confirm_end(pooled.vm.id)
         stop_s = min(self._clock.now() - requested_at, self._settings.stop_lag_s)
         self.estimates(pooled.vm.gpu).stop.observe(stop_s)
         interrupted = self._stopping
-        outcome = AttemptOutcome.INTERRUPTED if interrupted else AttemptOutcome.LOST
+        preempted = pooled.vm.preempted and not interrupted
+        outcome = AttemptOutcome.LOST
+        if interrupted or preempted:
+            outcome = AttemptOutcome.INTERRUPTED if interrupted else AttemptOutcome.PREEMPTED
         async with pooled.writing:
             lost = list(pooled.running.values())
             vm, entries = self._settle(pooled, lease)
@@ -442,13 +570,66 @@ class VMPool:
             pooled.vm = vm
             pooled.running.clear()
         self._budget.escrow.settle(vm.id, total_usd)
+        if vm.spot and vm.started_at is not None and vm.ended_at is not None:
+            self.spot.rate.observe(vm.ended_at - vm.started_at, interrupted=vm.preempted)
         del self._vms[vm.id]
+        self._overdue -= pooled.overdue
         pooled.ended.set()
         for active in lost:
             if vm.failed:
                 await self.report_failure(active.id, vm, vm.reason)
-            self._submissions.requeue(active, interrupted=interrupted)
+            self._submissions.requeue(active, interrupted=interrupted, preempted=preempted)
         self._tasks.wake()
+
+    async def _watch_end(self, pooled: PooledVM) -> None:
+        """Alert when the end of a VM is overdue, and keep its cost reserved until it has ended."""
+        if await self._ends_within(pooled, self._overdue_ends.left_s(pooled.vm)):
+            return
+        pooled.overdue = True
+        self._overdue += 1
+        await self._explain_overdue(pooled)
+        self._tasks.wake()  # its place is free
+        await self._overdue_ends.alert(pooled.vm)
+        # Its listener's watchdog has ended it by then, if it cannot be reached.
+        silence_s = max(0.0, self._settings.watchdog_s - self._settings.stop_lag_s)
+        if await self._ends_within(pooled, silence_s):
+            return
+        await self._return_attempts(pooled)
+        while not await self._ends_within(pooled, self._settings.stop_lag_s):
+            await self._explain_overdue(pooled)
+
+    @staticmethod
+    async def _ends_within(pooled: PooledVM, seconds: float) -> bool:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(pooled.ended.wait(), max(0.0, seconds))
+        return pooled.ended.is_set()
+
+    async def _explain_overdue(self, pooled: PooledVM) -> None:
+        async with pooled.writing:
+            if not pooled.vm.state.has_ended:
+                pooled.vm = self._overdue_ends.explained(pooled.vm)
+                await self._store.save_vm(pooled.vm)
+
+    async def _return_attempts(self, pooled: PooledVM) -> None:
+        """Queue the submissions on a VM again whose end is overdue: they would wait as long as it."""
+        reason = "its VM was released and has not ended"
+        async with pooled.writing:
+            lost = [active for active in pooled.running.values() if active.attempt is not None]
+            if not lost or pooled.vm.state.has_ended:
+                return
+            now = self._clock.now()
+            billing = self._budget.billing_of(pooled.vm)
+            pooled.vm, entries = meter_until(
+                pooled.vm, billing, now, worked=True, submission_id=None, owner=None
+            )
+            for active in lost:
+                assert active.attempt is not None  # noqa: S101 - selected above
+                await self._store.lose_attempt(active.attempt, now, reason, vm=pooled.vm, entries=entries)
+                entries = []
+            pooled.running.clear()
+        for active in lost:
+            await self.report_failure(active.id, pooled.vm, reason)
+            self._submissions.requeue(active)
 
     async def _confirm_end(self, vm_id: str) -> Lease:
         backoff_s = _FIRST_BACKOFF_S
@@ -456,6 +637,8 @@ class VMPool:
             try:
                 async with asyncio.timeout(_RELEASE_TIMEOUT_S):
                     return await self._provider.release(vm_id)
+            except TimeoutError:
+                log.warning("VM %s has not ended after %.0f s; waiting on", vm_id, _RELEASE_TIMEOUT_S)
             except Exception as error:  # noqa: BLE001 - a VM that is not ended costs money, whatever failed
                 log.warning("VM %s could not be ended: %r; retrying in %.0f s", vm_id, error, backoff_s)
                 await asyncio.sleep(backoff_s)
@@ -465,15 +648,18 @@ class VMPool:
         """Return the ended VM and its last ledger entries, up to the end that its provider has on record."""
         vm = pooled.vm
         ended_at = lease.ended_at if lease.ended_at is not None else self._clock.now()
+        if lease.ended_after is not None:
+            last_sign_at = max(lease.ended_after, pooled.answered_at or 0.0)
+            ended_at = (min(last_sign_at, ended_at) + ended_at) / 2
         if lease.started_at is not None:
-            vm = vm.locate(started_at=lease.started_at, address=vm.address)
+            vm = vm.locate(started_at=lease.started_at, address=vm.address, machine_id=lease.machine_id)
         # The attempts on it are lost, which is not their owners' fault: the pool is charged.
         vm, entries = meter_until(
             vm,
-            self._budget.billing(vm.gpu),
+            self._budget.billing_of(vm),
             ended_at,
             worked=bool(pooled.running),
             submission_id=None,
             owner=None,
         )
-        return vm.end(ended_at), entries
+        return vm.end(ended_at, confirmed=lease.end_confirmed), entries

@@ -1,4 +1,4 @@
-"""Posts budget alerts to the operator's webhook. A webhook that fails is logged and affects nothing else."""
+"""Posts alerts to the operator's webhook. A webhook that fails is logged and affects nothing else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class AlertWebhook:
         self._url = url
 
     async def __call__(self, facts: dict[str, Any]) -> None:
-        """Post an alert, with retries."""
+        """Post an alert, with retries; it is about the budget, unless the facts name another `event`."""
         body = {"event": "BUDGET_ALERT", **facts}
         async with httpx.AsyncClient(timeout=_TIMEOUT_S, trust_env=False) as http:
             for attempt in range(_ATTEMPTS):
@@ -33,7 +33,8 @@ class AlertWebhook:
                     delay_s = _BACKOFF_S * 2**attempt
                     # The URL may contain a secret token, so only the reason is logged.
                     logger.warning(
-                        "posting the budget alert failed (attempt %d of %d): %s",
+                        "posting the alert %s failed (attempt %d of %d): %s",
+                        body["event"],
                         attempt + 1,
                         _ATTEMPTS,
                         _reason(error),

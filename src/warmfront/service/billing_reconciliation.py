@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from warmfront.errors import WarmfrontError
 from warmfront.money.billing import CENT
+from warmfront.providers.base import billing_of
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from warmfront.clock import Clock
     from warmfront.providers.base import Lease, Provider
     from warmfront.store.store import Store
+    from warmfront.vm import VMInstance
 
 #: Time between two reconciliations.
 INTERVAL_S = 300.0
@@ -61,7 +64,9 @@ class BillingReconciler:
             if lease is None or lease.ended_at is None:
                 continue
             compared += 1
-            billed_usd = self._billed_usd(vm.gpu, lease)
+            if vm.end_confirmed and not lease.end_confirmed:
+                lease = replace(lease, ended_at=vm.ended_at)  # the cloud's own list knows better
+            billed_usd = self._billed_usd(vm, lease)
             if abs(billed_usd - ledger_usd) > CENT:
                 differences.append(
                     BillingDifference(vm_id=vm.id, ledger_usd=ledger_usd, billed_usd=billed_usd)
@@ -91,8 +96,8 @@ class BillingReconciler:
                 )
             await asyncio.sleep(INTERVAL_S)
 
-    def _billed_usd(self, gpu: str, lease: Lease) -> Decimal:
+    def _billed_usd(self, vm: VMInstance, lease: Lease) -> Decimal:
         """Return the cost by the provider's record; a VM that never started costs nothing."""
         if lease.started_at is None or lease.ended_at is None:
             return Decimal(0)
-        return self._provider.billing(gpu).cost_usd(max(0.0, lease.ended_at - lease.started_at))
+        return billing_of(self._provider, vm).cost_usd(max(0.0, lease.ended_at - lease.started_at))

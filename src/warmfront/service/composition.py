@@ -23,6 +23,7 @@ from warmfront.hip.xray.service import XrayService
 from warmfront.orchestrator.event_log import EventBus, EventLog
 from warmfront.orchestrator.orchestrator import VMOrchestrator
 from warmfront.providers import open_listeners, open_provider
+from warmfront.providers.ownership import OWNER_ID_DIGITS, Ownership
 from warmfront.receipts.keyring import Keyring, open_keyring
 from warmfront.receipts.signer import add_signed_receipt
 from warmfront.secret import open_secret
@@ -90,7 +91,7 @@ async def _open_context(settings: Settings, store: Store, events: EventLog) -> A
         stack.callback(xray_service.close)
         await asyncio.to_thread(_build_toolchain, settings)
         clock = SystemClock()
-        provider = open_provider(settings, clock)
+        provider = open_provider(settings, clock, ownership=await _ownership(store, clock))
         stack.push_async_callback(provider.close)
         signing_keys = open_keyring(settings.data_dir)
         orchestrator = await stack.enter_async_context(
@@ -104,6 +105,7 @@ async def _open_context(settings: Settings, store: Store, events: EventLog) -> A
             )
         )
         reconciler = stack.enter_context(_start_reconciler(store, provider, clock))
+        stack.enter_context(_start_preflight(settings))
         yield ServiceContext(
             settings=settings,
             store=store,
@@ -119,6 +121,16 @@ async def _open_context(settings: Settings, store: Store, events: EventLog) -> A
                 asyncio.to_thread, check_storage, settings.data_dir, settings.min_free_disk_bytes
             ),
         )
+
+
+async def _ownership(store: Store, clock: Clock) -> Ownership:
+    """Return the identity of this service, by which it knows its VMs among those of other services."""
+
+    async def has_record(vm_id: str) -> bool:
+        return await store.get_vm(vm_id) is not None
+
+    owner_id = await store.owner_id(secrets.token_hex(OWNER_ID_DIGITS // 2), clock.now())
+    return Ownership(id=owner_id, has_record=has_record)
 
 
 @asynccontextmanager
@@ -163,6 +175,28 @@ def _start_reconciler(store: Store, provider: Provider, clock: Clock) -> Iterato
         yield reconciler
     finally:
         task.cancel()
+
+
+@contextmanager
+def _start_preflight(settings: Settings) -> Iterator[None]:
+    """Check in the background what the first VM will need, and log what is missing."""
+    task = asyncio.create_task(_log_preflight(settings))
+    try:
+        yield
+    finally:
+        task.cancel()
+
+
+async def _log_preflight(settings: Settings) -> None:
+    if settings.provider != "dstack":
+        return
+    from warmfront.providers.dstack.preflight import run_preflight  # noqa: PLC0415 - import only the provider in use
+
+    for check in await run_preflight(settings):
+        if check.works:
+            log.info("preflight: %s: %s", check.name, check.detail)
+        else:
+            log.error("preflight: %s: %s %s", check.name, check.detail, check.hint)
 
 
 def _build_toolchain(settings: Settings) -> None:

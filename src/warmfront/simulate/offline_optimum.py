@@ -6,10 +6,11 @@ prewarm, so a policy that predicts an arrival can cost less.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

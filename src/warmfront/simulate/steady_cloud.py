@@ -15,10 +15,11 @@ from warmfront.providers.base import Lease, Phase
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
     from warmfront.clock import Clock
     from warmfront.money.billing import Billing
+    from warmfront.providers.ownership import ForeignVM
     from warmfront.vm import VMInstance
 
 #: The only event of every attempt: a replay needs nothing but its end.
@@ -32,6 +33,8 @@ class SteadyProvider:
     toolchain: str | None = None
     simulated = True
     vms_outlive_service = True
+    foreign_vms: Sequence[ForeignVM] = ()
+    max_vms: int | None = None
 
     def __init__(self, *, clock: Clock, billing: Billing, boot_s: float) -> None:
         self._billing = billing
@@ -51,6 +54,9 @@ class SteadyProvider:
         """Return one: attempts are not overlapped."""
         return 1
 
+    async def check_ready(self, gpu: str) -> None:
+        """Do nothing: this cloud is always ready."""
+
     async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:  # noqa: ARG002 - every VM has every GPU
         """Yield the lease when the VM is ready; the phases before are not reported."""
         now = self._clock.now()
@@ -64,6 +70,10 @@ class SteadyProvider:
         """End the VM now."""
         started_at = self._vms.pop(vm_id).started_at
         return Lease(vm_id=vm_id, phase=Phase.ENDED, started_at=started_at, ended_at=self._clock.now())
+
+    def end_command(self, machine_id: str | None) -> str:  # noqa: ARG002 - see below
+        """Return no command: the machine has no name of its own."""
+        return "there is no command"
 
     async def describe(self, vm_id: str) -> Lease | None:
         """Return the lease of a live VM; VMs that ended are forgotten."""

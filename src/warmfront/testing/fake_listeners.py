@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import random
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import UnknownAttempt, VMUnhealthy, VMUnreachable
 from warmfront.listener.protocol import AttemptEvent, ExecuteRequest, ListenerHealth
+from warmfront.value_class import dataclass
 from warmfront.verdicts import SUCCESS, Endpoint, Verdict
 
 if TYPE_CHECKING:
@@ -141,6 +142,9 @@ class FakeListeners:
         self.reports: Callable[[FakeVM], dict[str, Any]] = lambda _: {}
         #: Returns why the VM can no longer judge after an attempt; empty if it can.
         self.breaks: Callable[[FakeRun], str] = lambda _: ""
+        #: Returns fields to add to the verdict of an attempt, such as its receipt.
+        self.verdict_fields: Callable[[FakeRun], dict[str, Any]] = lambda _: {}
+        self.broken_code = VMUnhealthy.code  #: of an attempt that breaks
         provider.on_ready = self._on_ready
         provider.on_end = self._on_end
 
@@ -281,7 +285,8 @@ class FakeListeners:
                 )
             await asyncio.sleep(part_s)
             reason = self.breaks(run)
-            fields = _broken_event(reason) if reason else _verdict_event(run)
+            fields = {**_verdict_event(run), **self.verdict_fields(run)}
+            fields = _broken_event(self.broken_code, reason) if reason else fields
             self._finish(listener, run, fields, "finished")
 
     async def _stop(self, listener: _ListenerState, run: FakeRun) -> None:
@@ -362,8 +367,8 @@ def _verdict_event(run: FakeRun) -> dict[str, Any]:
     }
 
 
-def _broken_event(reason: str) -> dict[str, Any]:
-    return {**_failure_event(Verdict.ERROR), "code": VMUnhealthy.code, "message": reason}
+def _broken_event(code: str, reason: str) -> dict[str, Any]:
+    return {**_failure_event(Verdict.ERROR), "code": code, "message": reason}
 
 
 def _failure_event(verdict: Verdict) -> dict[str, Any]:

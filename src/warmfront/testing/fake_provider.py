@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import random
-from dataclasses import dataclass, field
+from dataclasses import field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -16,11 +16,14 @@ from warmfront import gpus
 from warmfront.errors import ProviderError
 from warmfront.money.billing import Billing
 from warmfront.providers.base import Lease, Phase
+from warmfront.provisioning import FailureKind
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine
+    from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 
     from warmfront.clock import Clock
+    from warmfront.providers.ownership import ForeignVM
 
 #: The phases of a boot, with their mean durations in seconds.
 _BOOT: tuple[tuple[Phase, float], ...] = (
@@ -49,6 +52,11 @@ class ProviderFaults:
     stuck: float = 0.0  #: its boot never ends
     vanish: float = 0.0  #: it ends by itself within `vanish_s`
     vanish_s: float = 300.0
+    spot_interruptions_per_h: float = 0.0  #: how often a spot VM is taken back
+    fails_after_charge: float = 0.0  #: it is created and billed, but the request for it fails
+    image_bytes: float = 25e9  #: the size of the image that a new VM pulls
+    bytes_per_s: float | None = None  #: the bandwidth that it is pulled with; None: a mean time instead
+    rocm_s: float = 0.0  #: for the preparation of ROCm, while the VM boots
     release_s: float = 8.0  #: the longest time that a release takes
     release_slow: float = 0.0  #: a release takes up to four times as long
     release_fails: float = 0.0  #: the request for a release fails, at most twice
@@ -64,6 +72,7 @@ class FakeVM:
     id: str
     gpu: str
     token: str
+    spot: bool = False
     phase: Phase = Phase.QUEUED
     started_at: float | None = None
     ended_at: float | None = None
@@ -95,6 +104,7 @@ class FakeProvider:
         faults: the probabilities of faults.
         billing: the billing model of every GPU type; None: the list price of each, by the second.
         slots: how many attempts a VM runs at the same time.
+        spot_price_ratio: the price of a spot VM divided by that of one on demand; None: there are none.
 
     Example:
         >>> provider = FakeProvider(clock=clock, faults=ProviderFaults(no_capacity=0.5))
@@ -107,6 +117,8 @@ class FakeProvider:
     toolchain: str | None = None
     simulated = False
     vms_outlive_service = True
+    foreign_vms: Sequence[ForeignVM] = ()
+    max_vms: int | None = None
 
     def __init__(
         self,
@@ -116,11 +128,15 @@ class FakeProvider:
         faults: ProviderFaults = NO_FAULTS,
         billing: Billing | None = None,
         slots: int = 1,
+        spot_price_ratio: Decimal | None = None,
     ) -> None:
         self._billing = billing
+        self.spot_price_ratio = spot_price_ratio  #: may be changed before the first VM
         self._slots = slots
         self.faults = faults  #: may be changed at any time
         self.vms: dict[str, FakeVM] = {}  #: every VM ever created
+        #: Returns why no VM with this GPU type can be provisioned now; None: one can.
+        self.refuses: Callable[[str], ProviderError | None] = lambda _: None
         self.on_create: Callable[[FakeVM], None] = lambda _: None
         self.on_ready: Callable[[FakeVM], None] = lambda _: None
         self.on_end: Callable[[FakeVM], None] = lambda _: None
@@ -133,6 +149,17 @@ class FakeProvider:
         """Return the billing model given at creation, or the list price of the GPU type, by the second."""
         return self._billing or _LIST_PRICES[gpu]
 
+    def spot_billing(self, gpu: str) -> Billing | None:
+        """Return the billing model of a spot VM by the ratio given at creation."""
+        if self.spot_price_ratio is None:
+            return None
+        billing = self.billing(gpu)
+        return replace(billing, rate_usd_per_h=billing.rate_usd_per_h * self.spot_price_ratio)
+
+    def provision_spot(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+        """Provision a spot VM, which is taken back by `ProviderFaults.spot_interruptions_per_h`."""
+        return self._provision(vm_id, gpu, token, spot=True)
+
     def typical_boot_s(self, gpu: str) -> float:  # noqa: ARG002 - all GPU types boot alike
         """Return the mean time of a boot without faults."""
         return sum(seconds for _, seconds in _BOOT)
@@ -141,13 +168,20 @@ class FakeProvider:
         """Return the number of slots given at creation."""
         return self._slots
 
+    async def check_ready(self, gpu: str) -> None:
+        """Do nothing: only `provision` fails."""
+
     async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
         """Provision a VM, or follow the boot of the VM with this id, and yield its lease at each change.
 
         Raises:
             ProviderError: there is no capacity, or the VM ended during its boot.
         """
-        vm = self.vms.get(vm_id) or self._create(vm_id, gpu, token)
+        async for lease in self._provision(vm_id, gpu, token, spot=False):
+            yield lease
+
+    async def _provision(self, vm_id: str, gpu: str, token: str, *, spot: bool) -> AsyncIterator[Lease]:
+        vm = self.vms.get(vm_id) or self._create(vm_id, gpu, token, spot=spot)
         while True:
             changed = vm.changed
             lease = vm.lease()
@@ -180,6 +214,10 @@ class FakeProvider:
         await asyncio.shield(vm.release)
         return vm.lease()
 
+    def end_command(self, machine_id: str | None) -> str:  # noqa: ARG002 - see below
+        """Return no command: the machine has no name of its own."""
+        return "there is no command"
+
     async def describe(self, vm_id: str) -> Lease | None:
         """Return the lease of a VM, also after it ended; None if it is unknown."""
         vm = self.vms.get(vm_id)
@@ -209,7 +247,8 @@ class FakeProvider:
         if vm.started_at is None:
             return Decimal(0)
         until = self._clock.now() if vm.ended_at is None else vm.ended_at
-        return self.billing(vm.gpu).cost_usd(max(0.0, until - vm.started_at))
+        billing = (self.spot_billing(vm.gpu) if vm.spot else None) or self.billing(vm.gpu)
+        return billing.cost_usd(max(0.0, until - vm.started_at))
 
     def spent_usd(self) -> Decimal:
         """Return the cost of all VMs so far."""
@@ -230,16 +269,24 @@ class FakeProvider:
         """Start a task that belongs to the cloud, not to the process that caused it."""
         return asyncio.get_running_loop().create_task(coro, context=self._context.copy())
 
-    def _create(self, vm_id: str, gpu: str, token: str) -> FakeVM:
+    def _create(self, vm_id: str, gpu: str, token: str, *, spot: bool = False) -> FakeVM:
+        refused = self.refuses(gpu)
+        if refused is not None:
+            raise refused
         if self._random.random() < self.faults.no_capacity:
-            raise ProviderError("no capacity")
-        vm = FakeVM(id=vm_id, gpu=gpu, token=token)
+            raise ProviderError("No VM is available now.", kind=FailureKind.NO_CAPACITY)
+        vm = FakeVM(id=vm_id, gpu=gpu, token=token, spot=spot)
         self.vms[vm_id] = vm
         self.on_create(vm)
         vm.boot = self.spawn(self._boot(vm))
         if self._random.random() < self.faults.vanish:
             after_s = self._random.random() * self.faults.vanish_s
             self.spawn(self._end_after(vm, after_s, "reclaimed by the cloud"))
+        if spot and self.faults.spot_interruptions_per_h:
+            after_s = self._random.expovariate(self.faults.spot_interruptions_per_h / 3600)
+            self.spawn(self._end_after(vm, after_s, "the spot VM was taken back"))
+        if self.faults.fails_after_charge and self._random.random() < self.faults.fails_after_charge:
+            raise ProviderError("the request failed after the VM was created")
         return vm
 
     async def _boot(self, vm: FakeVM) -> None:
@@ -252,9 +299,16 @@ class FakeProvider:
             self._enter(vm, phase)
             if number == stuck_in:
                 return
-            await asyncio.sleep(factor * seconds * (0.5 + self._random.random()))
+            await asyncio.sleep(factor * self._phase_s(phase, seconds))
         self._enter(vm, Phase.READY)
         self.on_ready(vm)
+
+    def _phase_s(self, phase: Phase, mean_s: float) -> float:
+        """Return how long a phase takes: a pull its size over the bandwidth, others about their mean."""
+        seconds = mean_s * (0.5 + self._random.random())
+        if phase is Phase.PULLING and self.faults.bytes_per_s is not None:
+            return self.faults.image_bytes / self.faults.bytes_per_s
+        return seconds + (self.faults.rocm_s if phase is Phase.BOOTING else 0.0)
 
     async def _end_after(self, vm: FakeVM, seconds: float, why: str) -> None:
         await asyncio.sleep(seconds)

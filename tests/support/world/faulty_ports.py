@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from warmfront.errors import ProviderError, StoreUnavailable, VMUnreachable
+from warmfront.providers.base import provision, spot_billing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -71,10 +72,20 @@ class FaultyProvider:
         self.toolchain = provider.toolchain
         self.simulated = provider.simulated
         self.vms_outlive_service = provider.vms_outlive_service
+        self.foreign_vms = provider.foreign_vms
+        self.max_vms = provider.max_vms
 
     def billing(self, gpu: str) -> Billing:
         """Return the provider's billing model; no fault is injected."""
         return self._provider.billing(gpu)
+
+    def spot_billing(self, gpu: str) -> Billing | None:
+        """Return the provider's billing model of spot VMs; no fault is injected."""
+        return spot_billing(self._provider, gpu)
+
+    def provision_spot(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+        """Provision a spot VM, with the faults of `provision`."""
+        return self._faulty_leases(vm_id, provision(self._provider, vm_id, gpu, token, spot=True))
 
     def typical_boot_s(self, gpu: str) -> float:
         """Return the provider's typical boot time; no fault is injected."""
@@ -84,13 +95,20 @@ class FaultyProvider:
         """Return the provider's slots; no fault is injected."""
         return self._provider.slots(gpu)
 
-    async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+    async def check_ready(self, gpu: str) -> None:
+        """Ask the provider; no fault is injected."""
+        await self._provider.check_ready(gpu)
+
+    def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
         """Provision a VM, with faults before the first lease and at each lease."""
+        return self._faulty_leases(vm_id, self._provider.provision(vm_id, gpu, token))
+
+    async def _faulty_leases(self, vm_id: str, leases: AsyncIterator[Lease]) -> AsyncIterator[Lease]:
         fault, call = (
             await self._injector.before("provider.provision", vm_id, ProviderError),
             "provider.provision",
         )
-        async for lease in self._provider.provision(vm_id, gpu, token):
+        async for lease in leases:
             await self._injector.after(fault, call, vm_id, ProviderError)
             yield lease
             call = f"phase.{lease.phase}"
@@ -102,6 +120,10 @@ class FaultyProvider:
         lease = await self._provider.release(vm_id)
         await self._injector.after(fault, "provider.release", vm_id, ProviderError)
         return lease
+
+    def end_command(self, machine_id: str | None) -> str:
+        """Return the command of the provider."""
+        return self._provider.end_command(machine_id)
 
     async def describe(self, vm_id: str) -> Lease | None:
         """Describe a VM, with faults."""

@@ -40,8 +40,18 @@ if TYPE_CHECKING:
     from warmfront.testing.fake_provider import FakeProvider, FakeVM
     from warmfront.vm import VMInstance
 
-#: One attempt, and two retries if infrastructure loses it.
+#: One attempt, and two retries if infrastructure loses it; one more if a spot VM was taken back.
 _MAX_ATTEMPTS = 3
+#: After which an attempt is repeated.
+_REPEATED = {AttemptOutcome.LOST, AttemptOutcome.PREEMPTED}
+_QUEUED = "SELECT count(*) FROM submissions WHERE state = 'QUEUED'"
+#: Those that run on a spot VM as well.
+_QUEUED_FOR_SPOT = (
+    "SELECT count(*) FROM submissions WHERE state = 'QUEUED'"
+    " AND id NOT IN (SELECT submission_id FROM attempts WHERE outcome = 'PREEMPTED')"
+)
+#: How far the stored end of a spot VM may be from the cloud's own.
+_END_TOLERANCE_S = 1.0
 
 
 class ObservedOrchestrator(Protocol):
@@ -118,8 +128,9 @@ class Invariants:
 
     def _check_idle_vms(self, orchestrator: ObservedOrchestrator) -> None:
         """Check that no VM stays free while a submission waits for one."""
-        free = any(vm.state.is_free for vm in orchestrator.pool())
-        if not free or not self._database.count("SELECT count(*) FROM submissions WHERE state = 'QUEUED'"):
+        free = [vm for vm in orchestrator.pool() if vm.state.is_free]
+        waits = _QUEUED_FOR_SPOT if all(vm.spot for vm in free) else _QUEUED
+        if not free or not self._database.count(waits):
             self._wasted_since = None
             return
         now = self._clock.now()
@@ -167,6 +178,11 @@ class Invariants:
                 continue  # it ended itself before we could see it
             bill_usd = self._provider.bill_usd(vm_id)
             written_usd = self._database.run(ledger_queries.total_of_vm, vm_id)
+            stored = self._database.run(vm_queries.get, vm_id)
+            if vm.spot and vm.started_at and stored is not None:
+                late_s = (stored.ended_at or 0.0) - (vm.ended_at or 0.0)
+                if abs(late_s) > _END_TOLERANCE_S:
+                    self._report_violation(f"the ledger of spot VM {vm_id} ends {late_s:.1f} s late")
             if abs(bill_usd - written_usd) >= CENT / 2:
                 self._report_violation(
                     f"{vm_id} costs {bill_usd} in the provider's bill and {written_usd} in the ledger"
@@ -199,17 +215,20 @@ class Invariants:
 
     def _of_attempts(self, record: Submission, author: Author) -> Iterator[str]:
         tries = self._database.run(attempt_queries.of_submission, record.id)
-        if len(tries) > _MAX_ATTEMPTS:
+        preempted = sum(attempt.outcome == AttemptOutcome.PREEMPTED for attempt in tries)
+        if preempted > 1:
+            yield f"spot VMs were taken back from it {preempted} times"
+        if len(tries) > _MAX_ATTEMPTS + preempted:
             yield f"it had {len(tries)} attempts"
         if [attempt.number for attempt in tries] != list(range(1, len(tries) + 1)):
             yield f"its attempts are numbered {[attempt.number for attempt in tries]}"
         for attempt in tries[:-1]:
-            if attempt.outcome != AttemptOutcome.LOST:
+            if attempt.outcome not in _REPEATED:
                 yield f"it was retried after {attempt.outcome}"
         if tries:
             yield from self._of_last_attempt(record, tries[-1])
         runs = [run for run in self._listeners.runs if run.kernel.key == author.planned.kernel.key]
-        if self._scenario.is_sound and len(runs) > 1:
+        if self._scenario.is_sound and len(runs) > 1 + preempted:
             yield f"it was executed {len(runs)} times, and no VM was lost"
         if {run.attempt.id for run in runs} - {attempt.id for attempt in tries}:
             yield "a VM executed an attempt that is not stored"
@@ -230,7 +249,8 @@ class Invariants:
             yield "it is charged for more than one boot"
         worked_s = sum(entry.ended_at - entry.started_at for entry in charged if entry.meter is Meter.WORK)
         tries = self._database.run(attempt_queries.of_submission, record.id)
-        occupied_s = sum((attempt.ended_at or 0.0) - attempt.started_at for attempt in tries)
+        # By the cloud's clock, an attempt that was lost at once may have ended before it began by ours.
+        occupied_s = sum(max(0.0, (attempt.ended_at or 0.0) - attempt.started_at) for attempt in tries)
         if worked_s > occupied_s + 0.001:
             yield f"it is charged for {worked_s:.3f} s on a VM, and had {occupied_s:.3f} s"
 

@@ -1,6 +1,6 @@
 """Scenarios of simulated worlds: authors, settings and fault rates.
 
-A scenario is drawn from a seed and belongs to one of five families.
+A scenario is drawn from a seed and belongs to one of six families.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 #: The families; seed modulo their number selects one.
-FAMILIES = ("calm", "crashing", "stormy", "worst", "poor")
+FAMILIES = ("calm", "crashing", "stormy", "worst", "poor", "spot")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +68,7 @@ class Scenario:
     restarts_at_s: tuple[float, ...] = ()  #: when it is stopped in order and restarted
     zombies: int = 0  #: VMs that exist at the start without a record in our store
     skew_s: float = 0.0  #: offset of the cloud's clock
+    spot_price_ratio: Decimal | None = None  #: the price of spot VMs; None: there are none
     #: Only the control plane fails: every verdict is known, and nothing may run twice.
     is_sound: bool = True
     #: Seconds for which a VM may be free while a submission waits.
@@ -75,9 +76,9 @@ class Scenario:
 
     @classmethod
     def of(cls, seed: int, *, size: int = 1) -> Scenario:
-        """Draw the scenario of a seed; a fifth have no faults. `size` multiplies the submissions."""
+        """Draw the scenario of a seed; a sixth have no faults. `size` multiplies the submissions."""
         rng = random.Random(f"scenario {seed}")  # noqa: S311 - must be reproducible
-        make = (_calm, _crashing, _stormy, _worst, _poor)[seed % len(FAMILIES)]
+        make = (_calm, _crashing, _stormy, _worst, _poor, _spot)[seed % len(FAMILIES)]
         return make(rng, size)
 
 
@@ -138,7 +139,10 @@ def _stormy(rng: random.Random, size: int) -> Scenario:
             vanish=0.3,
             release_slow=0.2,
             release_fails=0.3,
+            spot_interruptions_per_h=20.0,
+            fails_after_charge=0.05,
         ),
+        spot_price_ratio=rng.choice((None, Decimal("0.4"))),
         network=NetworkFaults(outage=0.3),
         rates={
             "store": Rates(delay=0.1, delay_s=1.0, error_before=0.03),
@@ -180,6 +184,25 @@ def _poor(rng: random.Random, size: int) -> Scenario:
     # Far more is reserved than spent, so that only a low threshold is reached.
     settings = replace(worst.settings, credits_usd=credits_usd, alert_threshold=Decimal("0.1"))
     return replace(worst, name="poor", settings=settings, zombies=0)
+
+
+def _spot(rng: random.Random, size: int) -> Scenario:
+    """Draw a world with spot VMs that are soon taken back, in which the control plane crashes too.
+
+    An image takes as long as its size and the bandwidth say, and ROCm has to be prepared.
+    """
+    crashing = _crashing(rng, size)
+    return replace(
+        crashing,
+        name="spot",
+        settings=replace(crashing.settings, wait_value_usd_per_h=rng.choice((0.0, 20.0))),
+        provider_faults=ProviderFaults(
+            spot_interruptions_per_h=rng.choice((5.0, 30.0, 120.0)),
+            bytes_per_s=rng.choice((0.5e9, 2e9)),
+            rocm_s=rng.choice((0.0, 10.0)),
+        ),
+        spot_price_ratio=Decimal(rng.choice(("0.2", "0.4"))),
+    )
 
 
 def _settings(rng: random.Random) -> Settings:

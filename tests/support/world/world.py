@@ -128,7 +128,11 @@ class World:
         self.database = MemoryDatabase()
         cloud_clock = VirtualClock(loop, self.clock.now() + scenario.skew_s)
         self.provider = FakeProvider(
-            clock=cloud_clock, seed=seed, faults=scenario.provider_faults, slots=scenario.slots
+            clock=cloud_clock,
+            seed=seed,
+            faults=scenario.provider_faults,
+            slots=scenario.slots,
+            spot_price_ratio=scenario.spot_price_ratio,
         )
         self.listeners = FakeListeners(
             self.provider,

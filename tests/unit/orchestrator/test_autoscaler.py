@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from tests.support.orchestrator_harness import OrchestratorHarness, orchestrated
-from warmfront.testing.fake_provider import ProviderFaults
 from warmfront.vm import VMState
 
 if TYPE_CHECKING:
@@ -78,17 +77,6 @@ async def test_a_short_queue_waits_for_the_vm(harness: OrchestratorHarness) -> N
     submissions = [await harness.submit(work_s=1) for _ in range(2)]
     assert await _statuses(harness, submissions) == ["CHECKED"] * 2
     assert len(await harness.vms()) == 1
-
-
-@orchestrated(max_vms=2)
-async def test_consecutive_failures_reject_the_queue_of_that_gpu(harness: OrchestratorHarness) -> None:
-    """After three VMs in a row fail to provision, the submissions that wait for this GPU type get ERROR."""
-    harness.provider.faults = ProviderFaults(no_capacity=1.0)
-    submission = await harness.submit()
-    events = await harness.follow(submission)
-    assert events[-1].status == "ERROR"
-    assert events[-1].fields["code"] == "NO_VM"
-    assert "3 VMs in a row failed to provision" in events[-1].fields["message"]
 
 
 @orchestrated(credits_usd=Decimal("0.05"))

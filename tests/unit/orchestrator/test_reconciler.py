@@ -19,7 +19,7 @@ async def _forget(harness: OrchestratorHarness) -> str:
     await harness.follow(await harness.submit())
     (vm,) = harness.orchestrator.pool()
     await harness.orchestrator.stop()
-    ended = vm.shut_down("recorded by mistake", failed=True).end(harness.clock.now())
+    ended = vm.shut_down("recorded by mistake", failed=True, now=1.0).end(harness.clock.now())
     await harness.store.save_vm(ended)
     return vm.id
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.orchestrator_harness import OrchestratorHarness, orchestrated
-from warmfront.errors import VMUnreachable
+from warmfront.errors import DstackUnreachable, VMUnreachable
 from warmfront.simulate.virtual_time import run_virtual
 from warmfront.vm import VMInstance, VMState
 
@@ -108,6 +108,31 @@ async def test_a_vm_that_takes_too_long_is_a_boot_failure(harness: OrchestratorH
     (failure,) = pool.take_boot_failures()
     assert (failure.gpu, failure.reason) == ("MI300X", "its listener did not answer within 10 s")
     assert pool.take_boot_failures() == []
+
+
+@orchestrated(max_vms=1)
+async def test_a_silent_vm_is_kept_while_the_provider_cannot_be_asked(harness: OrchestratorHarness) -> None:
+    """Without dstack its tunnel cannot be reopened, so it is given up only after its watchdog's time."""
+    await harness.follow(await harness.submit())
+
+    async def unreachable(*_: object) -> None:
+        raise VMUnreachable("no tunnel")
+
+    async def unavailable(*_: object) -> None:
+        raise DstackUnreachable("no dstack server")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(harness.listeners, "heartbeat", unreachable)
+        patch.setattr(harness.provider, "describe", unavailable)
+        await asyncio.sleep(harness.settings.lost_after_s + 60)
+        assert not next(iter(harness.orchestrator._pool.all())).releasing
+    assert (await harness.follow(await harness.submit()))[-1].fields["status"] == "CHECKED"
+    assert len(await harness.vms()) == 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(harness.listeners, "heartbeat", unreachable)
+        patch.setattr(harness.provider, "describe", unavailable)
+        await asyncio.sleep(harness.settings.watchdog_s + 60)
+    assert [vm.reason for vm in await harness.vms()] == ["no heartbeat"]
 
 
 @orchestrated(start=False)

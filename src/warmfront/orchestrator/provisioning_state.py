@@ -1,0 +1,168 @@
+"""What recently happened to the VMs of one GPU type: a shortage that is waited out, or a circuit breaker.
+
+A shortage costs nothing, so submissions wait while VMs are requested with exponential backoff. Any other
+failure may have been billed. If it would repeat, or has repeated, the circuit breaker opens: no VM is
+requested and submissions fail at once, until the operator resets it or a cool-down has passed; then one VM
+is tried.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from warmfront.provisioning import FailureKind, ProvisioningProblem
+from warmfront.value_class import dataclass
+
+if TYPE_CHECKING:
+    from warmfront.orchestrator.vm_pool import BootFailure
+
+#: After this many consecutive failures that need not repeat, the circuit breaker opens.
+BOOT_TRIES = 3
+#: Linear backoff after a failure to provision: this, times the consecutive failures.
+_BOOT_BACKOFF_S = 2.0
+#: Exponential backoff during a shortage.
+_FIRST_SHORTAGE_BACKOFF_S = 5.0
+_LONGEST_SHORTAGE_BACKOFF_S = 60.0
+#: The cool-down of the circuit breaker after failures that were billed, and after those that were not;
+#: doubled each time that it opens again.
+_COOL_DOWN_S = 600.0
+_FREE_COOL_DOWN_S = 60.0
+_LONGEST_COOL_DOWN_S = 3600.0
+#: Failures before the cloud started anything.
+_FREE = frozenset(
+    {
+        FailureKind.DENIED,
+        FailureKind.NO_CREDITS,
+        FailureKind.TOO_EXPENSIVE,
+        FailureKind.NO_FLEET,
+        FailureKind.NO_BACKEND,
+    }
+)
+
+
+@dataclass(kw_only=True)
+class Shortage:
+    """A shortage that is being waited out."""
+
+    kind: FailureKind
+    reason: str
+    hint: str
+    since: float  #: when the first VM that was not available was requested
+    tries: int = 0
+    retry_at: float = 0.0
+    notified: set[str] = field(default_factory=set)  #: submissions that know about it
+    notified_tries: int = 0  #: the try that they were notified of last
+
+
+@dataclass(kw_only=True)
+class Breaker:
+    """A circuit breaker that was opened; after `retry_at` one VM may be tried."""
+
+    kind: FailureKind
+    reason: str
+    hint: str
+    since: float
+    retry_at: float
+    failures: int  #: consecutive VMs that failed
+
+
+@dataclass(kw_only=True)
+class ProvisioningState:
+    """What was recently tried for one GPU type."""
+
+    gpu: str
+    failures: int = 0  #: consecutive failures that are not shortages
+    opened: int = 0  #: how often in a row the circuit breaker opened
+    provision_after: float = 0.0
+    prewarm_after: float = 0.0
+    shortage: Shortage | None = None
+    breaker: Breaker | None = None
+
+    def is_open(self, now: float) -> bool:
+        """Return whether the circuit breaker is open: no VM is requested, and none is waited for."""
+        return self.breaker is not None and now < self.breaker.retry_at
+
+    @property
+    def requests_one_at_a_time(self) -> bool:
+        """Whether to see what becomes of one VM before another is requested."""
+        return self.shortage is not None or self.breaker is not None
+
+    @property
+    def is_troubled(self) -> bool:
+        """Whether the last VM failed."""
+        return bool(self.failures or self.shortage or self.breaker)
+
+    def record_failure(self, failure: BootFailure, now: float) -> None:
+        """Back off, or open the circuit breaker."""
+        if failure.kind.is_shortage:
+            self._record_shortage(failure, now)
+            return
+        self.shortage = None
+        self.failures += 1
+        self.provision_after = now + _BOOT_BACKOFF_S * self.failures
+        if self.breaker is not None or failure.kind.repeats or self.failures >= BOOT_TRIES:
+            self._open(failure, now)
+
+    def record_start(self, requested_at: float) -> None:
+        """Note that the cloud has started a VM; one that was requested since ends the shortage."""
+        if self.shortage is not None and requested_at > self.shortage.since:
+            self.end_shortage()
+            self.provision_after = 0.0
+
+    def record_success(self, requested_at: float) -> None:
+        """Note that a VM works; only one that was requested since closes the circuit breaker."""
+        cause = self.breaker or self.shortage
+        if cause is None or requested_at > cause.since:
+            self.reset()
+
+    def end_shortage(self) -> None:
+        """Forget the shortage, because there is a VM or because no one waits for one."""
+        self.shortage = None
+
+    def reset(self) -> None:
+        """Forget all failures: the next VM may be requested at once."""
+        self.failures = self.opened = 0
+        self.shortage = self.breaker = None
+        self.provision_after = 0.0
+
+    def problem(self, now: float) -> ProvisioningProblem | None:
+        """Return why no VM is provisioned now; None if nothing prevents it."""
+        cause = self.breaker or self.shortage
+        if cause is None:
+            return None
+        return ProvisioningProblem(
+            gpu=self.gpu,
+            is_open=self.is_open(now),
+            kind=cause.kind,
+            reason=cause.reason,
+            hint=cause.hint,
+            since=cause.since,
+            retry_at=cause.retry_at,
+            failures=cause.failures if isinstance(cause, Breaker) else cause.tries,
+        )
+
+    def _record_shortage(self, failure: BootFailure, now: float) -> None:
+        shortage = self.shortage
+        if shortage is None:
+            shortage = self.shortage = Shortage(
+                kind=failure.kind, reason=failure.reason, hint=failure.hint, since=failure.requested_at
+            )
+        shortage.kind, shortage.reason, shortage.hint = failure.kind, failure.reason, failure.hint
+        pause_s = min(_FIRST_SHORTAGE_BACKOFF_S * 2**shortage.tries, _LONGEST_SHORTAGE_BACKOFF_S)
+        shortage.tries += 1
+        shortage.retry_at = self.provision_after = now + pause_s
+
+    def _open(self, failure: BootFailure, now: float) -> None:
+        first_s = _FREE_COOL_DOWN_S if failure.kind in _FREE else _COOL_DOWN_S
+        cool_down_s = min(first_s * 2**self.opened, _LONGEST_COOL_DOWN_S)
+        self.opened += 1
+        self.breaker = Breaker(
+            kind=failure.kind,
+            reason=failure.reason,
+            hint=failure.hint,
+            since=self.breaker.since if self.breaker is not None else now,
+            retry_at=now + cool_down_s,
+            failures=self.failures,
+        )
+        self.provision_after = self.breaker.retry_at
