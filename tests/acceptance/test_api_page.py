@@ -47,5 +47,6 @@ async def test_every_route_has_a_line(harness: ApiHarness) -> None:
             .replace(r"\{submission_id\}", r"\$ID")
             .replace(r"\{slug\}", "leaky-relu")
             .replace(r"\{vm_id\}", r"\$VM")
+            .replace(r"\{gpu_type\}", "MI300X")
         )
         assert re.search(rf"127\.0\.0\.1:3000{pattern}['?\s]", LINES), path

@@ -6,11 +6,12 @@ It uses dstack's own client and models, and none of our code.
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dstack._internal.core.errors import ServerClientError
 from dstack._internal.core.models.configurations import parse_apply_configuration
 from dstack._internal.core.models.fleets import FleetSpec
 from dstack._internal.core.models.profiles import Profile
@@ -64,8 +65,13 @@ class Stack:
 
     def delete_fleet(self, name: str) -> None:
         """Delete a fleet and return when it no longer exists."""
-        self.client.client.fleets.delete(PROJECT, [name])
-        until(lambda: name not in self.fleets())
+
+        def is_deleted() -> bool:
+            with suppress(ServerClientError):  # dstack is processing the fleet
+                self.client.client.fleets.delete(PROJECT, [name])
+            return name not in self.fleets()
+
+        until(is_deleted)
 
     def remove_fleet(self, name: str) -> None:
         """Stop all runs on a fleet and delete it, if it exists."""
@@ -113,14 +119,18 @@ class Stack:
 
 @contextmanager
 def open_stack(
-    folder: Path, *, scale: float | None = SCALE, switches: Switches | None = None
+    folder: Path,
+    *,
+    scale: float | None = SCALE,
+    switches: Switches | None = None,
+    python: Path = PYTHON,
 ) -> Iterator[Stack]:
     """Open a stack, and remove it completely afterwards."""
     with (
         FakeCloudThread(switches) as cloud,
         DstackServer(
             folder,
-            python=PYTHON,
+            python=python,
             cache=default_cache_dir(),
             backends=cloud.backends,
             environment=cloud.environment,

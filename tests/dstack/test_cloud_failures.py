@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.dstack.harness import finished, job, stopped, until
-from tests.support.fake_cloud import ANY
+from tests.dstack.harness import finished, job, running, stopped, until
+from tests.support.fake_cloud import ANY, Layer, refusals
 
 if TYPE_CHECKING:
     from tests.dstack.conftest import MakeFleet
@@ -101,3 +101,63 @@ def test_hot_aisle(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
     billed = stack.cloud.billed(job(run).job_provisioning_data.instance_id)
     assert billed.ended_at is not None
     assert billed.cost_usd() == pytest.approx(1.99)
+
+
+def test_pull_by_size_with_cached_layers(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
+    """The first image of a VM is pulled whole; another one on the same VM pulls only its own layers."""
+    base, first, second = Layer("base", 1_500_000), Layer("first", 500_000), Layer("second", 100_000)
+    switches.bytes_per_s = 1e6
+    switches.images = {"registry.example/a:1": (base, first), "registry.example/b:1": (base, second)}
+    name = fleet()
+    a = stack.submit("pull-a", name, "true", image="registry.example/a:1")
+    until(lambda: _pulls_bytes(stack, 2_000_000))
+    assert finished(a).status.value == "done"
+    b = stack.submit("pull-b", name, "true", image="registry.example/b:1")
+    until(lambda: _pulls_bytes(stack, 100_000))
+    assert finished(b).status.value == "done"
+    assert job(a).job_provisioning_data.instance_id == job(b).job_provisioning_data.instance_id
+
+
+def _pulls_bytes(stack: Stack, total_bytes: int) -> bool:
+    tasks = [task for vm in stack.cloud.droplets.values() for task in vm._shim.tasks.values()]
+    return any(task.pull is not None and task.pull.total_bytes == total_bytes for task in tasks)
+
+
+def test_quota(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
+    """A quota counts as a lack of capacity, and the run has the cloud's words."""
+    switches.refuses_create = refusals.DROPLET_LIMIT
+    run = stack.run("quota", fleet(), "true")
+    assert job(run).termination_reason == _NO_CAPACITY
+    assert "exceed your droplet limit" in job(run).termination_reason_message
+    assert stack.billed("quota") == []
+
+
+def test_failure_after_the_charge_began(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
+    """A VM whose creation failed after it took effect is unknown to dstack, and billed on."""
+    switches.fails_after_create = refusals.SERVER_ERROR
+    run = stack.run("charged", fleet(), "true")
+    assert job(run).termination_reason == _NO_CAPACITY
+    orphans = stack.billed("charged")
+    assert orphans
+    assert all(orphan.ended_at is None for orphan in orphans)
+    for orphan in orphans:
+        stack.cloud.vanish(orphan.id)
+
+
+def test_full_region(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
+    """If one region is full, dstack takes the VM of the other."""
+    switches.regions["atl1"] = 0
+    assert stack.run("region", fleet(), "true").status.value == "done"
+    [billed] = stack.billed("region")
+    assert billed.region == "nyc2"
+
+
+def test_lossy_network_and_skewed_clocks(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
+    """A run succeeds although a tenth of its VM's packets is lost and the clocks differ by minutes."""
+    switches.packet_loss, switches.latency_s = 0.1, 0.02
+    switches.clock_skew_s, switches.vm_clock_skew_s = 120.0, -120.0
+    name = fleet()
+    run = running(stack.submit("lossy", name, "sleep 600"))
+    vm = stack.cloud.droplets[job(run).job_provisioning_data.instance_id]
+    assert vm.link.retransmitted > 0
+    assert stopped(run).status.value == "terminated"

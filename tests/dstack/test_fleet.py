@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import pty
@@ -15,6 +16,8 @@ from typer.testing import CliRunner
 
 from tests.support.dstack_server import PROJECT
 from warmfront.cli.app import app
+from warmfront.settings import Settings
+from warmfront.store.sql_database import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -178,7 +181,7 @@ def test_nodes_can_be_changed(operator: Operator) -> None:
         ({"DSTACK_TOKEN": "wrong"}, 2, "denies this token", "DSTACK_TOKEN"),
         ({"DSTACK_PROJECT": "nowhere"}, 2, "'nowhere'", "DSTACK_PROJECT"),
         ({"AMD_BACKEND": "vultr"}, 3, "no backend 'vultr'", "config.yml"),
-        ({"AMD_GPU_TYPE": "MI999X"}, 2, "no hourly rate", "AMD_GPU_TYPE"),
+        ({"AMD_GPU_TYPE": "MI999X", "AMD_DEFAULT_GPU": "MI999X"}, 2, "no hourly rate", "AMD_GPU_TYPE"),
         ({"AMD_GPU_MEMORY": "999GB"}, 3, "no offer", "AMD_GPU_MEMORY"),
         ({"AMD_SPOT_POLICY": "spot"}, 3, "no offer", "AMD_SPOT_POLICY"),
         ({"AMD_MI300X_HOURLY_RATE": "1.00"}, 3, "from $1.99 per hour", "AMD_MI300X_HOURLY_RATE=1.99"),
@@ -205,3 +208,24 @@ def test_missing_fleet(operator: Operator, command: list[str]) -> None:
     assert done.exit_code == 2
     assert "no fleet 'gone-test'" in done.stderr
     assert "warmfront fleet list" in done.stderr
+
+
+def test_vms_of_other_services_are_foreign(operator: Operator, tmp_path: Path) -> None:
+    """`show` names the owner of each VM, and `delete --yes` does not end those of others."""
+    data_dir = {"WARMFRONT_DATA_DIR": str(tmp_path)}
+    operator.run_json("create", "--yes", "--nodes", "2")
+    operator.stack.run("wf-ffffeeee-vm-1", operator.name, "true")
+    (unknown,) = operator.run_json("show", **data_dir)["instances"]
+    assert unknown["owner"] == "service ffffeeee"
+
+    async def make_owner_id() -> None:
+        store = await open_store(Settings(data_dir=tmp_path))
+        await store.owner_id("0a1b2c3d", 1.0)
+        await store.close()
+
+    asyncio.run(make_owner_id())
+    shown = operator.run("show", **data_dir)
+    assert "foreign: service ffffeeee" in shown.stdout
+    refused = operator.run("delete", "--yes", **data_dir)
+    assert (refused.exit_code != 0, "1 belong to other services" in refused.stderr) == (True, True)
+    assert operator.fleets() == {operator.name}

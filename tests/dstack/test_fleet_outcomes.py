@@ -57,14 +57,15 @@ class RunHarness:
 
     async def stopped(self, name: str, *, abort: bool = False) -> DstackRun:
         """Stop the run and return it when it has ended. A stop that dstack loses is repeated."""
-        while True:
-            await self.client.stop(name, abort=abort)
-            run = await self.reached(name, RunOutcome.STOPPING)
-            while outcome_of(run) is RunOutcome.STOPPING:
+        async with asyncio.timeout(TIMEOUT_S):
+            while True:
+                run = await self.client.run(name)
+                assert run is not None
+                if outcome_of(run).is_final:
+                    return run
+                if outcome_of(run) is not RunOutcome.STOPPING:
+                    await self.client.stop(name, abort=abort)
                 await asyncio.sleep(POLL_S)
-                run = await self.reached(name, RunOutcome.STOPPING, RunOutcome.RUNNING)
-            if outcome_of(run).is_final:
-                return run
 
     async def end(self, name: str, command: str, **changes: Any) -> DstackRun:
         """Submit a run and return it when it has ended."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -11,12 +12,16 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import httpx
 import pytest
 
 from tests.dstack.harness import PYTHON, SCALE
 from tests.support import dstack_scaled_server
 from tests.support.dstack_server import CONTAINED
 from tests.support.fake_cloud import FakeCloudThread
+from tests.support.registry import registry
+from warmfront.providers.dstack import vm_image
+from warmfront.providers.dstack.image_registry import MANIFEST_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,13 +65,28 @@ def adapted(script: str, replacements: dict[str, str]) -> Iterator[str]:
         if "pip install" in line:  # only check that the command is valid
             line += " --dry-run --no-deps --no-index --no-build-isolation"  # noqa: PLW2901 - changed step by step
         yield line
-        if line.endswith(" &"):
+        if line.endswith(" &") and "attach" not in line:
             yield "wait_for_port"
 
 
-def run_script(script: str, folder: Path, environ: dict[str, str]) -> str:
+def use_registry(folder: Path, address: str) -> None:
+    """Name base images of a registry on loopback, which has them: the real ones need the internet."""
+    lock = folder / vm_image.LOCK
+    text = lock.read_text()
+    for name, base in vm_image.read_lock(folder).items():
+        local = f"{address}/{name}:{base.image.rpartition(':')[2]}"
+        text = text.replace(f'"{base.image}"', f'"{local}"')
+        url = f"http://{address}/v2/{name}/manifests/{base.image.rpartition(':')[2]}"
+        manifest = json.dumps({"schemaVersion": 2, "mediaType": MANIFEST_TYPES[0], "layers": []})
+        httpx.put(url, content=manifest, headers={"Content-Type": MANIFEST_TYPES[0]}).raise_for_status()
+    lock.write_text(text)
+
+
+def run_script(script: str, folder: Path, environ: dict[str, str], *, address: str | None = None) -> str:
     """Run the script in a copy of the repository and return its output. No command may fail."""
     shutil.copytree(ROOT / "deploy", folder / "deploy")  # `warmfront image lock` writes to it
+    if address is not None:
+        use_registry(folder, address)
     programs = folder.parent / "programs"
     programs.mkdir()
     (programs / "docker").write_text(DOCKER)
@@ -107,6 +127,8 @@ def test_commands_of_the_page_work(tmp_path: Path) -> None:
         "dop_v1_...": key,
         ".venv-dstack/bin/dstack server": f"{PYTHON} {dstack_scaled_server.__file__} {SCALE}",
         "3001": str(server),
+        # The fake VM has no GPU, so the checks fail.
+        "warmfront doctor --gpu": "warmfront doctor --gpu || [ $? = 1 ]",
     }
     wait_function = f"""
     ports=({server} {service})
@@ -122,7 +144,11 @@ def test_commands_of_the_page_work(tmp_path: Path) -> None:
     folder = tmp_path / "repository"
     folder.mkdir()
     # The path of a socket, which dstack creates in the home directory, is limited to 107 bytes.
-    with tempfile.TemporaryDirectory(prefix="home-") as home, FakeCloudThread() as cloud:
+    with (
+        tempfile.TemporaryDirectory(prefix="home-") as home,
+        FakeCloudThread() as cloud,
+        registry(token="for anyone") as address,  # noqa: S106 - no secret
+    ):
         printed = run_script(
             script,
             folder,
@@ -134,6 +160,7 @@ def test_commands_of_the_page_work(tmp_path: Path) -> None:
                 "WARMFRONT_URL": f"http://127.0.0.1:{service}",
                 "WARMFRONT_DATA_DIR": str(tmp_path / "data"),
             },
+            address=address,
         )
         assert not cloud.droplets
         assert len(cloud.bill()) == 1
@@ -143,6 +170,23 @@ def test_commands_of_the_page_work(tmp_path: Path) -> None:
     assert "Fleet amd-mi300x-fleet and its VMs have been deleted" in printed
     assert "WARMFRONT_WORKER_IMAGE=ghcr.io/you/warmfront-vm:" in printed
     assert printed.count("Project main has no fleets.") == 2
+    assert all(base.digest in printed for base in vm_image.read_lock(folder).values() if base.digest)
+    assert all(base.digest for base in vm_image.read_lock(folder).values())
+    assert "no     /dev/kfd" in printed
+    assert "this machine cannot judge kernels on a GPU" in printed
+
+
+def test_every_step_says_what_it_costs_and_how_to_see_that_it_worked() -> None:
+    """Steps are numbered without gaps; each that has commands has both sentences after them."""
+    steps = re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:]
+    numbered = [step for step in steps if re.match(r"\d+[ab]?\. ", step)]
+    numbers = [re.match(r"\d+[ab]?", step)[0] for step in numbered]  # type: ignore[index]  # they match
+    assert numbers == ["1", "2", "3a", "3b", "4", "5", "6", "7", "8", "9"]
+    for step in numbered:
+        after = step.rpartition("```")[2]
+        assert step.count("```") >= 2, step
+        assert "*Cost:*" in after, step
+        assert "*It worked* if" in after, step
 
 
 def test_commands_for_dstack_sky_work(stack: Stack, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """The real dstack server with shorter intervals between its background steps, for tests.
 
-It is started by path, in the server's own virtual environment. Only the intervals are changed, so durations
-measured with it are meaningless.
+It is started by path, in the server's own virtual environment. The intervals are changed, so durations
+measured with it are meaningless; and sizes of AMD Developer Cloud whose slug ends in `-spot` become spot
+offers, which the cloud does not have in reality.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from datetime import timedelta
 from functools import wraps
 from typing import Any
 
+_SPOT_SUFFIX = "-spot"
 #: The shortest interval; below it the server would be busy polling.
 _MIN_INTERVAL_S = 0.02
 _MIN_TERMINATION_DEADLINE = timedelta(seconds=5)
@@ -25,6 +27,7 @@ def scale(factor: float) -> None:
         jobs_running,
         jobs_terminating,
     )
+    from dstack._internal.server.background.pipeline_tasks.instances import common  # noqa: PLC0415 - see above
     from dstack._internal.server.background.pipeline_tasks.runs import pending  # noqa: PLC0415 - see above
 
     original = base.Pipeline.__init__
@@ -38,12 +41,32 @@ def scale(factor: float) -> None:
     delays = base.Fetcher._DEFAULT_FETCH_DELAYS
     delays[:] = [max(_MIN_INTERVAL_S, delay * factor) for delay in delays]
     jobs_running.JOB_DISCONNECTED_RETRY_TIMEOUT *= factor
+    # How often and for how long it tries to delete a VM before it gives up.
+    common.TERMINATION_RETRY_TIMEOUT *= factor
+    common.TERMINATION_RETRY_MAX_DURATION *= factor
     delays_before_retry = pending._PENDING_RETRY_DELAYS
     delays_before_retry[:] = [delay * factor for delay in delays_before_retry]
     # An abort waits this long for the command's end; a shorter limit would lose logs on a busy machine.
-    jobs_terminating.JOB_TERMINATION_DEADLINE = max(
-        jobs_terminating.JOB_TERMINATION_DEADLINE * factor, _MIN_TERMINATION_DEADLINE
-    )
+    if hasattr(jobs_terminating, "JOB_TERMINATION_DEADLINE"):  # not before 0.22.4
+        jobs_terminating.JOB_TERMINATION_DEADLINE = max(
+            jobs_terminating.JOB_TERMINATION_DEADLINE * factor, _MIN_TERMINATION_DEADLINE
+        )
+
+
+def add_spot_offers() -> None:
+    """Mark the fake cloud's spot sizes in the catalogue; what follows from it is dstack's own code."""
+    from gpuhunt.providers import digitalocean  # type: ignore[import-untyped]  # noqa: PLC0415 - see above
+
+    original = digitalocean._make_offers
+
+    @wraps(original)
+    def marked(response: Any) -> Any:
+        offers = original(response)
+        for offer in offers:
+            offer.spot = offer.instance_name.endswith(_SPOT_SUFFIX)
+        return offers
+
+    digitalocean._make_offers = marked
 
 
 def main() -> None:
@@ -51,6 +74,7 @@ def main() -> None:
     # As dstack's own command does before its imports; without it, subprocesses may hang.
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "false"
     scale(float(sys.argv[1]))
+    add_spot_offers()
     from dstack._internal.cli.main import main as dstack  # noqa: PLC0415 - after scaling
 
     sys.argv = ["dstack", "server", *sys.argv[2:]]

@@ -102,6 +102,12 @@ class DstackServer:
             self.kill()
             raise
 
+    def restart_without(self, backend: str) -> None:
+        """Restart the server after an operator removed a backend from its configuration."""
+        self.kill()
+        self._backends = [known for known in self._backends if known["type"] != backend]
+        self.start()
+
     def stop(self) -> None:
         """Terminate the server, as an operator would."""
         self._end(signal.SIGTERM)

@@ -17,7 +17,7 @@ import pytest
 from tests.support.services import EXAMPLE, PROMPT_S, ROOT, Service
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tests.dstack.harness import Stack
 
@@ -43,8 +43,8 @@ class User:
 
     def __init__(self, service: Service, name: str) -> None:
         self._url = f"{service.url}/api/amd"
-        key = service.run("keys", "create", "--user", name, "--role", "operator").stdout.strip()
-        self._headers = {"Authorization": f"Bearer {key}", "Accept": "application/json"}
+        self.key = service.run("keys", "create", "--user", name, "--role", "operator").stdout.strip()
+        self._headers = {"Authorization": f"Bearer {self.key}", "Accept": "application/json"}
 
     def submit(self, **fields: Any) -> str:
         """Submit without waiting and return the submission's id."""
@@ -77,9 +77,17 @@ class User:
         assert response.status_code == 200, response.text
         return dict(response.json())
 
+    def provisioning_problems(self) -> list[dict[str, Any]]:
+        """Return why no VMs are provisioned."""
+        return list(self._request("GET", "/provisioning").json()["problems"])
+
     def vms(self) -> list[dict[str, Any]]:
         """Return all VMs."""
         return list(self._request("GET", "/vms").json()["items"])
+
+    def foreign_vms(self) -> list[dict[str, Any]]:
+        """Return the VMs of other services that this one knows of."""
+        return list(self._request("GET", "/vms").json()["foreign"])
 
     def vms_alive(self) -> list[dict[str, Any]]:
         """Return the VMs that have not ended."""
@@ -110,11 +118,19 @@ def temporary_home() -> Iterator[Path]:
 
 
 @contextmanager
-def dstack_service(stack: Stack, data_dir: Path, **environment: str) -> Iterator[Service]:
+def dstack_service(
+    stack: Stack,
+    data_dir: Path,
+    *,
+    nodes: str = "0..3",
+    backends: Sequence[str] = ("amddevcloud",),
+    **environment: str,
+) -> Iterator[Service]:
     """Run a service with its own fleet, which is deleted afterwards."""
-    data_dir.mkdir(exist_ok=True)
-    fleet = f"kernels-{secrets.token_hex(4)}"
-    stack.apply_fleet(fleet, nodes="0..3")
+    data_dir.mkdir(exist_ok=True, parents=True)
+    fleet = environment.get("AMD_FLEET_NAME", f"kernels-{secrets.token_hex(4)}")
+    if fleet not in stack.fleets():
+        stack.apply_fleet(fleet, nodes=nodes, backends=list(backends), spot_policy="auto")
     service = Service(
         data_dir,
         **{
@@ -137,7 +153,8 @@ def dstack_service(stack: Stack, data_dir: Path, **environment: str) -> Iterator
     service.start()
     try:
         yield service
-        stack.remove_fleet(fleet)
+        if fleet in stack.fleets():  # two services may share it
+            stack.remove_fleet(fleet)
     except BaseException:
         print("\n".join(line for line in service.lines if "warmfront.access" not in line))
         raise

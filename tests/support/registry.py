@@ -1,11 +1,12 @@
 """A registry for container images on loopback, for `docker push` and `docker pull`, in memory.
 
-Docker accepts a registry without TLS on loopback. Only what Docker sends is implemented.
+Docker accepts a registry without TLS on loopback. Only what Docker and `image_registry` send is implemented.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import threading
 import uuid
@@ -31,11 +32,17 @@ class _Handler(BaseHTTPRequestHandler):
     blobs: dict[str, bytes]
     uploads: dict[str, bytes]
     manifests: dict[tuple[str, str], tuple[str, bytes]]
+    #: The token that pulling needs, which anyone gets; None: it needs none.
+    token: str | None
 
     def do_GET(self) -> None:
-        """Return a blob or a manifest."""
+        """Return a blob, a manifest or a token."""
         path = urlsplit(self.path).path
-        if match := _MANIFEST.fullmatch(path):
+        if path == "/token":
+            self._send_token()
+        elif self.token and self.headers.get("Authorization") != f"Bearer {self.token}":
+            self._challenge(path)
+        elif match := _MANIFEST.fullmatch(path):
             self._send_manifest(match[1], match[2])
         elif (match := _BLOB.fullmatch(path)) and match[2] in self.blobs:
             self._send(200, self.blobs[match[2]], {"Docker-Content-Digest": match[2]})
@@ -80,6 +87,19 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
         """Print nothing."""
 
+    def _challenge(self, path: str) -> None:
+        """Ask for a token, as Docker Hub does."""
+        match = _MANIFEST.fullmatch(path)
+        realm = f"http://{self.headers['Host']}/token"
+        scope = f"repository:{match[1] if match else ''}:pull"
+        challenge = f'Bearer realm="{realm}",service="registry.example",scope="{scope}"'
+        self._send(401, headers={"WWW-Authenticate": challenge})
+
+    def _send_token(self) -> None:
+        fields = parse_qs(urlsplit(self.path).query)
+        is_complete = fields["service"] == ["registry.example"] and fields["scope"][0].endswith(":pull")
+        self._send(200 if is_complete else 400, json.dumps({"token": self.token}).encode())
+
     def _send_manifest(self, repository: str, reference: str) -> None:
         if (repository, reference) not in self.manifests:
             self._send(404)
@@ -109,9 +129,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def registry() -> Iterator[str]:
-    """Run a registry and yield its address, such as `127.0.0.1:5000`."""
-    handler = type("Handler", (_Handler,), {"blobs": {}, "uploads": {}, "manifests": {}})
+def registry(*, token: str | None = None) -> Iterator[str]:
+    """Run a registry and yield its address, such as `127.0.0.1:5000`; with `token`, pulling needs it."""
+    state: dict[str, object] = {"blobs": {}, "uploads": {}, "manifests": {}, "token": token}
+    handler = type("Handler", (_Handler,), state)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()

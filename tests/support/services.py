@@ -55,6 +55,12 @@ class Service:
         }
         self._process: subprocess.Popen[str] | None = None
 
+    @property
+    def pid(self) -> int:
+        """The id of its process."""
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> None:
         """Start the service and wait until it listens."""
         self._process = subprocess.Popen(

@@ -13,17 +13,19 @@ if TYPE_CHECKING:
     from warmfront.clock import Clock
     from warmfront.listener.protocol import ListenerClient
     from warmfront.providers.base import Provider
+    from warmfront.providers.ownership import Ownership
     from warmfront.settings import Settings
 
 
-def open_provider(settings: Settings, clock: Clock) -> Provider:
-    """Open the provider that the settings name.
+def open_provider(settings: Settings, clock: Clock, *, ownership: Ownership) -> Provider:
+    """Open the provider that the settings name, for the service with this owner id.
 
     Raises:
-        BadSetting: There is no such provider, its settings are incomplete, or the image of VMs has no digest
-            and WARMFRONT_REQUIRE_DIGESTS is not false.
+        BadSetting: There is no such provider, its settings are incomplete (such as the minimum reservation of
+            a backend that has one), or the image of VMs has no digest and WARMFRONT_REQUIRE_DIGESTS is not
+            false.
         DstackMissing: The dstack provider is set, and dstack's client is not installed.
-        DstackUnreachable: The dstack server does not respond.
+        DstackDenied: The dstack server rejects the token. One that does not respond is waited for.
     """
     if settings.provider == "local":
         from warmfront.providers.local.local_provider import LocalProvider  # noqa: PLC0415 - import only the provider in use
@@ -31,13 +33,18 @@ def open_provider(settings: Settings, clock: Clock) -> Provider:
         return LocalProvider(settings, clock=clock)
     if settings.provider == "dstack":
         from warmfront.providers.dstack.client import DstackClient  # noqa: PLC0415 - import only the provider in use
-        from warmfront.providers.dstack.configuration import check_images  # noqa: PLC0415 - import only the provider in use
+        from warmfront.providers.dstack.configuration import (  # noqa: PLC0415 - import only the provider in use
+            check_images,
+            minimum_reservation_s,
+        )
         from warmfront.providers.dstack.direct_mode import DirectProvider  # noqa: PLC0415 - import only the provider in use
         from warmfront.providers.dstack.pool_mode import DstackProvider  # noqa: PLC0415 - import only the provider in use
 
         check_images(settings)
+        minimum_reservation_s(settings)  # fail now, and not when the first VM is billed
         provider_class = DirectProvider if settings.dstack_mode == "direct" else DstackProvider
-        return provider_class(settings, DstackClient.open(settings), clock=clock)
+        client = DstackClient.open_when_available(settings)
+        return provider_class(settings, client, ownership=ownership, clock=clock)
     raise BadSetting(
         f"Unknown provider {settings.provider!r}.", hint="Set WARMFRONT_PROVIDER to local or dstack."
     )

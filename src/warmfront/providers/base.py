@@ -6,14 +6,17 @@ provider knows nothing about submissions and makes no decisions of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
     from warmfront.money.billing import Billing
+    from warmfront.providers.ownership import ForeignVM
+    from warmfront.vm import VMInstance
 
 
 class Phase(StrEnum):
@@ -36,6 +39,10 @@ class Lease:
     gpu: str | None = None  #: GPU type of the VM; None if the provider has no record of it
     started_at: float | None = None  #: start of the billed interval
     ended_at: float | None = None  #: end of the billed interval
+    ended_after: float | None = None  #: the end is known only to lie between this and `ended_at`
+    #: Of an ENDED lease: whether the cloud itself no longer has the machine, as far as the provider can know.
+    end_confirmed: bool = True
+    machine_id: str | None = None  #: the cloud's own id of the machine, for people
     address: str | None = None  #: base URL of the listener; set from READY on
     detail: str = ""  #: explanation for people, such as why the VM ended
 
@@ -59,8 +66,12 @@ class Provider(Protocol):
     #: The toolchain that the listeners of its VMs must report; None if the provider does not choose it.
     toolchain: str | None
     simulated: bool  #: whether its VMs have no GPU; results and costs are then marked as simulated
+    #: The VMs of others that the last call of `leases` found; shown to operators.
+    foreign_vms: Sequence[ForeignVM]
     #: Whether VMs keep running when the service stops; otherwise an orderly stop of the service ends them.
     vms_outlive_service: bool
+    #: The most VMs that it can have at a time, such as the nodes of a fleet; None: no limit of its own.
+    max_vms: int | None
 
     def billing(self, gpu: str) -> Billing:
         """Return how a VM with this GPU type is billed.
@@ -78,6 +89,15 @@ class Provider(Protocol):
         One, or two where the next attempt compiles while another one runs.
         """
 
+    async def check_ready(self, gpu: str) -> None:
+        """Check what can be known before a VM with this GPU type is requested.
+
+        It costs nothing, so that a VM that could not be used is not requested.
+
+        Raises:
+            ProviderError: A VM would not be provisioned; its `kind` says why.
+        """
+
     def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
         """Lease a VM, or resume waiting for the VM with this id, and yield a lease at each change.
 
@@ -90,7 +110,8 @@ class Provider(Protocol):
             The lease after each change of phase; the last one is READY.
 
         Raises:
-            ProviderError: The VM cannot be provisioned, or ended before it was ready.
+            ProviderError: The VM cannot be provisioned, or ended before it was ready; its `kind` says
+                whether to wait, to request another VM, or to wait for the operator.
         """
 
     async def release(self, vm_id: str) -> Lease:
@@ -108,6 +129,9 @@ class Provider(Protocol):
             WarmfrontError: The provider could not be reached; the VM may still exist, so call again.
         """
 
+    def end_command(self, machine_id: str | None) -> str:
+        """Return how an operator ends a machine that the provider fails to end, by its id in the cloud."""
+
     async def describe(self, vm_id: str) -> Lease | None:
         """Return the VM with this id, even if it has ended; None if the provider never had it.
 
@@ -116,7 +140,7 @@ class Provider(Protocol):
         """
 
     async def leases(self) -> list[Lease]:
-        """Return all of our VMs that have not ended.
+        """Return all of our VMs that have not ended, and none of another service.
 
         Raises:
             WarmfrontError: The provider could not be reached.
@@ -124,3 +148,32 @@ class Provider(Protocol):
 
     async def close(self) -> None:
         """Close connections to the provider. VMs keep running."""
+
+
+@runtime_checkable
+class SpotProvider(Protocol):
+    """What a provider has in addition if its VMs can be spot VMs, which the cloud may take back."""
+
+    def spot_billing(self, gpu: str) -> Billing | None:
+        """Return how a spot VM with this GPU type is billed; None if there are none."""
+
+    def provision_spot(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+        """Lease a spot VM, as `Provider.provision` leases one on demand."""
+
+
+def spot_billing(provider: Provider, gpu: str) -> Billing | None:
+    """Return how a provider's spot VMs with this GPU type are billed; None if there are none."""
+    return provider.spot_billing(gpu) if isinstance(provider, SpotProvider) else None
+
+
+def billing_of(provider: Provider, vm: VMInstance) -> Billing:
+    """Return how a VM is billed: as a spot VM or as one on demand."""
+    spot = spot_billing(provider, vm.gpu) if vm.spot else None
+    return spot or provider.billing(vm.gpu)
+
+
+def provision(provider: Provider, vm_id: str, gpu: str, token: str, *, spot: bool) -> AsyncIterator[Lease]:
+    """Lease a VM, or resume waiting for it: a spot VM or one on demand."""
+    if spot and isinstance(provider, SpotProvider):
+        return provider.provision_spot(vm_id, gpu, token)
+    return provider.provision(vm_id, gpu, token)

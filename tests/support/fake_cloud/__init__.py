@@ -7,6 +7,7 @@ docs/architecture/fake-cloud.md lists what is real and what is fake.
 from tests.support.fake_cloud.bill import BillEntry
 from tests.support.fake_cloud.cloud import FakeCloud
 from tests.support.fake_cloud.cloud_thread import FakeCloudThread
+from tests.support.fake_cloud.images import Layer
 from tests.support.fake_cloud.switches import ANY, Switches
 
-__all__ = ["ANY", "BillEntry", "FakeCloud", "FakeCloudThread", "Switches"]
+__all__ = ["ANY", "BillEntry", "FakeCloud", "FakeCloudThread", "Layer", "Switches"]

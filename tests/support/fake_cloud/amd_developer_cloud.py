@@ -5,11 +5,12 @@ Requests create and describe VMs of the data center; the API itself stores only 
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
-from tests.support.fake_cloud import http_api
+from tests.support.fake_cloud import http_api, refusals
 
 if TYPE_CHECKING:
     from tests.support.fake_cloud.data_center import DataCenter
@@ -18,9 +19,11 @@ if TYPE_CHECKING:
 HOST = "api.devcloud.amd.com"
 KEY = "dop_v1_fake"
 BACKEND = "amddevcloud"
+#: The parameters of a list, with their defaults.
+_PAGING = (("page", "1"), ("per_page", "20"))
 
 
-def _size(
+def size(
     slug: str,
     *,
     model: str = "amd_mi300x",
@@ -30,13 +33,15 @@ def _size(
     memory_gb: int = 240,
     disk_gb: int = 720,
     price: float,
+    regions: tuple[str, ...] | None = None,
 ) -> dict[str, Any]:
+    """Return a size in the API's format; it is in all regions unless `regions` says otherwise."""
     return {
         "slug": slug,
         "memory": memory_gb * 1024,
         "vcpus": vcpus,
         "price_hourly": price,
-        "regions": ["atl1", "nyc2"],
+        "regions": regions,
         "gpu_info": {
             "count": gpus,
             "vram": {"amount": gpu_memory_gb * gpus, "unit": "gib"},
@@ -46,14 +51,13 @@ def _size(
     }
 
 
-SIZES = {
-    size["slug"]: size
-    for size in (
-        _size("gpu-mi300x1-192gb", price=1.99),
-        _size("gpu-mi325x1-256gb", model="amd_mi325x", gpu_memory_gb=256, price=2.25),
-        _size("gpu-mi300x8-1536gb", gpus=8, vcpus=160, memory_gb=1920, disk_gb=2048, price=15.92),
-    )
-}
+SIZES = (
+    size("gpu-mi300x1-192gb", price=1.99),
+    size("gpu-mi325x1-256gb", model="amd_mi325x", gpu_memory_gb=256, price=2.25),
+    size("gpu-mi300x8-1536gb", gpus=8, vcpus=160, memory_gb=1920, disk_gb=2048, price=15.92),
+)
+#: The real API has no spot VMs. The scaled dstack server takes sizes with such a slug for spot offers.
+SPOT_SLUG = "gpu-mi300x1-192gb-spot"
 
 
 class AmdDeveloperCloud:
@@ -82,13 +86,22 @@ class AmdDeveloperCloud:
         return app
 
     async def _account(self, _: web.Request) -> web.Response:
-        return web.json_response({"account": {"status": "active"}})
+        return web.json_response({"account": {"status": self._center.switches.account_status}})
 
     async def _projects(self, _: web.Request) -> web.Response:
         return web.json_response({"projects": []})
 
     async def _sizes(self, _: web.Request) -> web.Response:
-        return web.json_response({"sizes": list(SIZES.values())})
+        return web.json_response({"sizes": list(self._offered().values())})
+
+    def _offered(self) -> dict[str, dict[str, Any]]:
+        """Return the sizes by slug, each with its regions."""
+        switches = self._center.switches
+        sizes = [*SIZES, *switches.extra_sizes]
+        if switches.spot_price is not None:
+            sizes.append(size(SPOT_SLUG, price=switches.spot_price))
+        everywhere = tuple(switches.regions)
+        return {each["slug"]: {**each, "regions": list(each["regions"] or everywhere)} for each in sizes}
 
     async def _list_keys(self, _: web.Request) -> web.Response:
         return web.json_response({"ssh_keys": list(self._keys.values())})
@@ -101,22 +114,35 @@ class AmdDeveloperCloud:
 
     async def _create(self, request: web.Request) -> web.Response:
         body = await request.json()
-        if self._center.is_full():
-            return http_api.failure(422, "Size is not available in this region.")
+        switches, region = self._center.switches, body.get("region", "")
+        wanted = self._offered()[body["size"]]
+        if switches.refuses_create is not None:
+            return http_api.refuse(switches.refuses_create)
+        if self._center.is_full(region):
+            return http_api.refuse(refusals.NOT_AVAILABLE)
         number = self._center.next_number()
         vm = self._center.create(
             vm_id=str(500_000 + number),
             number=number,
             name=body["name"],
             backend=BACKEND,
-            price=SIZES[body["size"]]["price_hourly"],
+            price=wanted["price_hourly"],
+            region=region,
+            spot=wanted["slug"] == SPOT_SLUG,
             keys=[self._keys[key_id]["public_key"] for key_id in body["ssh_keys"]],
         )
+        if switches.fails_after_create is not None:
+            return http_api.refuse(switches.fails_after_create)
         return web.json_response({"droplet": _droplet(vm)}, status=202)
 
-    async def _list(self, _: web.Request) -> web.Response:
+    async def _list(self, request: web.Request) -> web.Response:
+        """Return one page, and a link to the next one if there is one."""
         vms = [vm for vm in self._center.vms.values() if vm.backend == BACKEND]
-        return web.json_response({"droplets": [_droplet(vm) for vm in vms]})
+        page, per_page = (int(request.query.get(name, default)) for name, default in _PAGING)
+        last = page * per_page
+        pages = {"next": f"https://{HOST}/v2/droplets?page={page + 1}"} if last < len(vms) else {}
+        droplets = [_droplet(vm) for vm in vms[last - per_page : last]]
+        return web.json_response({"droplets": droplets, "links": {"pages": pages}})
 
     async def _get(self, request: web.Request) -> web.Response:
         vm = self._center.vms.get(request.match_info["id"])
@@ -135,6 +161,8 @@ def _droplet(vm: FakeVM) -> dict[str, Any]:
     return {
         "id": int(vm.id),
         "name": vm.name,
+        "created_at": datetime.fromtimestamp(vm.created_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "region": {"slug": vm.region},
         "status": "active" if vm.is_active else "new",
         "networks": {"v4": [public] if vm.is_active else []},
     }

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +24,8 @@ class BillEntry:
     started_at: float
     ended_at: float | None = None  #: None: the VM still runs
     minimum_s: float = 0.0  #: the minimum time that is charged
+    region: str = ""
+    spot: bool = False
 
     def cost_usd(self, now: float | None = None) -> float:
         """Return the cost, up to now if the VM still runs."""
@@ -30,18 +36,36 @@ class BillEntry:
 class Bill:
     """Entries for all VMs that the cloud ever had."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float] = time.time) -> None:
+        self._now = now
         self._entries: dict[str, BillEntry] = {}
 
-    def open(self, *, vm_id: str, name: str, backend: str, price: float, minimum_s: float) -> None:
+    def open(
+        self,
+        *,
+        vm_id: str,
+        name: str,
+        backend: str,
+        price: float,
+        minimum_s: float,
+        region: str = "",
+        spot: bool = False,
+    ) -> None:
         """Start charging for a VM."""
         self._entries[vm_id] = BillEntry(
-            id=vm_id, name=name, backend=backend, price=price, minimum_s=minimum_s, started_at=time.time()
+            id=vm_id,
+            name=name,
+            backend=backend,
+            price=price,
+            minimum_s=minimum_s,
+            region=region,
+            spot=spot,
+            started_at=self._now(),
         )
 
     def close(self, vm_id: str) -> None:
         """Stop charging for a VM."""
-        self._entries[vm_id] = replace(self._entries[vm_id], ended_at=time.time())
+        self._entries[vm_id] = replace(self._entries[vm_id], ended_at=self._now())
 
     def entry(self, vm_id: str) -> BillEntry:
         """Return the entry of one VM."""

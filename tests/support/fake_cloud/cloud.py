@@ -83,6 +83,12 @@ class FakeCloud:
         if not await self._running().end(vm_id):
             raise KeyError(vm_id)
 
+    async def interrupt(self, vm_id: str) -> None:
+        """Reclaim a spot VM. There is no notice: dstack has none for its tasks."""
+        if not self._running().vms[vm_id].spot:
+            raise ValueError(f"{vm_id} is not a spot VM")
+        await self.vanish(vm_id)
+
     async def _open(self, folder: Path) -> None:
         self._stack.callback(shutil.rmtree, folder, ignore_errors=True)
         self._center = DataCenter(folder, self.switches)

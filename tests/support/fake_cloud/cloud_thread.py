@@ -77,5 +77,9 @@ class FakeCloudThread:
         """Lose a VM."""
         self._call(self._cloud.vanish(vm_id))
 
+    def interrupt(self, vm_id: str) -> None:
+        """Reclaim a spot VM."""
+        self._call(self._cloud.interrupt(vm_id))
+
     def _call(self, work: Coroutine[Any, Any, Any]) -> None:
         asyncio.run_coroutine_threadsafe(work, self._loop).result(_CALL_TIMEOUT_S)

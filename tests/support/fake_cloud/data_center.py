@@ -5,7 +5,9 @@ Every VM is billed from its creation until it no longer exists, however it ended
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+import time
 from typing import TYPE_CHECKING
 
 import asyncssh
@@ -30,13 +32,20 @@ class DataCenter:
         self._addresses = AddressBlock()
         self._host_key = asyncssh.generate_private_key("ssh-ed25519")
         self.switches = switches
-        self.bill = Bill()
+        self.bill = Bill(self.now)
+        self._reclaims: set[asyncio.Task[None]] = set()
         self.waiting = 0  #: requests that silent APIs have not answered
         self.vms: dict[str, FakeVM] = {}  #: existing VMs, by id
 
-    def is_full(self) -> bool:
-        """Return whether the capacity is exhausted."""
-        return self.switches.capacity is not None and len(self.vms) >= self.switches.capacity
+    def now(self) -> float:
+        """Return the time of the cloud's clock."""
+        return time.time() + self.switches.clock_skew_s
+
+    def is_full(self, region: str = "") -> bool:
+        """Return whether the capacity of the cloud, or of a region, is exhausted."""
+        limit = self.switches.regions.get(region)
+        in_region = sum(vm.region == region for vm in self.vms.values())
+        return _reached(len(self.vms), self.switches.capacity) or _reached(in_region, limit)
 
     def next_number(self) -> int:
         """Return a number that no VM has had."""
@@ -53,6 +62,8 @@ class DataCenter:
         keys: Sequence[str],
         minimum_s: float = 0.0,
         shim_by_command: bool = False,
+        region: str = "",
+        spot: bool = False,
     ) -> FakeVM:
         """Create a VM, which starts to boot and to be billed."""
         folder = self._folder / vm_id
@@ -67,10 +78,29 @@ class DataCenter:
             host_key=self._host_key,
             switches=self.switches,
             shim_by_command=shim_by_command,
+            region=region,
+            spot=spot,
+            created_at=self.now(),
         )
         self.vms[vm_id] = vm
-        self.bill.open(vm_id=vm_id, name=name, backend=backend, price=price, minimum_s=minimum_s)
+        self.bill.open(
+            vm_id=vm_id,
+            name=name,
+            backend=backend,
+            price=price,
+            minimum_s=minimum_s,
+            region=region,
+            spot=spot,
+        )
+        if spot and self.switches.reclaims_spot_after_s is not None:
+            reclaim = asyncio.create_task(self._reclaim(vm_id, self.switches.reclaims_spot_after_s))
+            self._reclaims.add(reclaim)
+            reclaim.add_done_callback(self._reclaims.discard)
         return vm
+
+    async def _reclaim(self, vm_id: str, after_s: float) -> None:
+        await asyncio.sleep(after_s)
+        await self.end(vm_id)
 
     async def end(self, vm_id: str) -> bool:
         """End a VM and everything on it; return False if it does not exist."""
@@ -83,6 +113,12 @@ class DataCenter:
 
     async def close(self) -> None:
         """End every VM."""
+        for reclaim in list(self._reclaims):
+            reclaim.cancel()
         for vm_id in list(self.vms):
             await self.end(vm_id)
         self._addresses.close()
+
+
+def _reached(count: int, limit: int | None) -> bool:
+    return limit is not None and count >= limit

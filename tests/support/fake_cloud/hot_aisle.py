@@ -20,7 +20,6 @@ TEAM = "fake-team"
 BACKEND = "hotaisle"
 
 _GIB = 1 << 30
-_PRICE = 1.99
 #: The specification of the offered VM; a request for a VM has it as its body.
 _SPECS = {
     "cpu_cores": 13,
@@ -47,6 +46,7 @@ class HotAisle:
                 web.post("/api/user/ssh_keys/", self._create_key),
                 web.get(f"{vms_path}/available/", self._available),
                 web.get(f"/api/teams/{TEAM}/bare_metal/available/", self._no_offers),
+                web.get(f"{vms_path}/", self._list),
                 web.post(f"{vms_path}/", self._create),
                 web.get(f"{vms_path}/{{name}}/state/", self._state),
                 web.delete(f"{vms_path}/{{name}}/", self._delete),
@@ -66,13 +66,16 @@ class HotAisle:
 
     async def _available(self, _: web.Request) -> web.Response:
         # The real API also returns null instead of an empty list.
-        offer = {"OnDemandPrice": round(_PRICE * 100), "Specs": _SPECS}
+        offer = {"OnDemandPrice": round(self._center.switches.hot_aisle_price * 100), "Specs": _SPECS}
         return web.json_response(None if self._center.is_full() else [offer])
 
     async def _no_offers(self, _: web.Request) -> web.Response:
         return web.json_response(None)
 
     async def _create(self, _: web.Request) -> web.Response:
+        switches = self._center.switches
+        if switches.refuses_create is not None:
+            return http_api.refuse(switches.refuses_create)
         if self._center.is_full():
             return http_api.failure(404, "No machine with these specs is available.")
         number = self._center.next_number()
@@ -82,12 +85,18 @@ class HotAisle:
             number=number,
             name=name,
             backend=BACKEND,
-            price=_PRICE,
+            price=switches.hot_aisle_price,
             keys=list(self._keys),
-            minimum_s=self._center.switches.minimum_reservation_s,
+            minimum_s=switches.minimum_reservation_s,
             shim_by_command=True,
         )
+        if switches.fails_after_create is not None:
+            return http_api.refuse(switches.fails_after_create)
         return web.json_response({"name": vm.name, "ip_address": vm.address})
+
+    async def _list(self, _: web.Request) -> web.Response:
+        vms = [vm for vm in self._center.vms.values() if vm.backend == BACKEND]
+        return web.json_response([{"name": vm.name, "ip_address": vm.address} for vm in vms] or None)
 
     async def _state(self, request: web.Request) -> web.Response:
         vm = self._center.vms.get(request.match_info["name"])

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from aiohttp.typedefs import Middleware
 
     from tests.support.fake_cloud.data_center import DataCenter
+    from tests.support.fake_cloud.refusals import Refusal
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -45,6 +46,11 @@ def auth_and_faults(center: DataCenter, authorization: str) -> Middleware:
 def failure(status: int, message: str) -> web.Response:
     """Return an error in the format of both clouds."""
     return web.json_response({"id": "error", "message": message}, status=status)
+
+
+def refuse(refusal: Refusal) -> web.Response:
+    """Return an error in the cloud's own words."""
+    return web.json_response({"id": refusal.id, "message": refusal.message}, status=refusal.status)
 
 
 async def serve(app: web.Application, tls: ssl.SSLContext | None = None) -> tuple[web.AppRunner, int]:

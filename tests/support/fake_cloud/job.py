@@ -58,6 +58,7 @@ class Job:
         submission: Mapping[str, Any],
         archives: Mapping[str, bytes],
         paths: PathMap,
+        image_environ: Mapping[str, str],
         emit: Callable[[bytes], None],
     ) -> None:
         self._spec = submission["job_spec"]
@@ -69,6 +70,7 @@ class Job:
         }
         self._archives = archives
         self._paths = paths
+        self._image_environ = image_environ
         self._emit = emit
         self._process: asyncio.subprocess.Process | None = None
         self._is_stopping = False
@@ -96,6 +98,19 @@ class Job:
         finally:
             await self.kill()
             os.close(terminal)
+
+    async def execute(self, command: str) -> tuple[int, str]:
+        """Run another command as in a shell of the container; return its exit code and output."""
+        process = await asyncio.create_subprocess_exec(
+            *("/bin/sh", "-c", self._paths.rewrite(command)),
+            cwd=self._paths.working_dir,
+            env={**self._image_variables(), "HOME": str(self._paths.home)},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        output, _ = await process.communicate()
+        return process.returncode or 0, output.decode(errors="replace")
 
     def stop(self) -> None:
         """Interrupt the command as dstack's runner does; kill it if it does not end."""
@@ -175,12 +190,16 @@ class Job:
         return JobResult(state="failed" if code else "done", exit_status=code if code >= 0 else 128 - code)
 
     def _environment(self) -> dict[str, str]:
-        """Return the environment: this machine's, with our Python first in PATH, and the task's variables."""
-        path = f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}"
+        """Return the environment: the image's variables and the task's."""
         variables = {
             name: self._paths.rewrite(value) for name, value in (self._spec.get("env") or {}).items()
         }
-        return {"PATH": path, "LANG": "C.UTF-8", **self._names, **variables, "HOME": str(self._paths.home)}
+        return {**self._image_variables(), **self._names, **variables, "HOME": str(self._paths.home)}
+
+    def _image_variables(self) -> dict[str, str]:
+        """Return the image's environment: this machine's, with our Python first in PATH."""
+        path = f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}"
+        return {"PATH": path, "LANG": "C.UTF-8", **self._image_environ}
 
     def _unpack(self, archive_id: str, path: str) -> None:
         """Unpack an archive, which has one file or directory, under the name that the task declares."""

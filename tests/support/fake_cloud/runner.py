@@ -15,12 +15,15 @@ from aiohttp import web
 
 from tests.support.fake_cloud import http_api
 from tests.support.fake_cloud.job import Job
+from tests.support.fake_cloud.light_job import LightJob
 from tests.support.fake_cloud.path_map import PathMap
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+    from tests.support.fake_cloud.switches import Switches
 
 VERSION = "0.22.5"
 _UPLOAD_LIMIT_BYTES = 1 << 30
@@ -29,13 +32,26 @@ _UPLOAD_LIMIT_BYTES = 1 << 30
 class Runner:
     """The runner of one task."""
 
-    def __init__(self, *, root: Path, host: Path, mounts: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(
+        self,
+        *,
+        root: Path,
+        host: Path,
+        mounts: Sequence[Mapping[str, Any]],
+        image_environ: Mapping[str, str] | None = None,
+        clock_skew_s: float = 0.0,
+        light: Switches | None = None,
+    ) -> None:
+        """Create a runner; with `light` its job has no processes and obeys these switches."""
+        self._clock_skew_s = clock_skew_s
+        self._image_environ = image_environ or {}
         self._root = root
         self._host = host
         self._mounts = mounts
+        self._light = light
         self._submission: dict[str, Any] | None = None
         self._archives: dict[str, bytes] = {}
-        self._job: Job | None = None
+        self._job: Job | LightJob | None = None
         self._work: asyncio.Task[None] | None = None
         self._states: list[dict[str, Any]] = []
         self._logs: list[dict[str, Any]] = []
@@ -78,6 +94,12 @@ class Runner:
             raise ConnectionRefusedError("No job runs.")
         return await self._job.connect(port)
 
+    async def execute(self, command: str) -> tuple[int, str]:
+        """Run a command in the container, beside the job; return its exit code and output."""
+        if not isinstance(self._job, Job):
+            return 255, "No job with processes runs."
+        return await self._job.execute(command)
+
     async def _health(self, _: web.Request) -> web.Response:
         return web.json_response({"service": "dstack-runner", "version": VERSION})
 
@@ -109,11 +131,20 @@ class Runner:
         paths = PathMap(
             root=self._root, host=self._host, spec=self._submission["job_spec"], mounts=self._mounts
         )
-        self._job = Job(submission=self._submission, archives=self._archives, paths=paths, emit=self._emit)
+        if self._light is not None:
+            self._job = LightJob(submission=self._submission, switches=self._light)
+        else:
+            self._job = Job(
+                submission=self._submission,
+                archives=self._archives,
+                paths=paths,
+                image_environ=self._image_environ,
+                emit=self._emit,
+            )
         self._work = asyncio.create_task(self._follow(self._job))
         return web.json_response({"working_dir": str(paths.working_dir), "username": "root"})
 
-    async def _follow(self, job: Job) -> None:
+    async def _follow(self, job: Job | LightJob) -> None:
         self._add_state(state="running")
         try:
             end = await job.run()
@@ -186,5 +217,5 @@ class Runner:
 
     def _now_ms(self) -> int:
         """Return a unique timestamp: clients request events after a timestamp and would miss equal ones."""
-        self._last_ms = max(self._last_ms + 1, int(time.time() * 1000))
+        self._last_ms = max(self._last_ms + 1, int((time.time() + self._clock_skew_s) * 1000))
         return self._last_ms

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from tests.support.fake_cloud import http_api
+from tests.support.fake_cloud.images import LayerCache, Pull
 from tests.support.fake_cloud.runner import VERSION, Runner
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class ShimTask:
     status: str = "pending"
     reason: str = ""
     message: str = ""
+    pull: Pull | None = None  #: while it pulls an image whose size is known
     start: asyncio.Task[None] | None = field(default=None, repr=False)
 
     def describe(self) -> dict[str, Any]:
@@ -49,7 +51,7 @@ class ShimTask:
             "container_name": self.request["name"],
             "container_id": "",
             "gpu_ids": [],
-            "image_pull_progress": None,
+            "image_pull_progress": self.pull.describe() if self.pull else None,
         }
 
 
@@ -60,6 +62,7 @@ class Shim:
         self._folder = folder
         self._switches = switches
         self._images: set[str] = set()
+        self._layers = LayerCache()
         self._server: web.AppRunner | None = None
         self.tasks: dict[str, ShimTask] = {}
         self.requests: list[dict[str, Any]] = []  #: every requested container
@@ -123,6 +126,9 @@ class Shim:
             root=self._folder / "containers" / body["id"],
             host=self._folder / "host",
             mounts=body.get("instance_mounts") or [],
+            image_environ=self._switches.image_environ,
+            clock_skew_s=self._switches.vm_clock_skew_s,
+            light=self._switches if self._switches.light_attempt_s is not None else None,
         )
         task = ShimTask(request=body, runner=runner)
         self.tasks[body["id"]] = task
@@ -132,8 +138,7 @@ class Shim:
     async def _start(self, task: ShimTask) -> None:
         image = task.request["image_name"]
         task.status = "pulling"
-        if image not in self._images:
-            await asyncio.sleep(self._switches.pull_s)
+        await self._pull(task, image)
         if image in self._switches.unpullable:
             task.status, task.reason = "terminated", "creating_container_error"
             task.message = f"pull access denied for {image}, repository does not exist"
@@ -143,6 +148,16 @@ class Shim:
         await task.runner.start()
         await asyncio.sleep(self._switches.container_s)
         task.status = "running"
+
+    async def _pull(self, task: ShimTask, image: str) -> None:
+        """Pull an image: as long as its missing layers take, or `pull_s` if its size is not known."""
+        layers = self._switches.images.get(image)
+        if layers is not None:
+            task.pull = Pull(layers=self._layers.missing(layers))
+            await task.pull.run(self._layers, self._switches.bytes_per_s)
+            task.pull = None
+        elif image not in self._images:
+            await asyncio.sleep(self._switches.pull_s)
 
     async def _get(self, request: web.Request) -> web.Response:
         task = self.tasks.get(request.match_info["id"])

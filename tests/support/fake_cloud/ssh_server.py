@@ -1,6 +1,6 @@
-"""The SSH servers of a VM and of its container: they check keys, forward ports and report commands.
+"""The SSH servers of a VM and of its container: they check keys, forward ports, and report or run commands.
 
-A callback decides where a forwarded port leads.
+Callbacks decide where a forwarded port leads and how a command runs.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Keys = Callable[[], Iterable[str]]
     Connect = Callable[[int], Awaitable[socket]]
+    Execute = Callable[[str], Awaitable[tuple[int, str]]]
 
 
 class SSHServer:
@@ -30,12 +31,22 @@ class SSHServer:
         keys: Keys,
         connect: Connect,
         command: Callable[[str], None] | None = None,
+        execute: Execute | None = None,
     ) -> None:
-        """Create a server; `keys` returns accepted keys, `connect` opens a port, `command` gets commands."""
+        """Create a server.
+
+        Args:
+            host_key: its key.
+            keys: returns the keys that it accepts.
+            connect: opens a port.
+            command: gets commands, which then succeed.
+            execute: runs a command and returns its exit code and output.
+        """
         self._host_key = host_key
         self._keys = keys
         self._connect = connect
         self._command = command
+        self._execute = execute
         self._listener: asyncssh.SSHAcceptor | None = None
         self._open: set[asyncssh.SSHServerConnection] = set()
 
@@ -46,7 +57,7 @@ class SSHServer:
             port,
             server_host_keys=[self._host_key],
             server_factory=lambda: _Session(self._keys, self._connect, self._open),
-            process_factory=self._run if self._command else None,
+            process_factory=self._run if self._command or self._execute else None,
         )
         return self._listener.get_port()
 
@@ -59,10 +70,14 @@ class SSHServer:
             connection.abort()
         await self._listener.wait_closed()
 
-    def _run(self, process: asyncssh.SSHServerProcess[str]) -> None:
+    async def _run(self, process: asyncssh.SSHServerProcess[str]) -> None:
+        code = 0
         if self._command is not None:
             self._command(process.command or "")
-        process.exit(0)
+        if self._execute is not None:
+            code, output = await self._execute(process.command or "")
+            process.stdout.write(output)
+        process.exit(code)
 
 
 class _Session(asyncssh.SSHServer):

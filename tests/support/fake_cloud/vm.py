@@ -10,6 +10,7 @@ import socket
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from tests.support.fake_cloud.lossy_link import LossyLink
 from tests.support.fake_cloud.shim import CONTAINER_SSH_PORT, RUNNER_PORT, Shim
 from tests.support.fake_cloud.ssh_server import SSHServer
 
@@ -40,11 +41,17 @@ class FakeVM:
         host_key: asyncssh.SSHKey,
         switches: Switches,
         shim_by_command: bool,
+        region: str,
+        spot: bool,
+        created_at: float,
     ) -> None:
         """Create a VM that boots; with `shim_by_command` the shim is started over SSH, otherwise at boot."""
         self.id = vm_id
         self.name = name
         self.backend = backend
+        self.region = region
+        self.spot = spot
+        self.created_at = created_at
         self.address = address
         self.folder = folder
         self.is_active = False
@@ -58,9 +65,13 @@ class FakeVM:
             host_key=host_key, keys=self._host_keys, connect=self._host_port, command=self._on_command
         )
         self._container_ssh = SSHServer(
-            host_key=host_key, keys=self._container_keys, connect=self._container_port
+            host_key=host_key,
+            keys=self._container_keys,
+            connect=self._container_port,
+            execute=self._in_container,
         )
         self._container_ssh_port = 0
+        self.link = LossyLink(switches, seed=f"link of {vm_id}")  #: used if the network is lossy
         self._boot = asyncio.create_task(self._run_boot())
 
     @property
@@ -74,6 +85,7 @@ class FakeVM:
         self._boot.cancel()
         with suppress(asyncio.CancelledError):
             await self._boot
+        await self.link.close()
         await self._ssh.close()
         await self._container_ssh.close()
         await self._shim.close()
@@ -83,12 +95,20 @@ class FakeVM:
             await asyncio.Event().wait()
         await asyncio.sleep(self._switches.boot_s)
         self._container_ssh_port = await self._container_ssh.start("127.0.0.1", 0)
-        await self._ssh.start(self.address, SSH_PORT)
+        await self._connect_network()
         self.is_active = True
+        await asyncio.sleep(self._switches.rocm_s)
         if self._shim_by_command:
             await self._shim_wanted.wait()
         await asyncio.sleep(self._switches.install_s)
         await self._shim.start()
+
+    async def _connect_network(self) -> None:
+        if self._switches.has_lossy_network:
+            port = await self._ssh.start("127.0.0.1", 0)
+            await self.link.start(self.address, SSH_PORT, to_port=port)
+        else:
+            await self._ssh.start(self.address, SSH_PORT)
 
     def _on_command(self, command: str) -> None:
         if "dstack-shim" in command:
@@ -118,6 +138,10 @@ class FakeVM:
         if port == RUNNER_PORT:
             return await _connect(task.runner.port)
         return await task.runner.connect(port)
+
+    async def _in_container(self, command: str) -> tuple[int, str]:
+        task = self._shim.running_task()
+        return (255, "No container is running.") if task is None else await task.runner.execute(command)
 
 
 async def _connect(port: int | None) -> socket.socket:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import uuid
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

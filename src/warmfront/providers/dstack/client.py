@@ -1,6 +1,6 @@
 """A typed client of a dstack server: calls run in threads, with timeouts, and raise our errors.
 
-It keeps no state but the connection and the open tunnels, and makes no decisions.
+It keeps no state but the connection, and makes no decisions.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from warmfront.errors import DstackFailed, DstackUnreachable, FleetNotFound
 from warmfront.providers.dstack import server_session
 from warmfront.providers.dstack.assignment_events import list_assignments
 from warmfront.providers.dstack.resources import fleet_from, instance_from, plan_from, run_from
+from warmfront.providers.dstack.shared_call import SharedCall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,12 +25,11 @@ if TYPE_CHECKING:
 
 #: dstack responds in milliseconds, except to plans, which query the cloud's offers and take seconds.
 CALL_TIMEOUT_S = 60.0
-#: dstack retries for more than ten seconds to open a tunnel.
-ATTACH_TIMEOUT_S = 60.0
-#: Concurrent calls; opening a tunnel occupies a thread for seconds.
+#: Concurrent calls.
 _THREADS = 8
-_INSTANCE_LIMIT = 1000
-_RUN_LIMIT = 100
+
+#: dstack returns at most this many runs per request.
+_RECENT_RUNS = 100
 
 
 class DstackClient:
@@ -38,8 +38,10 @@ class DstackClient:
     def __init__(self, session: server_session.DstackSession) -> None:
         self._session = session
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="dstack")
-        self._tunnels: dict[str, Any] = {}
-        self._ssh_lock = asyncio.Lock()
+        self._active_runs = SharedCall(self._list_active_runs)
+        self._active_instances = SharedCall(functools.partial(self._list_instances, only_active=True))
+        self._fleets = SharedCall(self._list_fleets)
+        self._keys: tuple[str, str] | None = None  # the public and the private SSH key of our user
 
     @classmethod
     def open(cls, settings: Settings) -> DstackClient:
@@ -53,6 +55,17 @@ class DstackClient:
         """
         return cls(server_session.open_session(settings))
 
+    @classmethod
+    def open_when_available(cls, settings: Settings) -> DstackClient:
+        """Connect like `open`, but if the server does not respond now, connect with the first call that can.
+
+        Raises:
+            DstackMissing: dstack's client is not installed, or is too old.
+            BadSetting: Server, token or project are not set.
+            DstackDenied: The token is wrong or has no access to the project.
+        """
+        return cls(server_session.open_session(settings, must_respond=False))
+
     @property
     def project(self) -> str:
         """The project's name."""
@@ -64,11 +77,13 @@ class DstackClient:
         return self._session.url
 
     async def close(self) -> None:
-        """Close the connection and the tunnels; runs and fleets stay."""
-        for name in [*self._tunnels]:
-            await self.detach(name)
+        """Close the connection; runs and fleets stay."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._session.close()
+
+    async def server_version(self) -> str:
+        """Return the version of the server; empty if it does not report one."""
+        return str(await self._call(server_session.server_version))
 
     # --- fleets
 
@@ -79,7 +94,7 @@ class DstackClient:
 
     async def fleets(self) -> list[DstackFleet]:
         """Return all fleets of the project."""
-        return [fleet_from(model) for model in await self._call(lambda api: api.fleets.list(self.project))]
+        return await self._fleets()
 
     async def backends(self) -> list[str]:
         """Return the names of the project's backends."""
@@ -118,10 +133,22 @@ class DstackClient:
             lambda api: api.fleets.delete_instances(self.project, fleet, list(nums)), missing=None
         )
 
+    async def instance(self, instance_id: str) -> DstackInstance | None:
+        """Return the VM with this id of dstack, also if it has ended; None if there is none."""
+        for fleet in await self._fleets():  # one request for all VMs that exist
+            for instance in fleet.instances:
+                if instance.id == instance_id:
+                    return instance
+        get = server_session.get_instance(self.project, instance_id)
+        model = await self._call(get, missing=None)
+        return instance_from(model) if model else None
+
     async def instances(self, *, only_active: bool = False) -> list[DstackInstance]:
-        """Return the project's VMs, newest first, including those that ended."""
-        body = {"project_names": [self.project], "only_active": only_active, "limit": _INSTANCE_LIMIT}
-        return [instance_from(model) for model in await self._call(server_session.list_instances(body))]
+        """Return the project's VMs, newest first, including those that ended.
+
+        With `only_active`, return those that are idle or busy: neither those that boot nor those that end.
+        """
+        return await (self._active_instances() if only_active else self._list_instances(only_active=False))
 
     async def assignments(
         self, *, run: str | None = None, instance: str | None = None
@@ -144,14 +171,21 @@ class DstackClient:
 
     async def run(self, name: str) -> DstackRun | None:
         """Return the current state of the latest run with this name, or None."""
+        for run in await self._active_runs():  # one request for all runs that are polled
+            if run.name == name:
+                return run
         model = await self._call(lambda api: api.runs.get(self.project, name), missing=None)
         return run_from(model) if model else None
 
-    async def runs(self, prefix: str = "", *, only_active: bool = True) -> list[DstackRun]:
-        """Return the runs whose names begin with `prefix`, newest first; at most the latest hundred."""
+    async def runs(self, prefix: str = "") -> list[DstackRun]:
+        """Return the active runs whose names begin with `prefix`, newest first."""
+        return [run for run in await self._active_runs() if run.name.startswith(prefix)]
+
+    async def recent_runs(self, prefix: str = "") -> list[DstackRun]:
+        """Return the runs whose names begin with `prefix` among the latest hundred, ended ones included."""
         models = await self._call(
             lambda api: api.runs.list(
-                project_name=self.project, repo_id=None, only_active=only_active, limit=_RUN_LIMIT
+                project_name=self.project, repo_id=None, only_active=False, limit=_RECENT_RUNS
             )
         )
         return [run for run in map(run_from, models) if run.name.startswith(prefix)]
@@ -168,38 +202,41 @@ class DstackClient:
         read = functools.partial(server_session.read_logs, project=self.project, name=name)
         return bytes(await self._call(read, missing=b""))
 
-    async def attach(self, name: str, port: int) -> str:
-        """Open a tunnel to a port of a running run and return its local base URL; `detach` closes it.
+    async def private_key(self, run: DstackRun) -> str:
+        """Return the SSH key with which our user reaches the VM of a run.
 
         Raises:
-            DstackFailed: The run is not running, has no such port, or the tunnel cannot be opened.
+            DstackFailed: The run was submitted with another key.
         """
-        attach = functools.partial(server_session.attach, project=self.project, name=name)
-        async with self._ssh_lock:  # dstack rewrites one ssh configuration file for every tunnel
-            tunnel = await self._call(attach, timeout_s=ATTACH_TIMEOUT_S)
-        self._tunnels[name] = tunnel
-        if tunnel.ports is None or port not in tunnel.ports:
-            await self.detach(name)
-            raise DstackFailed(f"Run {name} has no port {port} to attach to.")
-        return f"http://127.0.0.1:{tunnel.ports[port]}"
+        if self._keys is None or self._keys[0] != run.ssh_public_key:
+            self._keys = await self._call(server_session.user_keys)
+        public, private = self._keys
+        if public != run.ssh_public_key:
+            raise DstackFailed(
+                f"Run {run.name} was submitted with another SSH key than dstack has for this user.",
+                hint="Use the token of the dstack user who submitted it.",
+            )
+        return private
 
-    async def detach(self, name: str) -> None:
-        """Close the tunnel to a run, if there is one."""
-        tunnel = self._tunnels.pop(name, None)
-        if tunnel is not None:
-            async with self._ssh_lock:
-                await self._call(lambda _: server_session.detach(tunnel))
+    async def _list_active_runs(self) -> list[DstackRun]:
+        models = await self._call(functools.partial(server_session.list_active_runs, project=self.project))
+        return [run_from(model) for model in models]
 
-    async def _call(
-        self, work: Callable[[Any], Any], *, timeout_s: float = CALL_TIMEOUT_S, **default: Any
-    ) -> Any:
+    async def _list_instances(self, *, only_active: bool) -> list[DstackInstance]:
+        body = {"project_names": [self.project], "only_active": only_active}
+        return [instance_from(model) for model in await self._call(server_session.list_instances(body))]
+
+    async def _list_fleets(self) -> list[DstackFleet]:
+        return [fleet_from(model) for model in await self._call(lambda api: api.fleets.list(self.project))]
+
+    async def _call(self, work: Callable[[Any], Any], **default: Any) -> Any:
         """Call `work` in a thread. Pass `missing=…` for the result if the resource does not exist."""
         loop = asyncio.get_running_loop()
         future = loop.run_in_executor(self._threads, self._session.call, work, default)
         try:
-            return await asyncio.wait_for(future, timeout_s)
+            return await asyncio.wait_for(future, CALL_TIMEOUT_S)
         except TimeoutError:
             raise DstackUnreachable(
-                f"The dstack server at {self.url} did not respond within {timeout_s:g} s.",
+                f"The dstack server at {self.url} did not respond within {CALL_TIMEOUT_S:g} s.",
                 hint="Check the dstack server's log; the server may be restarting or overloaded.",
             ) from None

@@ -7,6 +7,7 @@ calls a server.
 from __future__ import annotations
 
 import logging
+import re
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +15,15 @@ from typing import TYPE_CHECKING, Any
 from warmfront import gpus
 from warmfront.errors import BadSetting, UsageError
 from warmfront.listener.signed_events import KEY_VARIABLE
+from warmfront.providers.dstack import listener_bundle
+from warmfront.providers.ownership import OWNER_ID_DIGITS
+from warmfront.sandbox.process_tree import HOST_PROC
 from warmfront.settings import NO_IMAGE
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from decimal import Decimal
 
     from warmfront.settings import Settings
 
@@ -30,14 +36,24 @@ LISTENER_PORT = 8000
 VM_FOLDER = "/opt/warmfront"
 #: The host's Docker daemon, which creates the sandboxes. Access to it makes the listener root on the VM.
 DOCKER_SOCKET = "/var/run/docker.sock"
+#: Where a task has the processes and control groups of its VM: the CPU time of boxes is read there, and they
+#: are frozen there. Asking the Docker daemon instead takes up to a second.
+HOST_FILES = {"/proc": str(HOST_PROC), "/sys/fs/cgroup": "/host/cgroup"}
 #: Distinguishes our runs from others in the same project.
 PREFIX = "wf-"
+
+_RUN_NAME = re.compile(rf"{PREFIX}(?:(?P<owner>[0-9a-f]{{{OWNER_ID_DIGITS}}})-)?(?P<kind>vm|att)-(?P<id>.+)")
+
+#: The uploaded file with the attempt of direct mode.
+ATTEMPT_FILE = "attempt.json"
 
 #: The first command of every task.
 PREPARE = Path(__file__).with_name("prepare.sh")
 
 #: More than any VM with one GPU costs per hour, so a higher rate is a typing error.
 _MAX_USD_PER_H = 100
+#: Backends of which some VMs are billed for a minimum time; dstack does not report it.
+_BACKENDS_WITH_MINIMUM = frozenset({"hotaisle"})
 #: Judge settings that are not sent to a VM: it has its own directories, sandbox and image.
 _LOCAL_ONLY = frozenset(
     {"WARMFRONT_CACHE_DIR", "WARMFRONT_BOX_DIR", "WARMFRONT_SANDBOX", "WARMFRONT_DOCKER_IMAGE"}
@@ -88,7 +104,8 @@ def fleet_configuration(settings: Settings) -> dict[str, Any]:
         "type": "fleet",
         "name": settings.fleet_name,
         "nodes": f"0..{settings.fleet_max_nodes}",
-        "backends": [settings.backend],
+        "backends": list(settings.backends),
+        **_regions(settings),
         "resources": _resources(gpu, cpu="2.."),
         "idle_duration": duration(settings.fleet_idle_s),
         "spot_policy": settings.spot_policy,
@@ -102,6 +119,7 @@ def worker_task(
     vm_id: str,
     gpu: str,
     token: str,
+    owner: str | None = None,
     listener: Sequence[str] = ("python3", "-m", "warmfront.listener"),
     environ: Mapping[str, str] | None = None,
     files: Sequence[str] = (),
@@ -113,6 +131,7 @@ def worker_task(
         vm_id: Our id of the VM; the run is named after it.
         gpu: The GPU type of the VM.
         token: The bearer token that the listener requires.
+        owner: The owner id of this service, as part of the run's name.
         listener: The command that starts the listener.
         environ: Variables in addition to the judge's settings.
         files: `local:remote` pairs that dstack uploads.
@@ -122,7 +141,7 @@ def worker_task(
         *("--toolchain", settings.worker_toolchain, "--stay-to-report"),
     )
     return {
-        **_task(settings, name=run_name(vm_id), gpu=gpu, files=files),
+        **_task(settings, name=run_name(vm_id, owner), gpu=gpu, files=files),
         "commands": [_prepare(), f"exec {shlex.join((*listener, *options))}"],
         "ports": [f"*:{LISTENER_PORT}"],
         "env": {**judge_environ(settings, gpu), **(environ or {}), "WARMFRONT_LISTENER_TOKEN": token},
@@ -158,44 +177,92 @@ def server_configuration(settings: Settings) -> dict[str, Any]:
     """Return the `config.yml` of a self-hosted dstack server, with the backend that the fleet needs.
 
     Raises:
-        BadSetting: The backend is not amddevcloud, or its API key is not set.
+        BadSetting: There is no such backend, or its API key or its team is not set.
     """
-    if settings.backend != "amddevcloud" or not settings.devcloud_api_key:
+    backends: dict[str, dict[str, str | None]] = {
+        "amddevcloud": {"DSTACK_AMDDEVCLOUD_API_KEY": settings.devcloud_api_key},
+        "hotaisle": {
+            "DSTACK_HOTAISLE_API_KEY": settings.hotaisle_api_key,
+            "DSTACK_HOTAISLE_TEAM": settings.hotaisle_team,
+        },
+    }
+    configured = [_backend_configuration(name, backends) for name in settings.backends]
+    return {"projects": [{"name": settings.dstack_project or "main", "backends": configured}]}
+
+
+def _backend_configuration(name: str, backends: Mapping[str, Mapping[str, str | None]]) -> dict[str, Any]:
+    if name not in backends:
         raise BadSetting(
-            f"There is no backend to configure: AMD_BACKEND is {settings.backend!r} and "
-            f"DSTACK_AMDDEVCLOUD_API_KEY is {'set' if settings.devcloud_api_key else 'not set'}.",
-            hint="Set AMD_BACKEND to amddevcloud and DSTACK_AMDDEVCLOUD_API_KEY to the API key of your AMD "
-            "Developer Cloud account.",
+            f"There is no configuration for AMD_BACKEND={name!r}; there is one for {' and '.join(backends)}.",
+            hint="Set AMD_BACKEND to one of them, or write the server's config.yml as dstack's manual says.",
         )
-    creds = {"type": "api_key", "api_key": settings.devcloud_api_key}
-    backend = {"type": settings.backend, "creds": creds}
-    return {"projects": [{"name": settings.dstack_project or "main", "backends": [backend]}]}
+    needed = backends[name]
+    unset = [variable for variable, value in needed.items() if not value]
+    if unset:
+        raise BadSetting(
+            f"{' and '.join(unset)} {'is' if len(unset) == 1 else 'are'} not set, which the backend "
+            f"{name!r} requires.",
+            hint=f"Set {' and '.join(unset)} to the values of your account in that cloud.",
+        )
+    key, *team = needed.values()
+    backend: dict[str, Any] = {"type": name}
+    if team:
+        backend["team_handle"] = team[0]
+    backend["creds"] = {"type": "api_key", "api_key": key}
+    return backend
 
 
-def example_configuration(kind: str, settings: Settings) -> dict[str, Any]:
-    """Return a configuration as a file for `dstack apply`.
+def minimum_reservation_s(settings: Settings) -> int:
+    """Return the minimum time that a VM is billed for.
+
+    Raises:
+        BadSetting: The backend is known to have a minimum, which dstack does not report, and it is not set.
+    """
+    if settings.minimum_reservation_s is not None:
+        return settings.minimum_reservation_s
+    if _BACKENDS_WITH_MINIMUM.intersection(settings.backends):
+        raise BadSetting(
+            f"AMD_MINIMUM_RESERVATION is not set, and {settings.backend} bills some VMs for a minimum number "
+            "of hours, so costs would be counted far too low.",
+            hint="Set it to the `MinimumReservationMinutes` of your VM type, such as 4h, or to 0s if it has "
+            "none.",
+        )
+    return 0
+
+
+def example_configuration(kind: str, settings: Settings, *, bundle: Path | None = None) -> dict[str, Any]:
+    """Return a configuration as a file for `dstack apply`: what the service itself submits.
 
     Args:
         kind: fleet, worker, direct or server.
         settings: Our settings.
+        bundle: The folder with the listener, which a task uploads; None: one in the current directory.
 
     Raises:
         UsageError: There is no such kind.
     """
-    gpu, toolchain = fleet_gpus(settings)[0], settings.worker_toolchain
+    gpu = fleet_gpus(settings)[0]
+    files = [bundle_files(bundle or Path(listener_bundle.FOLDER))]
     kinds: dict[str, Callable[[], dict[str, Any]]] = {
         "fleet": lambda: fleet_configuration(settings),
-        "worker": lambda: _as_file(worker_task(settings, vm_id="vm_example", gpu=gpu, token="")),
+        "worker": lambda: _as_file(
+            worker_task(
+                settings,
+                vm_id="vm_example",
+                gpu=gpu,
+                token="",
+                listener=listener_bundle.LISTENER,
+                files=files,
+            )
+        ),
         "direct": lambda: _as_file(
             attempt_task(
                 settings,
                 name="wf-att-example",
                 gpu=gpu,
-                commands=[
-                    f"exec python3 -m warmfront.listener --once attempt.json --toolchain {toolchain}",
-                ],
+                commands=[attempt_command(settings)],
                 environ={KEY_VARIABLE: ""},
-                files=["attempt.json:attempt.json"],
+                files=[*files, f"{ATTEMPT_FILE}:{ATTEMPT_FILE}"],
             )
         ),
         "server": lambda: server_configuration(settings),
@@ -205,9 +272,24 @@ def example_configuration(kind: str, settings: Settings) -> dict[str, Any]:
     return kinds[kind]()
 
 
+def bundle_files(bundle: Path) -> str:
+    """Return the entry of a task's `files` that uploads the listener."""
+    return f"{bundle}:{listener_bundle.FOLDER}"
+
+
+def attempt_command(settings: Settings) -> str:
+    """Return the command that judges the uploaded attempt."""
+    options = ("--once", ATTEMPT_FILE, "--toolchain", settings.worker_toolchain)
+    return f"exec {shlex.join((*listener_bundle.LISTENER, *options))}"
+
+
 def _as_file(task: dict[str, Any]) -> dict[str, Any]:
     """Return the task without secrets: dstack takes a variable without a value from its own environment."""
-    return {**task, "env": [f"{name}={value}" if value else name for name, value in task["env"].items()]}
+    env = [f"{name}={value}" if value else name for name, value in task["env"].items()]
+    if "registry_auth" not in task:
+        return {**task, "env": env}
+    password = "${{ secrets.registry_password }}"  # noqa: S105 - a reference, for `dstack secret set`
+    return {**task, "env": env, "registry_auth": {**task["registry_auth"], "password": password}}
 
 
 def judge_environ(settings: Settings, gpu: str) -> dict[str, str]:
@@ -216,15 +298,39 @@ def judge_environ(settings: Settings, gpu: str) -> dict[str, str]:
     return {**limits, "WARMFRONT_GPU": gpu, "WARMFRONT_WORKER_IMAGE": settings.worker_image}
 
 
-def run_name(our_id: str) -> str:
-    """Return the run name for one of our ids, such as `vm_1a2b`; the same id always gives the same name."""
-    return f"{PREFIX}{our_id.lower().replace('_', '-')}"
+def run_name(our_id: str, owner: str | None = None) -> str:
+    """Return the run name for one of our ids, such as `vm_1a2b`; the same id always gives the same name.
+
+    Args:
+        our_id: The id of a VM or an attempt.
+        owner: The owner id of the service; None for the names that runs had before there were owners.
+    """
+    label = f"{owner}-" if owner else ""
+    return f"{PREFIX}{label}{our_id.lower().replace('_', '-')}"
 
 
-def id_of(name: str) -> str | None:
-    """Return the id that a run is named after; None if it is not one of our runs."""
-    kind, separator, rest = name.removeprefix(PREFIX).partition("-")
-    return f"{kind}_{rest}" if name.startswith(PREFIX) and separator and rest else None
+@dataclass(frozen=True, kw_only=True)
+class RunLabel:
+    """What the name of a Warmfront run says, of this service or of another one."""
+
+    owner: str | None  #: the owner id; None if the run is older than owner ids
+    our_id: str  #: the id of the VM or of the attempt
+
+    @property
+    def is_vm(self) -> bool:
+        """Whether the run is a VM."""
+        return self.our_id.startswith("vm_")
+
+    @property
+    def is_attempt(self) -> bool:
+        """Whether the run is an attempt of direct mode, on a VM of the same service."""
+        return self.our_id.startswith("att_")
+
+
+def parse_run_name(name: str) -> RunLabel | None:
+    """Return whose run this is, and what; None if no Warmfront service has named it."""
+    label = _RUN_NAME.fullmatch(name)
+    return RunLabel(owner=label["owner"], our_id=f"{label['kind']}_{label['id']}") if label else None
 
 
 def max_price(settings: Settings, gpu: str) -> float:
@@ -241,6 +347,27 @@ def max_price(settings: Settings, gpu: str) -> float:
             hint=f"Set {variable} to dollars per hour, above 0 and at most {_MAX_USD_PER_H}.",
         )
     return float(rate)
+
+
+def spot_rate_usd_per_h(settings: Settings, gpu: str) -> Decimal | None:
+    """Return the price of a spot VM with this GPU type; None if the settings exclude them."""
+    if settings.spot_policy == "on-demand":
+        return None
+    if settings.spot_price_ratio is None:
+        return settings.gpu_rate_usd_per_h(gpu) if settings.spot_policy == "spot" else None
+    return settings.gpu_rate_usd_per_h(gpu) * settings.spot_price_ratio
+
+
+def on_market(settings: Settings, task: dict[str, Any], gpu: str, *, spot: bool) -> dict[str, Any]:
+    """Return a task that asks for a spot VM, or for one on demand, at its price.
+
+    Without a price ratio dstack chooses by AMD_SPOT_POLICY alone.
+    """
+    if settings.spot_price_ratio is None:
+        return task
+    rate = spot_rate_usd_per_h(settings, gpu) if spot else None
+    price = max_price(settings, gpu) if rate is None else float(rate)
+    return {**task, "spot_policy": "spot" if spot else "on-demand", "max_price": price}
 
 
 def rate_variable(gpu: str) -> str:
@@ -277,10 +404,15 @@ def _task(settings: Settings, *, name: str, gpu: str, files: Sequence[str]) -> d
         "image": settings.worker_image,
         # With user, commands and architecture given, dstack does not query the image's registry.
         "user": "root",
-        "volumes": [f"{DOCKER_SOCKET}:{DOCKER_SOCKET}", f"{VM_FOLDER}:{VM_FOLDER}"],
+        "volumes": [
+            f"{DOCKER_SOCKET}:{DOCKER_SOCKET}",
+            f"{VM_FOLDER}:{VM_FOLDER}",
+            *(f"{path}:{inside}" for path, inside in HOST_FILES.items()),
+        ],
         "resources": _resources(gpu_requirement(settings, gpu), cpu="x86:2.."),
         "fleets": [settings.fleet_name],
-        "backends": [settings.backend],
+        "backends": list(settings.backends),
+        **_regions(settings),
         "spot_policy": settings.spot_policy,
         "max_price": max_price(settings, gpu),
         "creation_policy": "reuse-or-create",
@@ -291,6 +423,10 @@ def _task(settings: Settings, *, name: str, gpu: str, files: Sequence[str]) -> d
             "password": settings.registry_password,
         }
     return {**task, "files": list(files)} if files else task
+
+
+def _regions(settings: Settings) -> dict[str, Any]:
+    return {"regions": list(settings.regions)} if settings.regions else {}
 
 
 def _resources(gpu: dict[str, Any], *, cpu: str) -> dict[str, Any]:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shlex
 import tempfile
 import time
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +24,18 @@ from warmfront.listener.protocol import AttemptEvent, ListenerHealth
 from warmfront.listener.signed_events import KEY_VARIABLE, SignedEventReader
 from warmfront.providers.base import Lease, Phase
 from warmfront.providers.dstack import listener_bundle, live_logs
-from warmfront.providers.dstack.configuration import attempt_task, run_name
+from warmfront.providers.dstack.configuration import (
+    ATTEMPT_FILE,
+    PREFIX,
+    attempt_command,
+    attempt_task,
+    bundle_files,
+    parse_run_name,
+)
 from warmfront.providers.dstack.pool_mode import DstackProvider, RunSnapshot, poll_pauses
 from warmfront.providers.dstack.run_outcome import RunOutcome, outcome_of
+from warmfront.providers.dstack.tunnels import open_tunnel
+from warmfront.value_class import dataclass
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -35,15 +43,15 @@ if TYPE_CHECKING:
 
     from warmfront.clock import Clock
     from warmfront.listener.protocol import ExecuteRequest
+    from warmfront.money.billing import Billing
     from warmfront.providers.dstack.client import DstackClient
+    from warmfront.providers.dstack.owned_runs import OwnedRuns
     from warmfront.providers.dstack.resources import DstackInstance, DstackRun
+    from warmfront.providers.ownership import Ownership
     from warmfront.settings import Settings
     from warmfront.vm import VMInstance
 
 _SCHEME = "dstack://"
-_ATTEMPT_FILE = "attempt.json"
-#: Prefix of the names of runs that are attempts.
-_ATTEMPT_PREFIX = run_name("att_")
 
 
 class DirectProvider(DstackProvider):
@@ -52,44 +60,56 @@ class DirectProvider(DstackProvider):
     The fleet's `idle_duration` must be longer than our idle timeout.
     """
 
-    def __init__(self, settings: Settings, client: DstackClient, *, clock: Clock | None = None) -> None:
-        super().__init__(settings, client, clock=clock)
+    def __init__(
+        self, settings: Settings, client: DstackClient, *, ownership: Ownership, clock: Clock | None = None
+    ) -> None:
+        super().__init__(settings, client, ownership=ownership, clock=clock)
         self.toolchain = None  # each attempt names its own; there is no listener to report it
+
+    def spot_billing(self, gpu: str) -> Billing | None:  # noqa: ARG002 - for all GPU types
+        """Return None: the runs of attempts would have to ask for the same kind of VM."""
+        return None
 
     def task(self, vm_id: str, gpu: str, token: str) -> dict[str, Any]:
         """Return a run that boots a VM and exits."""
         del token  # there is no listener
-        return attempt_task(self.settings, name=run_name(vm_id), gpu=gpu, commands=["true"])
+        return attempt_task(self.settings, name=self.runs.name(vm_id), gpu=gpu, commands=["true"])
 
     def has_failed(self, snapshot: RunSnapshot) -> bool:
         """Return whether a VM that boots will never be ready. Its run may end, the VM may not."""
-        return snapshot.has_ended if snapshot.outcome is RunOutcome.DONE else snapshot.outcome.is_final
+        return (
+            snapshot.has_ended_in_dstack if snapshot.outcome is RunOutcome.DONE else snapshot.outcome.is_final
+        )
 
     async def open_tunnel(self, snapshot: RunSnapshot, *, probe: bool) -> None:
         """Do nothing: tunnels lead to attempts, not to VMs."""
 
     async def stop_attempts(self, snapshot: RunSnapshot) -> None:
         """Stop the attempts on the VM: dstack does not delete a VM that is in use."""
-        for run in await self.client.runs(_ATTEMPT_PREFIX):
+        for run in await self.client.runs(PREFIX):
+            label = parse_run_name(run.name)
+            if label is None or not label.is_attempt or label.owner not in {None, self.ownership.id}:
+                continue
             if snapshot.tenancy is not None and run.hostname == snapshot.tenancy.instance.hostname:
                 await self.client.stop(run.name)
 
     def lease(self, vm_id: str, snapshot: RunSnapshot) -> Lease:
         """Convert a snapshot to a lease. A VM is ready when the run that booted it has exited."""
         tenancy = snapshot.tenancy
-        if snapshot.outcome is RunOutcome.DONE and not snapshot.has_ended and tenancy is not None:
+        if snapshot.outcome is RunOutcome.DONE and not snapshot.has_ended_in_dstack and tenancy is not None:
             return Lease(
                 vm_id=vm_id,
                 phase=Phase.READY,
                 gpu=snapshot.run.gpu,
                 started_at=tenancy.started_at,
+                machine_id=snapshot.run.machine_id,
                 address=f"{_SCHEME}{tenancy.instance.fleet}/{tenancy.instance.num}",
             )
         return super().lease(vm_id, snapshot)
 
     def listeners(self, key_of: Callable[[str], str]) -> DirectListeners:
         """Return the client that executes attempts on these VMs."""
-        return DirectListeners(client=self.client, settings=self.settings, key_of=key_of)
+        return DirectListeners(client=self.client, runs=self.runs, settings=self.settings, key_of=key_of)
 
 
 @dataclass(kw_only=True)
@@ -97,14 +117,14 @@ class DirectListeners:
     """A `ListenerClient` that executes attempts as dstack runs."""
 
     client: DstackClient
+    runs: OwnedRuns
     settings: Settings
     key_of: Callable[[str], str]  #: returns the signing key of an attempt, always the same one
 
     async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
         """Submit a run for the attempt, or re-attach to its run, and yield its events."""
-        name = run_name(attempt.id)
         with _dstack_errors_as_vm_errors(vm):
-            if await self.client.run(name) is None:
+            if await self.runs.find(attempt.id) is None:
                 await self._submit(vm, attempt)
         async for event in self._follow(vm, attempt.id, after=0):
             yield event
@@ -119,14 +139,13 @@ class DirectListeners:
 
         dstack can lose a stop request while it processes the run; it is repeated until the run is stopping.
         """
-        name = run_name(attempt_id)
         with _dstack_errors_as_vm_errors(vm):
             for pause_s in poll_pauses():
-                run = await self.client.run(name)
+                run = await self.runs.find(attempt_id)
                 if run is None or outcome_of(run).is_final:
                     return
                 if outcome_of(run) is not RunOutcome.STOPPING:
-                    await self.client.stop(name)
+                    await self.client.stop(run.name)
                 await asyncio.sleep(pause_s)
 
     async def health(self, vm: VMInstance) -> ListenerHealth:
@@ -149,19 +168,15 @@ class DirectListeners:
         bundle = await asyncio.to_thread(listener_bundle.pack, self.settings.cache_dir)
         instance = await self._wait_until_idle(vm)
         with tempfile.TemporaryDirectory(prefix="warmfront-attempt-") as folder:
-            file = Path(folder) / _ATTEMPT_FILE
+            file = Path(folder) / ATTEMPT_FILE
             file.write_text(json.dumps(asdict(attempt)))
-            command = (
-                *(*listener_bundle.LISTENER, "--once", _ATTEMPT_FILE),
-                *("--toolchain", self.settings.worker_toolchain),
-            )
             task = attempt_task(
                 self.settings,
-                name=run_name(attempt.id),
+                name=self.runs.name(attempt.id),
                 gpu=vm.gpu,
-                commands=[f"exec {shlex.join(command)}"],
+                commands=[attempt_command(self.settings)],
                 environ={KEY_VARIABLE: self.key_of(attempt.id)},
-                files=[f"{bundle}:{listener_bundle.FOLDER}", f"{file}:{_ATTEMPT_FILE}"],
+                files=[bundle_files(bundle), f"{file}:{ATTEMPT_FILE}"],
             )
             # The submission is billed for this VM's time, so it must run on this VM.
             selector = {"fleet": instance.fleet, "instance": instance.num}
@@ -193,17 +208,17 @@ class DirectListeners:
 
         If the run ended without a verdict, yield a terminal event for that.
         """
-        name = run_name(attempt_id)
         reader = SignedEventReader(self.key_of(attempt_id), attempt_id, after=after)
         with _dstack_errors_as_vm_errors(vm):
-            if await self._wait_until_started(name) is RunOutcome.RUNNING:
-                async for event in self._follow_live(name, reader):
+            name = (await self._run(attempt_id)).name
+            if await self._wait_until_started(attempt_id) is RunOutcome.RUNNING:
+                async for event in self._follow_live(attempt_id, reader):
                     yield event
             for pause_s in poll_pauses():
                 if reader.has_verdict:
                     return
                 # Read before the output: if the run has ended, the output read afterwards is complete.
-                outcome = outcome_of(await self._run(name))
+                outcome = outcome_of(await self._run(attempt_id))
                 reader.rewind()
                 for event in reader.feed(await self.client.logs(name)):
                     yield event
@@ -216,34 +231,40 @@ class DirectListeners:
                     return
                 await asyncio.sleep(0.0 if reader.has_verdict else pause_s)
 
-    async def _wait_until_started(self, name: str) -> RunOutcome:
+    async def _wait_until_started(self, attempt_id: str) -> RunOutcome:
         not_started = (RunOutcome.QUEUED, RunOutcome.BOOTING, RunOutcome.PULLING)
         for pause_s in poll_pauses():
-            outcome = outcome_of(await self._run(name))
+            outcome = outcome_of(await self._run(attempt_id))
             if outcome not in not_started:
                 return outcome
             await asyncio.sleep(pause_s)
         raise AssertionError  # the pauses never end
 
-    async def _follow_live(self, name: str, reader: SignedEventReader) -> AsyncIterator[AttemptEvent]:
+    async def _follow_live(self, attempt_id: str, reader: SignedEventReader) -> AsyncIterator[AttemptEvent]:
         """Yield events as the run prints them. If this fails, dstack's record has them later."""
         try:
-            address = await self.client.attach(name, live_logs.RUNNER_PORT)
+            tunnel = await open_tunnel(
+                self.client, await self._run(attempt_id), port=live_logs.RUNNER_PORT, folder=self._sockets
+            )
         except WarmfrontError:
             return
         try:
-            async for data in live_logs.follow(address):
+            async for data in live_logs.follow(tunnel.socket):
                 for event in reader.feed(data):
                     yield event
                 if reader.has_verdict:
                     return
         finally:
-            await self.client.detach(name)
+            tunnel.close()
 
-    async def _run(self, name: str) -> DstackRun:
-        run = await self.client.run(name)
+    @property
+    def _sockets(self) -> Path:
+        return self.settings.data_dir / "tunnels"
+
+    async def _run(self, attempt_id: str) -> DstackRun:
+        run = await self.runs.find(attempt_id)
         if run is None:
-            raise UnknownAttempt(f"dstack has no run {name}.")
+            raise UnknownAttempt(f"dstack has no run {self.runs.name(attempt_id)}.")
         return run
 
 

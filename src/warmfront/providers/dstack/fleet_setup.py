@@ -6,7 +6,8 @@ Output to people is elsewhere (`warmfront.cli.fleet`); every error here has a hi
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import (
@@ -19,15 +20,18 @@ from warmfront.errors import (
     NoCredits,
     NoOffers,
     NoQuota,
+    TooExpensive,
 )
 from warmfront.providers.dstack.configuration import (
     PREFIX,
     duration,
     fleet_configuration,
     fleet_gpus,
+    minimum_reservation_s,
     rate_variable,
 )
 from warmfront.providers.dstack.run_outcome import AVAILABILITIES, RunOutcome, outcome_of
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +43,8 @@ if TYPE_CHECKING:
 
 #: Polling interval while a fleet is being deleted. dstack's own interval is 15 seconds.
 _POLL_S = 0.5
+#: How often a change is requested while dstack refuses it because it processes the fleet.
+_APPLY_TRIES = 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,9 +87,11 @@ async def propose(client: DstackClient, settings: Settings) -> FleetProposal:
     Raises:
         NoBackend: The project does not have the backend.
         NoOffers: The backend offers no such VM, or none at this price.
+        BadSetting: The backend has a minimum reservation, which is not set.
     """
     configuration = fleet_configuration(settings)
     await _require_backend(client, settings)
+    minimum_reservation_s(settings)
     plan = await client.plan_fleet(configuration)
     if plan.total_offers == 0:
         raise await _no_offers(client, settings, configuration)
@@ -107,13 +115,7 @@ async def create(client: DstackClient, proposal: FleetProposal, settings: Settin
     if proposal.must_be_replaced:
         raise cannot_change(settings.fleet_name, proposal.differences)
     if not proposal.is_current:
-        try:
-            await client.apply_fleet(proposal.plan)
-        except DstackRefused as error:
-            raise DstackRefused(
-                error.message,
-                hint="If the fleet was changed or deleted meanwhile, run `warmfront fleet create` again.",
-            ) from None
+        await _apply(client, proposal.plan)
     try:
         return await read_back(client, settings)
     except (FleetNotFound, FleetDiffers) as error:
@@ -121,6 +123,29 @@ async def create(client: DstackClient, proposal: FleetProposal, settings: Settin
             f"dstack accepted the fleet, but reading it back failed: {error.message}",
             hint="Check the dstack server's log, then run `warmfront fleet create` again.",
         ) from None
+
+
+async def _apply(client: DstackClient, plan: FleetPlan) -> None:
+    """Create or change the fleet. While dstack processes the fleet, it refuses: then ask again.
+
+    Raises:
+        DstackRefused: The fleet has changed since it was planned, or dstack keeps refusing.
+    """
+    for tries_left in reversed(range(_APPLY_TRIES)):
+        try:
+            await client.apply_fleet(plan)
+        except DstackRefused as error:
+            planned = plan.current
+            current = await client.fleet(planned.name) if planned else None
+            is_unchanged = planned and current and replace(current, instances=planned.instances) == planned
+            if not (is_unchanged and tries_left):
+                raise DstackRefused(
+                    error.message,
+                    hint="If the fleet was changed or deleted meanwhile, run `warmfront fleet create` again.",
+                ) from None
+            await asyncio.sleep(_POLL_S)
+        else:
+            return
 
 
 async def read_back(client: DstackClient, settings: Settings) -> DstackFleet:
@@ -161,6 +186,7 @@ async def verify(client: DstackClient, settings: Settings) -> tuple[DstackFleet,
         WarmfrontError: It does not exist or match, or no VM is available; the type says which.
     """
     await _require_backend(client, settings)
+    minimum_reservation_s(settings)
     fleet = await read_back(client, settings)
     configuration = fleet_configuration(settings)
     plan = await client.plan_fleet(configuration)
@@ -182,20 +208,34 @@ async def delete(client: DstackClient, name: str, *, within_s: float) -> None:
     try:
         async with asyncio.timeout(within_s):
             await _stop_our_runs(client, name)
-            try:
-                await client.delete_fleet(name)
-            except DstackRefused as error:
-                raise DstackRefused(
-                    error.message,
-                    hint="Other runs are on it: `dstack ps` lists them, `dstack stop` ends one.",
-                ) from None
-            while await client.fleet(name) is not None:  # noqa: ASYNC110 - dstack sends no notifications
+            await _request_deletion(client, name)
+            while (fleet := await client.fleet(name)) is not None:
                 await asyncio.sleep(_POLL_S)
+                if fleet.status != "terminating":
+                    with suppress(FleetNotFound):  # it has just been deleted
+                        await _request_deletion(client, name)
     except TimeoutError:
         raise FleetFailed(
             f"Fleet {name} is still being deleted after {within_s:g} s.",
             hint=f"`warmfront fleet show {name}` lists its VMs; end any that remain in the cloud's console.",
         ) from None
+
+
+async def _request_deletion(client: DstackClient, name: str) -> None:
+    """Request the deletion of a fleet. While dstack processes the fleet, it refuses: then do nothing.
+
+    Raises:
+        DstackRefused: Runs that are not ours are on the fleet.
+        FleetNotFound: There is no such fleet.
+    """
+    try:
+        await client.delete_fleet(name)
+    except DstackRefused as error:
+        if any(run.fleet == name for run in await client.runs()):
+            raise DstackRefused(
+                error.message,
+                hint="Other runs are on it: `dstack ps` lists them, `dstack stop` ends one.",
+            ) from None
 
 
 async def _stop_our_runs(client: DstackClient, name: str) -> None:
@@ -268,9 +308,10 @@ def unavailability(plan: FleetPlan) -> FleetFailed | None:
 
 async def _require_backend(client: DstackClient, settings: Settings) -> None:
     backends = await client.backends()
-    if settings.backend not in backends:
+    missing = [name for name in settings.backends if name not in backends]
+    if missing:
         raise NoBackend(
-            f"Project {client.project} has no backend {settings.backend!r}; "
+            f"Project {client.project} has no backend {' or '.join(map(repr, missing))}; "
             f"it has {', '.join(backends) or 'none'}.",
             hint="Add it to the dstack project (on Sky in the project settings; on your own server in its "
             "config.yml, see `warmfront fleet config server`), or set AMD_BACKEND to an existing backend.",
@@ -287,7 +328,7 @@ async def _no_offers(client: DstackClient, settings: Settings, configuration: di
     if unlimited.offers:
         cheapest = min(offer.price_usd_per_h for offer in unlimited.offers)
         variables = " or ".join(map(rate_variable, names))
-        return NoOffers(
+        return TooExpensive(
             f"{settings.backend} offers {requested} from ${cheapest} per hour, above the limit of "
             f"${_highest_rate(settings)}.",
             hint=f"If you accept that price, set {variables}={cheapest}.",

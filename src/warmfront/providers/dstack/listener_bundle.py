@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 _PACKAGES = ("hip", "judge", "listener", "problems", "sandbox")
 #: The parts of those packages that only the control plane uses.
 _EXCLUDED = ("hip/xray", "listener/client.py")
-#: dstack's limit for one entry of a task's `files`, packed.
+#: dstack's limit for one entry of a task's `files`, as a tar archive.
 MAX_BYTES = 2 << 20
+#: Headers and data in a tar archive are multiples of this; the archive is a multiple of its record.
+_TAR_BLOCK_BYTES, _TAR_RECORD_BYTES = 512, 10240
+#: Blocks before the data of a file: its header, and that of the fraction of a second of its time, with data.
+_TAR_HEADER_BLOCKS = 3
 
 #: The bundle's name on the VM, relative to the directory in which a task's commands run. Python can execute
 #: a directory that has a `__main__.py`.
@@ -66,13 +70,24 @@ def pack(cache_dir: Path, *, with_problems: bool = True) -> Path:
     """
     files = dict(sorted(_files()))
     files = files if with_problems else _without_problems(files)
-    size = sum(path.stat().st_size for path in files.values())
-    if size > MAX_BYTES:
-        raise InfrastructureError(f"The listener bundle has {size:,} bytes; dstack accepts {MAX_BYTES:,}.")
+    size_bytes = archive_bytes(files)
+    if size_bytes > MAX_BYTES:
+        raise InfrastructureError(
+            f"The listener bundle has {size_bytes:,} bytes as an archive; dstack accepts {MAX_BYTES:,}.",
+            hint=f"Move large files out of the directories of {registry.DIRECTORIES_VARIABLE}.",
+        )
     packed = cache_dir / _name(files)
     if not packed.is_dir():
         _copy(files, packed)
     return packed
+
+
+def archive_bytes(files: Mapping[str, Path]) -> int:
+    """Return the size of a tar archive of these files, by their paths inside, and of their folders."""
+    folders = {parent for inside in files for parent in Path(FOLDER, inside).parents}
+    entries = [0] * len(folders) + [len(_START)] + [path.stat().st_size for path in files.values()]
+    blocks = sum(_TAR_HEADER_BLOCKS - (-size // _TAR_BLOCK_BYTES) for size in entries) + 2
+    return -(-blocks * _TAR_BLOCK_BYTES // _TAR_RECORD_BYTES) * _TAR_RECORD_BYTES
 
 
 def _files() -> Iterator[tuple[str, Path]]:

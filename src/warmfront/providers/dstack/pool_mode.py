@@ -1,4 +1,4 @@
-"""Pool mode: a VM is a long-running worker task on a fleet, reached through dstack's tunnel.
+"""Pool mode: a VM is a long-running worker task on a fleet, reached through an SSH tunnel.
 
 The run is named after our VM id, so it can be found again and is never created twice. Billed intervals come
 from dstack's record of the instance; the cost that dstack reports for a run is not used.
@@ -8,29 +8,45 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from warmfront.clock import SystemClock
-from warmfront.errors import DstackFailed, DstackUnreachable, ProviderError, WarmfrontError
+from warmfront.errors import DstackFailed, DstackUnreachable, WarmfrontError
 from warmfront.money.billing import Billing
 from warmfront.providers.base import Lease, Phase
-from warmfront.providers.dstack import listener_bundle
-from warmfront.providers.dstack.configuration import id_of, rate_variable, run_name, worker_task
-from warmfront.providers.dstack.run_outcome import RunOutcome, outcome_of, why_no_capacity
+from warmfront.providers.clouds import end_command, open_clouds
+from warmfront.providers.dstack import boot_errors, listener_bundle
+from warmfront.providers.dstack.boot_errors import boot_error
+from warmfront.providers.dstack.cloud_presence import CloudPresence
+from warmfront.providers.dstack.configuration import (
+    PREFIX,
+    bundle_files,
+    minimum_reservation_s,
+    on_market,
+    parse_run_name,
+    rate_variable,
+    spot_rate_usd_per_h,
+    worker_task,
+)
+from warmfront.providers.dstack.owned_runs import OwnedRuns
+from warmfront.providers.dstack.run_outcome import RunOutcome, outcome_of
 from warmfront.providers.dstack.tenancy import Tenancy, TenancyIndex
 from warmfront.providers.dstack.tunnels import ListenerTunnels
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Iterator, Sequence
 
     from warmfront.clock import Clock
+    from warmfront.providers.clouds.base import CloudMachine
     from warmfront.providers.dstack.client import DstackClient
     from warmfront.providers.dstack.resources import DstackRun
+    from warmfront.providers.ownership import ForeignVM, Ownership
     from warmfront.settings import Settings
 
 #: Polling starts with short pauses and backs off: dstack sends no notifications.
-_FIRST_POLL_S = 0.2
+FIRST_POLL_S = 0.2
 _MAX_POLL_S = 1.0
 _POLL_BACKOFF = 1.5
 #: Phases that end at any moment with a listener that runs: pauses stay short, because its submission waits.
@@ -38,18 +54,18 @@ _SHORT_PHASES = (Phase.PULLING, Phase.STARTING)
 #: About how long a VM of AMD Developer Cloud boots, installs Docker and pulls the image.
 _TYPICAL_BOOT_S = 300.0
 
+#: The cloud's list is read this often while the cloud has a VM that dstack says has ended: a few seconds cost
+#: a part of a cent.
+_CONFIRM_POLL_S = 5.0
+#: Otherwise a list of this age will do.
+_LIST_AGE_S = 120.0
+
 _PHASES = {
     RunOutcome.QUEUED: Phase.QUEUED,
     RunOutcome.BOOTING: Phase.BOOTING,
     RunOutcome.PULLING: Phase.PULLING,
     RunOutcome.RUNNING: Phase.STARTING,
 }
-#: The backend whose VMs may be billed for a minimum time.
-_BACKEND_WITH_MINIMUM = "hotaisle"
-#: Characters of the worker's last line that an error quotes.
-_MAX_LINE = 500
-#: Prefix of the names of runs that are VMs.
-_VM_PREFIX = run_name("vm_")
 _log = logging.getLogger(__name__)
 
 
@@ -60,11 +76,22 @@ class RunSnapshot:
     run: DstackRun
     outcome: RunOutcome
     tenancy: Tenancy | None
+    machine: CloudMachine | None = None  #: what the cloud still has, although dstack says that it ended
+
+    @property
+    def has_ended_in_dstack(self) -> bool:
+        """Whether the run has ended, and its tenancy too: the VM has ended or belongs to another run."""
+        return self.outcome.is_final and (self.tenancy is None or self.tenancy.ended_at is not None)
 
     @property
     def has_ended(self) -> bool:
-        """Whether the run has ended, and its tenancy too: the VM has ended or belongs to another run."""
-        return self.outcome.is_final and (self.tenancy is None or self.tenancy.ended_at is not None)
+        """Whether it has ended in dstack, and the cloud's list has it no longer, if there is one."""
+        return self.has_ended_in_dstack and self.machine is None
+
+    @property
+    def is_handed_over(self) -> bool:
+        """Whether another run has the instance now."""
+        return self.tenancy is not None and self.tenancy.handed_over
 
 
 class DstackProvider:
@@ -74,23 +101,35 @@ class DstackProvider:
     simulated = False
     vms_outlive_service = True
 
-    def __init__(self, settings: Settings, client: DstackClient, *, clock: Clock | None = None) -> None:
-        _warn_about_minimum(settings)
+    def __init__(
+        self, settings: Settings, client: DstackClient, *, ownership: Ownership, clock: Clock | None = None
+    ) -> None:
         self.settings = settings
         self.client = client
+        self.ownership = ownership
+        self.runs = OwnedRuns(client, ownership, settings.fleet_name)
+        self.foreign_vms: Sequence[ForeignVM] = ()
         self.toolchain: str | None = settings.worker_toolchain
+        self.max_vms: int | None = settings.fleet_max_nodes
         self._now = (clock or SystemClock()).now
-        self._tenancies = TenancyIndex(client, _VM_PREFIX)
-        self._tunnels = ListenerTunnels(client)
+        self._presence = CloudPresence(open_clouds(settings), client.project, self._now)
+        self._tenancies = TenancyIndex(client)
+        self._tunnels = ListenerTunnels(client, settings.data_dir / "tunnels")
         self._applying: dict[str, asyncio.Task[None]] = {}
+        self._spot_vms: set[str] = set()
         self._price_checked: set[str] = set()
 
     def billing(self, gpu: str) -> Billing:
         """Return the rate of this GPU type, by the second, with the minimum reservation that is set."""
         return Billing(
             rate_usd_per_h=self.settings.gpu_rate_usd_per_h(gpu),
-            minimum_s=float(self.settings.minimum_reservation_s),
+            minimum_s=float(minimum_reservation_s(self.settings)),
         )
+
+    def spot_billing(self, gpu: str) -> Billing | None:
+        """Return the rate of a spot VM by AMD_SPOT_PRICE_RATIO; None if there are none."""
+        rate = spot_rate_usd_per_h(self.settings, gpu)
+        return None if rate is None else replace(self.billing(gpu), rate_usd_per_h=rate)
 
     def typical_boot_s(self, gpu: str) -> float:  # noqa: ARG002 - known for the MI300X only
         """Return the provisioning time that AMD Developer Cloud is known for."""
@@ -99,6 +138,10 @@ class DstackProvider:
     def slots(self, gpu: str) -> int:  # noqa: ARG002 - all GPU types are alike
         """Return one: a second attempt would disturb the timing of the first."""
         return 1
+
+    async def check_ready(self, gpu: str) -> None:  # noqa: ARG002 - one fleet has all GPU types
+        """Check the server, the fleet and ssh; the cloud is not asked."""
+        await boot_errors.check_ready(self.client, self.settings)
 
     async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
         """Submit the VM's worker task, or resume waiting for it.
@@ -126,21 +169,29 @@ class DstackProvider:
                     continue  # open the tunnel at once
             await asyncio.sleep(next(pauses))
 
+    def provision_spot(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+        """Submit the VM's worker task for a spot VM, or resume waiting for it."""
+        self._spot_vms.add(vm_id)
+        return self.provision(vm_id, gpu, token)
+
     async def release(self, vm_id: str) -> Lease:
-        """Stop the run, delete its VM from the fleet, and return when dstack has recorded the VM's end."""
+        """Stop the run, delete its VM from the fleet, and return when dstack has recorded the VM's end.
+
+        With a key for the cloud's list, return only when the cloud has the VM no longer.
+        """
         await self._wait_for_apply(vm_id)
-        await self._tunnels.close(run_name(vm_id))
+        await self._tunnels.close(self.runs.name(vm_id))
         pauses = poll_pauses()
         while True:
             snapshot = await self._snapshot(vm_id)
-            if snapshot is None:
-                return Lease(
-                    vm_id=vm_id, phase=Phase.ENDED, ended_at=self._now(), detail="This VM never existed."
-                )
-            if snapshot.has_ended:
-                return self.lease(vm_id, snapshot)
-            await self._advance_release(snapshot)
-            await asyncio.sleep(next(pauses))
+            if snapshot is not None and not snapshot.has_ended_in_dstack:
+                await self._advance_release(snapshot)
+                await asyncio.sleep(next(pauses))
+                continue
+            ended = await self._confirm_end(vm_id, snapshot)
+            if ended is not None:
+                return ended
+            await asyncio.sleep(_CONFIRM_POLL_S)
 
     async def describe(self, vm_id: str) -> Lease | None:
         """Return the VM's current lease.
@@ -149,27 +200,36 @@ class DstackProvider:
         """
         snapshot = await self._snapshot(vm_id)
         if snapshot is None:
-            return None
+            return await self._unknown_to_dstack(vm_id)
         await self.open_tunnel(snapshot, probe=True)
         return self.lease(vm_id, snapshot)
 
     async def leases(self) -> list[Lease]:
-        """Return the VMs of our active runs, and the fleet's VMs that our runs used last."""
-        active = [run.name for run in await self.client.runs(_VM_PREFIX)]
+        """Return the VMs of our active runs, and the fleet's VMs that our runs used last.
+
+        The VMs of others are then in `foreign_vms`.
+        """
+        active = await self.client.runs(PREFIX)
         instances = [
             instance
             for instance in await self.client.instances(only_active=True)
             if instance.fleet == self.settings.fleet_name
         ]
-        names = {*active, *await self._tenancies.last_tenants(instances)}
-        vm_ids = sorted(id_of(name) or "" for name in names if name.startswith(_VM_PREFIX))
+        last_tenants = await self._tenancies.last_tenants(instances, active)
+        vm_ids, self.foreign_vms = await self.runs.split(active, last_tenants)
+        vm_ids = sorted({*vm_ids, *await self._vms_in_cloud(active)})
         leases = await asyncio.gather(*(self._current_lease(vm_id) for vm_id in vm_ids))
         return [lease for lease in leases if lease is not None and lease.phase is not Phase.ENDED]
 
     async def close(self) -> None:
         """Close the tunnels and the client. VMs keep running."""
         await self._tunnels.close_all()
+        await self._presence.close()
         await self.client.close()
+
+    def end_command(self, machine_id: str | None) -> str:
+        """Return the command that ends a machine of the backend."""
+        return end_command(self.settings, machine_id)
 
     # The methods that direct mode overrides.
 
@@ -181,8 +241,9 @@ class DstackProvider:
             vm_id=vm_id,
             gpu=gpu,
             token=token,
+            owner=self.ownership.id,
             listener=listener_bundle.LISTENER,
-            files=[f"{bundle}:{listener_bundle.FOLDER}"],
+            files=[bundle_files(bundle)],
         )
 
     def has_failed(self, snapshot: RunSnapshot) -> bool:
@@ -192,7 +253,7 @@ class DstackProvider:
     async def open_tunnel(self, snapshot: RunSnapshot, *, probe: bool) -> None:
         """Open the tunnel to the VM's listener if it runs; with `probe`, check an open tunnel."""
         if snapshot.outcome is RunOutcome.RUNNING:
-            await self._tunnels.address(snapshot.run.name, probe=probe)
+            await self._tunnels.open(snapshot.run, probe=probe)
 
     async def stop_attempts(self, snapshot: RunSnapshot) -> None:
         """Stop the VM's other runs; in pool mode it has none."""
@@ -209,6 +270,9 @@ class DstackProvider:
                 gpu=gpu,
                 started_at=started_at,
                 ended_at=ended_at or self._now(),
+                # Only a release reads the cloud's list again.
+                end_confirmed=started_at is None or snapshot.is_handed_over,
+                machine_id=snapshot.run.machine_id,
                 detail=snapshot.run.job_termination_message or snapshot.outcome.value,
             )
         address = None
@@ -216,12 +280,19 @@ class DstackProvider:
             address = self._tunnels.known_address(snapshot.run.name)
         # A VM whose run has ended is idle, and billed, until it is deleted: that counts as STARTING.
         phase = Phase.READY if address else _PHASES.get(snapshot.outcome, Phase.STARTING)
-        return Lease(vm_id=vm_id, phase=phase, gpu=gpu, started_at=started_at, address=address)
+        return Lease(
+            vm_id=vm_id,
+            phase=phase,
+            gpu=gpu,
+            started_at=started_at,
+            address=address,
+            machine_id=snapshot.run.machine_id,
+        )
 
     async def _current_lease(self, vm_id: str) -> Lease | None:
         snapshot = await self._snapshot(vm_id)
         if snapshot is None:
-            return None
+            return await self._unknown_to_dstack(vm_id)
         await self.open_tunnel(snapshot, probe=False)
         return self.lease(vm_id, snapshot)
 
@@ -229,10 +300,15 @@ class DstackProvider:
         """Return the current lease of a VM that boots; submit its run if dstack does not have it."""
         snapshot = await self._snapshot(vm_id)
         if snapshot is None:
+            foreign = await self._idle_foreign_vm()
+            if foreign is not None:  # dstack would put our run on it
+                return Lease(
+                    vm_id=vm_id, phase=Phase.QUEUED, gpu=gpu, detail=f"Waiting until {foreign} ends."
+                )
             await self._apply(vm_id, gpu, token)
             return Lease(vm_id=vm_id, phase=Phase.QUEUED, gpu=gpu)
         if self.has_failed(snapshot):
-            raise await self._boot_error(snapshot.run, snapshot.outcome)
+            raise await boot_error(self.client, self.settings, snapshot.run, snapshot.outcome)
         if snapshot.outcome is RunOutcome.STOPPING and latest is not None:
             return latest
         lease = self.lease(vm_id, snapshot)
@@ -240,6 +316,15 @@ class DstackProvider:
             return lease  # report STARTING before the tunnel is opened, which takes seconds
         await self.open_tunnel(snapshot, probe=False)
         return self.lease(vm_id, snapshot)
+
+    async def _idle_foreign_vm(self) -> str | None:
+        """Return the name of an idle VM of another service on our fleet; None if there is none."""
+        for instance in await self.client.instances(only_active=True):
+            if instance.fleet == self.settings.fleet_name and instance.status == "idle":
+                tenant = await self._tenancies.last_tenant(instance)
+                if tenant is not None and not await self.runs.is_ours(tenant, [instance.fleet]):
+                    return instance.name
+        return None
 
     async def _apply(self, vm_id: str, gpu: str, token: str) -> None:
         """Submit the run. Concurrent calls share one request, which also survives their cancellation."""
@@ -253,7 +338,8 @@ class DstackProvider:
                 self._applying.pop(vm_id, None)
 
     async def _apply_task(self, vm_id: str, gpu: str, token: str) -> None:
-        await self.client.apply_task(await asyncio.to_thread(self.task, vm_id, gpu, token))
+        task = await asyncio.to_thread(self.task, vm_id, gpu, token)
+        await self.client.apply_task(on_market(self.settings, task, gpu, spot=vm_id in self._spot_vms))
 
     async def _wait_for_apply(self, vm_id: str) -> None:
         """Wait for a submit request that is still in progress: releasing before it would miss the run."""
@@ -262,7 +348,7 @@ class DstackProvider:
             await asyncio.wait([applying])
 
     async def _snapshot(self, vm_id: str) -> RunSnapshot | None:
-        run = await self.client.run(run_name(vm_id))
+        run = await self.runs.find(vm_id)
         if run is None:
             return None
         outcome = outcome_of(run)
@@ -271,7 +357,72 @@ class DstackProvider:
             tenancy = await self._tenancies.tenancy(run, has_ended=outcome.is_final)
         if tenancy is not None:
             self._check_price(vm_id, run, tenancy)
-        return RunSnapshot(run=run, outcome=outcome, tenancy=tenancy)
+        snapshot = RunSnapshot(run=run, outcome=outcome, tenancy=tenancy)
+        if snapshot.has_ended_in_dstack and not snapshot.is_handed_over:
+            machine = await self._find_machine(run.name, run.instance_id)
+            return replace(snapshot, machine=machine)
+        return snapshot
+
+    # The cloud's own list.
+
+    async def _find_machine(self, name: str, machine_id: str | None) -> CloudMachine | None:
+        """Return the machine of a run in the clouds' lists; None also if there is none, or no answer."""
+        if not await self._presence.read(_LIST_AGE_S):
+            return None
+        return self._presence.find(name, machine_id)
+
+    async def _unknown_to_dstack(self, vm_id: str) -> Lease | None:
+        """Return the lease of a VM that the cloud has and dstack does not; None if the cloud has none."""
+        machine = await self._find_machine(self.runs.name(vm_id), None)
+        if machine is None:
+            return None
+        return Lease(vm_id=vm_id, phase=Phase.STARTING, started_at=machine.created_at, machine_id=machine.id)
+
+    async def _vms_in_cloud(self, active: Sequence[DstackRun]) -> set[str]:
+        """Return the ids of our VMs that the cloud has and that have no active run."""
+        if not await self._presence.read(_LIST_AGE_S):
+            return set()
+        known = {run.instance_id for run in active}
+        left = [machine for machine in self._presence.machines.values() if machine.id not in known]
+        if not left:
+            return set()
+        ended = {run.instance_id: run.name for run in await self.client.recent_runs(PREFIX)}
+        names = {self._presence.run_name(machine) or ended.get(machine.id) for machine in left}
+        labels = [
+            parse_run_name(name)
+            for name in names
+            if name and await self.runs.is_ours(name, [self.settings.fleet_name])
+        ]
+        return {label.our_id for label in labels if label is not None}
+
+    def _is_listed(self, snapshot: RunSnapshot | None) -> bool:
+        """Return whether the cloud of a VM would be in the lists; if it is not known, all must be."""
+        backends = set(self.settings.backends)
+        if snapshot is not None and snapshot.run.backend is not None:
+            backends = {snapshot.run.backend}
+        return backends <= self._presence.backends
+
+    async def _confirm_end(self, vm_id: str, snapshot: RunSnapshot | None) -> Lease | None:
+        """Return the lease of a VM that dstack says has ended; None while the cloud's list still has it."""
+        if snapshot is None:
+            detail = "dstack has no run of this VM."
+            ended = Lease(vm_id=vm_id, phase=Phase.ENDED, ended_at=self._now(), detail=detail)
+            name, machine_id = self.runs.name(vm_id), None
+        else:
+            ended = self.lease(vm_id, replace(snapshot, machine=None))
+            name, machine_id = snapshot.run.name, snapshot.run.instance_id
+        if snapshot is not None and snapshot.is_handed_over:
+            return ended
+        if not await self._presence.read(_CONFIRM_POLL_S / 2):  # VMs that end together share a list
+            unconfirmed = self._presence.unavailable_s >= self.settings.stop_lag_s
+            return replace(ended, end_confirmed=False) if unconfirmed else None
+        if self._presence.find(name, machine_id) is not None:
+            return None
+        if not self._is_listed(snapshot):
+            return ended
+        recorded_at = ended.ended_at if snapshot is not None else None
+        ended_at, ended_after = self._presence.absence(machine_id).end(recorded_at)
+        return replace(ended, ended_at=ended_at, ended_after=ended_after, end_confirmed=True)
 
     async def _advance_release(self, snapshot: RunSnapshot) -> None:
         """Take the next step of a release: stop the run; then delete its VM.
@@ -285,7 +436,7 @@ class DstackProvider:
             instance = snapshot.tenancy.instance
             try:
                 await self.stop_attempts(snapshot)
-                await self.client.delete_instances(self.settings.fleet_name, [instance.num])
+                await self.client.delete_instances(instance.fleet or self.settings.fleet_name, [instance.num])
             except WarmfrontError as error:  # dstack is still processing the instance
                 _log.info("cannot delete instance %s yet: %s; retrying", instance.name, error.message)
 
@@ -296,7 +447,7 @@ class DstackProvider:
             return
         self._price_checked.add(vm_id)
         rate = self.settings.gpu_rate_usd_per_h(run.gpu)
-        if price != rate:
+        if price not in {rate, spot_rate_usd_per_h(self.settings, run.gpu)}:
             _log.warning(
                 "VM %s costs $%s per hour, but the ledger uses $%s: set %s=%s",
                 vm_id,
@@ -306,65 +457,10 @@ class DstackProvider:
                 price,
             )
 
-    async def _boot_error(self, run: DstackRun, outcome: RunOutcome) -> ProviderError:
-        if outcome is RunOutcome.NO_CAPACITY:
-            outcome = why_no_capacity(await self.client.fleet(self.settings.fleet_name))
-        detail = (run.job_termination_message or run.error or "").partition("\n")[0].rstrip(".")
-        if outcome in {RunOutcome.EXITED, RunOutcome.DONE}:
-            detail = await self._last_line(run.name) or detail
-        message = f"{_FAILURES.get(outcome, 'dstack ended the run')}{f' ({detail})' if detail else ''}."
-        return ProviderError(message, hint=_HINTS.get(outcome))
-
-    async def _last_line(self, run_name: str) -> str:
-        """Return the last line that the worker printed, which says why it ended; empty if there is none."""
-        try:
-            output = await self.client.logs(run_name)
-        except WarmfrontError:
-            return ""
-        lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
-        last = "".join(character for character in lines[-1] if character.isprintable()) if lines else ""
-        return last[:_MAX_LINE].rstrip(".")
-
-
-#: Why a VM could not be provisioned; users see this, too.
-_FAILURES = {
-    RunOutcome.DONE: "The worker exited",
-    RunOutcome.EXITED: "The worker failed",
-    RunOutcome.TIMED_OUT: "The worker exceeded AMD_VM_MAX_DURATION",
-    RunOutcome.STOPPED: "The run was stopped",
-    RunOutcome.STOPPING: "The run is being stopped",
-    RunOutcome.LOST: "The VM was interrupted or became unreachable",
-    RunOutcome.NO_CAPACITY: "The cloud has no such VM available now",
-    RunOutcome.NO_OFFERS: "No backend of the fleet offers such a VM within the hourly rate",
-    RunOutcome.NO_FLEET: "The fleet does not exist",
-    RunOutcome.FLEET_FULL: "The fleet has reached AMD_FLEET_MAX_NODES",
-    RunOutcome.BAD_IMAGE: "The container of WARMFRONT_WORKER_IMAGE could not be created",
-    RunOutcome.BOOT_FAILED: "The VM booted, but dstack's agent on it did not start",
-    RunOutcome.BROKEN: "dstack failed",
-}
-#: What the operator can do about it.
-_HINTS = {
-    RunOutcome.EXITED: "`dstack logs` shows the worker's output.",
-    RunOutcome.NO_FLEET: "Create it with `warmfront fleet create`.",
-    RunOutcome.NO_OFFERS: "`warmfront fleet verify` shows the prices.",
-    RunOutcome.BAD_IMAGE: "Check that the VM can pull the image.",
-    RunOutcome.BROKEN: "Check the dstack server's log.",
-}
-
-
-def _warn_about_minimum(settings: Settings) -> None:
-    """Warn if the backend may bill a minimum time and none is set: dstack does not report it."""
-    if settings.backend == _BACKEND_WITH_MINIMUM and not settings.minimum_reservation_s:
-        _log.warning(
-            "%s bills some VMs for a minimum number of hours: if that applies to yours, set "
-            "AMD_MINIMUM_RESERVATION",
-            _BACKEND_WITH_MINIMUM,
-        )
-
 
 def poll_pauses(*, backs_off: bool = True) -> Iterator[float]:
     """Yield the pauses between polls: exponential backoff up to a maximum, or always the shortest one."""
-    pause_s = _FIRST_POLL_S
+    pause_s = FIRST_POLL_S
     while True:
         yield pause_s
         if backs_off:

@@ -22,4 +22,8 @@ if [ -d /opt/rocm ]; then
     rm -rf "$shared/listener" && cp -a warmfront-listener "$shared/listener" || exit 1
     export WARMFRONT_LISTENER_DIR="$shared/listener"
   fi
+  # For `warmfront doctor --gpu` in a shell on the VM, which does not have the task's variables.
+  for name in PATH ROCM_PATH WARMFRONT_SANDBOX WARMFRONT_BOX_DIR WARMFRONT_CACHE_DIR WARMFRONT_DOCKER_IMAGE WARMFRONT_DOCKER_IMAGE_DIRS WARMFRONT_LISTENER_DIR WARMFRONT_GPU; do
+    eval "printf \"export %s='%s'\\n\" $name \"\${$name-}\""
+  done >"$ours/environment" || exit 1
 fi

@@ -5,12 +5,19 @@ Nothing here calls the server. Statuses are dstack's own strings, the `.value` o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from warmfront.providers.dstack.ssh_tunnel import SSHHop
+from warmfront.value_class import dataclass
+
 if TYPE_CHECKING:
     from datetime import datetime
+
+
+_SSH_PORT = 22
+#: The port of the SSH server in a container.
+_CONTAINER_SSH_PORT = 10022
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +106,7 @@ class DstackRun:
     submitted_at: float
     cost_usd: Decimal  #: excludes the VM's idle time, so only for comparison
     gpu: str | None = None  #: the GPU type that the run requests
+    fleets: tuple[str, ...] = ()  #: the fleets that the run may be on
 
     job_status: str | None = None
     job_termination_reason: str | None = None
@@ -110,6 +118,13 @@ class DstackRun:
     hostname: str | None = None
     backend: str | None = None
     price_usd_per_h: Decimal | None = None
+    ssh_hops: tuple[SSHHop, ...] = ()  #: SSH servers to the network of the run; empty: it has no VM yet
+    ssh_public_key: str | None = None  #: the key that they accept
+
+    @property
+    def machine_id(self) -> str | None:
+        """The backend and the cloud's id of the VM, such as `amddevcloud/500001`."""
+        return f"{self.backend}/{self.instance_id}" if self.instance_id else None
 
 
 def instance_from(model: Any) -> DstackInstance:
@@ -182,6 +197,7 @@ def run_from(model: Any) -> DstackRun:
         submitted_at=model.submitted_at.timestamp(),
         cost_usd=_dollars(model.cost) or Decimal(0),
         gpu=gpu_names[0] if gpu_names else None,
+        fleets=tuple(map(_fleet_name, getattr(model.run_spec.configuration, "fleets", None) or ())),
         job_status=_value(job.status) if job else None,
         job_termination_reason=job.termination_reason if job else None,
         job_termination_message=job.termination_reason_message if job else None,
@@ -192,7 +208,38 @@ def run_from(model: Any) -> DstackRun:
         hostname=vm.hostname if vm else None,
         backend=_value(vm.backend) if vm else None,
         price_usd_per_h=_dollars(vm.price) if vm else None,
+        ssh_hops=_ssh_hops(model.jobs[0], vm) if vm else (),
+        ssh_public_key=model.run_spec.ssh_key_pub,
     )
+
+
+def _ssh_hops(job: Any, vm: Any) -> tuple[SSHHop, ...]:
+    """Return the SSH servers to a job's network, as dstack's own client would use them.
+
+    They are: dstack's SSH proxy, if the server has one; otherwise a jump host of the fleet, the VM, and the
+    container, which is only needed if it does not share the VM's network.
+    """
+    info = getattr(job, "job_connection_info", None)
+    if info is not None and info.sshproxy_hostname is not None:
+        user = f"{info.sshproxy_upstream_id}_root"
+        return (SSHHop(host=info.sshproxy_hostname, port=info.sshproxy_port or _SSH_PORT, user=user),)
+    if vm.hostname is None or vm.ssh_port is None:
+        return ()
+    runtime = job.job_submissions[-1].job_runtime_data
+    user = (runtime.username if runtime else None) or "root"  # in the container
+    hops = []
+    if vm.ssh_proxy is not None:
+        jump = vm.ssh_proxy
+        hops.append(
+            SSHHop(host=jump.hostname, port=jump.port, user=jump.username, is_dstack_host=not vm.dockerized)
+        )
+    hops.append(SSHHop(host=vm.hostname, port=vm.ssh_port, user=vm.username if vm.dockerized else user))
+    if vm.dockerized and (runtime is None or _value(runtime.network_mode) != "host"):
+        ports = (runtime.ports if runtime else None) or {}
+        hops.append(
+            SSHHop(host="localhost", port=ports.get(_CONTAINER_SSH_PORT, _CONTAINER_SSH_PORT), user=user)
+        )
+    return tuple(hops)
 
 
 def _offer_from(model: Any) -> Offer:
@@ -204,6 +251,11 @@ def _offer_from(model: Any) -> Offer:
         price_usd_per_h=_dollars(model.price) or Decimal(0),
         availability=model.availability.value,
     )
+
+
+def _fleet_name(fleet: Any) -> str:
+    """Return the name of a fleet that a run refers to: text, or an object with a project and a name."""
+    return str(getattr(fleet, "name", fleet)).rpartition("/")[2]
 
 
 def _value(member: Any) -> str | None:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import base64
 import importlib.metadata
 import itertools
+import json
+import logging
 import os
 import re
 import threading
-from dataclasses import dataclass, field
+from dataclasses import field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import (
@@ -25,21 +28,24 @@ from warmfront.errors import (
     NoBackend,
     WarmfrontError,
 )
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from warmfront.settings import Settings
 
+log = logging.getLogger(__name__)
+
 #: The first release that has everything we use.
 MIN_VERSION = (0, 22)
-PIP_LINE = "pip install 'warmfront[dstack]'"
+_CHECKOUT = Path(__file__).parents[4]
 
 #: For connecting, and for each response.
 _HTTP_TIMEOUTS_S = (5.0, 50.0)
 _MAX_LOG_PAGES = 1000
-#: The kernel's limit for the path of a socket, minus what ssh appends while it creates one.
-_MAX_SOCKET_PATH = 107 - 17
+#: Entries per page of a listing; dstack allows at most 100 runs.
+_RUN_PAGE, _INSTANCE_PAGE = 100, 500
 
 
 @dataclass(frozen=True)
@@ -117,7 +123,7 @@ class DstackSession:
             )
         if response.status_code == 404:
             raise DstackRefused(
-                f"The dstack server at {self.url} has no project {self.project!r}, or is older than 0.21.",
+                f"The dstack server at {self.url} has no project {self.project!r}, or is too old.",
                 hint="Set DSTACK_PROJECT to a project of the server; a new server has `main`.",
             )
         if response.status_code >= 500:
@@ -127,8 +133,10 @@ class DstackSession:
             )
 
 
-def open_session(settings: Settings) -> DstackSession:
+def open_session(settings: Settings, *, must_respond: bool = True) -> DstackSession:
     """Open a session, and check that the server responds and the token grants access to the project.
+
+    Without `must_respond`, a server that does not respond is only logged.
 
     Raises:
         DstackMissing: dstack's client is not installed, or is too old.
@@ -141,10 +149,23 @@ def open_session(settings: Settings) -> DstackSession:
     try:
         session.call(lambda api: api.users.get_my_user(), {})
         session.call(lambda api: api.projects.get(session.project), {})
+    except (DstackUnreachable, DstackFailed) as error:
+        if must_respond:
+            session.close()
+            raise
+        log.warning(
+            "%s VMs cannot be requested until it does; submissions wait. %s", error.message, error.hint
+        )
     except BaseException:
         session.close()
         raise
     return session
+
+
+def server_version(api: Any) -> str:
+    """Return the version of the server; empty for one that was built from its sources."""
+    response = api._request("/api/server/get_info")  # noqa: SLF001 - there is no other way
+    return str(response.json().get("server_version") or "")
 
 
 def check_installed() -> None:
@@ -154,20 +175,39 @@ def check_installed() -> None:
     try:
         version = importlib.metadata.version("dstack")
     except importlib.metadata.PackageNotFoundError:
-        raise DstackMissing("dstack's client is not installed.", hint=PIP_LINE) from None
+        raise DstackMissing("dstack's client is not installed.", hint=_install_hint()) from None
     numbers = tuple(map(int, re.findall(r"\d+", version)[:2]))
     if numbers < MIN_VERSION:
         raise DstackMissing(
             f"dstack {version} is too old; version {'.'.join(map(str, MIN_VERSION))} or newer is required.",
-            hint=PIP_LINE,
+            hint=_install_hint(),
         )
+
+
+def _install_hint() -> str:
+    """Return the command that installs dstack's client: in a checkout, with pinned packages."""
+    if (_CHECKOUT / "scripts" / "setup").is_file():
+        return f"Run `{_relative(_CHECKOUT)}scripts/setup dstack-client`."
+    return "pip install 'warmfront[dstack]'"
+
+
+def _server_command() -> str:
+    """Return the command that starts a dstack server: in a checkout, after `scripts/setup dstack`."""
+    if (_CHECKOUT / "scripts" / "setup").is_file():
+        return f"{_relative(_CHECKOUT)}.venv-dstack/bin/dstack server"
+    return "dstack server"
+
+
+def _relative(folder: Path) -> str:
+    """Return a folder as the beginning of a path: empty for the current directory."""
+    return "" if folder == Path.cwd() else f"{folder}/"
 
 
 def unreachable(url: str, error: object) -> DstackUnreachable:
     """Return the error for a server that does not respond."""
     return DstackUnreachable(
         f"No dstack server responds at {url} ({type(error).__name__}).",
-        hint="Start it with `dstack server`, or set DSTACK_SERVER_URL to its address.",
+        hint=f"Start it with `{_server_command()}`, or set DSTACK_SERVER_URL to its address.",
     )
 
 
@@ -192,17 +232,58 @@ def parse(configuration: Mapping[str, Any]) -> Any:
         ) from None
 
 
-def list_instances(body: Mapping[str, Any]) -> Callable[[Any], Any]:
-    """Return a call that lists instances; dstack's client has no method for it."""
+def list_active_runs(api: Any, *, project: str) -> list[Any]:
+    """Return all active runs of the project, newest first."""
+    runs: list[Any] = []
+    while True:
+        last = runs[-1] if runs else None
+        page = api.runs.list(
+            project_name=project,
+            repo_id=None,
+            only_active=True,
+            limit=_RUN_PAGE,
+            job_submissions_limit=1,
+            prev_submitted_at=last.submitted_at if last else None,
+            prev_run_id=last.id if last else None,
+        )
+        runs += page
+        if len(page) < _RUN_PAGE:
+            return runs
 
-    def call(api: Any) -> Any:
+
+def list_instances(body: Mapping[str, Any]) -> Callable[[Any], list[Any]]:
+    """Return a call that lists all instances, newest first; dstack's client has no method for it."""
+
+    def call(api: Any) -> list[Any]:
         from dstack._internal.core.models.common import validate_extra_ignore
         from dstack._internal.core.models.instances import Instance
         from dstack._internal.server.schemas.instances import ListInstancesRequest
 
-        request = ListInstancesRequest(**body).model_dump_json()
-        response = api._request("/api/instances/list", body=request)  # noqa: SLF001 - there is no other way
-        return validate_extra_ignore(list[Instance], response.json())
+        instances: list[Any] = []
+        while True:
+            after = (
+                {"prev_created_at": instances[-1].created, "prev_id": instances[-1].id} if instances else {}
+            )
+            request = ListInstancesRequest(**body, **after, limit=_INSTANCE_PAGE).model_dump_json()
+            response = api._request("/api/instances/list", body=request)  # noqa: SLF001 - there is no other way
+            page = validate_extra_ignore(list[Instance], response.json())
+            instances += page
+            if len(page) < _INSTANCE_PAGE:
+                return instances
+
+    return call
+
+
+def get_instance(project: str, instance_id: str) -> Callable[[Any], Any]:
+    """Return a call that gets one instance; dstack's client has no method for it."""
+
+    def call(api: Any) -> Any:
+        from dstack._internal.core.models.common import validate_extra_ignore
+        from dstack._internal.core.models.instances import Instance
+
+        body = json.dumps({"id": instance_id})
+        response = api._request(f"/api/project/{project}/instances/get", body=body)  # noqa: SLF001 - there is no other way
+        return validate_extra_ignore(Instance, response.json())
 
     return call
 
@@ -212,37 +293,12 @@ def submit(api: Any, *, project: str, task: Any) -> Any:
     return _client(api, project).runs.apply_configuration(task, reserve_ports=False)._run  # noqa: SLF001
 
 
-def attach(api: Any, *, project: str, name: str) -> Any:
-    """Open dstack's tunnel to a running run; return the handle for `detach`."""
-    run = _client(api, project).runs.get(name)
-    if run is None or run.status.value != "running":
-        raise DstackFailed(
-            f"Cannot attach to run {name}: it is {run.status.value if run else 'unknown'}, not running."
-        )
-    _check_socket_path(name)
-    if not run.attach(bind_address="127.0.0.1"):
-        raise DstackFailed(f"Cannot attach to run {name}: it has ended.")
-    return run
-
-
-def _check_socket_path(name: str) -> None:
-    """Raise `DstackFailed` if the socket's path is too long: ssh would only report that it cannot connect."""
-    from dstack._internal.core.services.ssh.attach import SSHAttach
-
-    path = str(SSHAttach.get_control_sock_path(name))
-    if len(path) > _MAX_SOCKET_PATH:
-        raise DstackFailed(
-            f"ssh cannot create the socket {path}: its path has more than {_MAX_SOCKET_PATH} characters.",
-            hint="Set HOME to a shorter path.",
-        )
-
-
-def detach(run: Any) -> None:
-    """Close the tunnel, even if an earlier process opened it, in which case dstack would leave it open."""
-    attached = run._ssh_attach  # noqa: SLF001 - there is no other way
-    run.detach()
-    if attached is not None:
-        attached.tunnel.close()
+def user_keys(api: Any) -> tuple[str, str]:
+    """Return the public and the private SSH key that the server made for our user."""
+    user = api.users.get_my_user()
+    if user.ssh_public_key is None or user.ssh_private_key is None:
+        raise DstackFailed("The dstack server has no SSH key for this user.")
+    return user.ssh_public_key, user.ssh_private_key
 
 
 def read_logs(api: Any, *, project: str, name: str) -> bytes:

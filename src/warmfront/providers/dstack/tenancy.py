@@ -6,10 +6,13 @@ leases. The tenancies of an instance divide its billed time without gaps. This m
 
 from __future__ import annotations
 
+import asyncio
 import itertools
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING
+
+from warmfront.providers.dstack.configuration import parse_run_name
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,15 +29,14 @@ class Tenancy:
     instance: DstackInstance
     started_at: float | None  #: start of the billed interval; None while the instance has no VM yet
     ended_at: float | None  #: end of the billed interval; None while the tenancy lasts
+    handed_over: bool = False  #: another run has the instance now, which ended this tenancy
 
 
 class TenancyIndex:
     """Finds the tenancies of runs, and caches which instance a run is on: that never changes."""
 
-    def __init__(self, client: DstackClient, prefix: str) -> None:
-        """Create an index of the runs whose names begin with `prefix`; other runs are not tenants."""
+    def __init__(self, client: DstackClient) -> None:
         self._client = client
-        self._prefix = prefix
         self._instance_ids: dict[str, str] = {}  # by the run's id
 
     async def tenancy(self, run: DstackRun, *, has_ended: bool) -> Tenancy | None:
@@ -42,33 +44,37 @@ class TenancyIndex:
         instance_id = self._instance_ids.get(run.id) or await self._find_instance_id(run)
         if instance_id is None:
             return None
-        instance = await self._instance(instance_id)
+        instance = await self._client.instance(instance_id)
         if instance is None:
             return None
         if not has_ended and instance.created_at >= run.submitted_at:
             return divide(instance, run.name, [])  # created for this run, which is still on it
         return divide(instance, run.name, await self._tenant_assignments(instance_id))
 
-    async def last_tenants(self, instances: Sequence[DstackInstance]) -> list[str]:
-        """Return the names of the runs that were last on these instances."""
-        names = []
-        for instance in instances:
-            assignments = await self._tenant_assignments(instance.id)
-            if assignments:
-                names.append(max(assignments, key=attrgetter("at")).run)
-        return names
+    async def last_tenant(self, instance: DstackInstance) -> str | None:
+        """Return the name of the run that is on this instance, or was last; None if there was none."""
+        assignments = await self._tenant_assignments(instance.id)
+        return max(assignments, key=attrgetter("at")).run if assignments else None
 
-    async def _instance(self, instance_id: str) -> DstackInstance | None:
-        """Return the instance; active ones are searched first, because ended ones accumulate."""
-        for only_active in (True, False):
-            for instance in await self._client.instances(only_active=only_active):
-                if instance.id == instance_id:
-                    return instance
-        return None
+    async def last_tenants(
+        self, instances: Sequence[DstackInstance], active: Sequence[DstackRun]
+    ) -> dict[DstackInstance, str]:
+        """Return the names of the runs that are on these instances, or were last, where there was one.
+
+        Instances are not looked up if one of the active runs is known to be on them.
+        """
+        known = {self._instance_ids.get(run.id): run.name for run in active}
+        unknown = [instance for instance in instances if instance.id not in known]
+        last = await asyncio.gather(*map(self.last_tenant, unknown))
+        tenants = {instance: known.get(instance.id) for instance in instances} | dict(
+            zip(unknown, last, strict=True)
+        )
+        return {instance: name for instance, name in tenants.items() if name is not None}
 
     async def _tenant_assignments(self, instance_id: str) -> list[InstanceAssignment]:
+        """Return the assignments of tenants: of all runs, also of other services, except for attempts."""
         assignments = await self._client.assignments(instance=instance_id)
-        return [assignment for assignment in assignments if assignment.run.startswith(self._prefix)]
+        return [assignment for assignment in assignments if not _is_attempt(assignment.run)]
 
     async def _find_instance_id(self, run: DstackRun) -> str | None:
         assignments = await self._client.assignments(run=run.id)
@@ -77,6 +83,12 @@ class TenancyIndex:
         instance_id = max(assignments, key=attrgetter("at")).instance_id
         self._instance_ids[run.id] = instance_id
         return instance_id
+
+
+def _is_attempt(run: str) -> bool:
+    """Return whether a run is an attempt of direct mode, which is part of the tenancy that it runs in."""
+    label = parse_run_name(run)
+    return label is not None and label.is_attempt
 
 
 def divide(instance: DstackInstance, run: str, assignments: Sequence[InstanceAssignment]) -> Tenancy:
@@ -90,8 +102,14 @@ def divide(instance: DstackInstance, run: str, assignments: Sequence[InstanceAss
     index = next((index for index, tenant in enumerate(tenants) if tenant.run == run), 0)
     is_billed = instance.price_usd_per_h is not None and instance.status != "pending"
     started_at = tenants[index].at if index else instance.created_at
-    if index + 1 < len(tenants):
+    handed_over = index + 1 < len(tenants)
+    if handed_over:
         ended_at: float | None = tenants[index + 1].at
     else:
         ended_at = instance.finished_at if instance.has_ended else None
-    return Tenancy(instance=instance, started_at=started_at if is_billed else None, ended_at=ended_at)
+    return Tenancy(
+        instance=instance,
+        started_at=started_at if is_billed else None,
+        ended_at=ended_at,
+        handed_over=handed_over,
+    )

@@ -2,6 +2,7 @@
 
 The image has everything that a listener needs, so that a VM installs nothing when it starts. Its base images
 are named by the digests of `deploy/images.toml`; this module runs the `docker` command and no other program.
+`image_registry` looks the digests up.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ import sys
 import tempfile
 import tomllib
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warmfront import __version__, gpus
 from warmfront.errors import BadSetting, InfrastructureError, UsageError
 from warmfront.providers.dstack import listener_bundle
+from warmfront.providers.dstack.image_registry import look_up_digest
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -99,15 +102,12 @@ def read_lock(root: Path) -> dict[str, BaseImage]:
 
 
 def lock(root: Path) -> list[BaseImage]:
-    """Pull the base images, and write their digests to the lock file.
+    """Look up the base images in their registries, and write their digests to the lock file.
 
     Raises:
-        InfrastructureError: Docker cannot pull one of them.
+        InfrastructureError: A registry does not answer, or does not have the image.
     """
-    locked = []
-    for base in read_lock(root).values():
-        _docker("pull", "--quiet", base.image)
-        locked.append(BaseImage(name=base.name, image=base.image, digest=_repository_digest(base.image)))
+    locked = [replace(base, digest=look_up_digest(base.image)) for base in read_lock(root).values()]
     text = (root / LOCK).read_text()
     for base in locked:
         section = rf'(\[{base.name}\]\nimage = "{re.escape(base.image)}"\ndigest = ")[^"]*"'
@@ -211,7 +211,7 @@ def _context(root: Path, bundle: Path, wheels: Path | None) -> Iterator[Path]:
 
 
 def _repository_digest(name: str) -> str:
-    """Return the digest that the registry has for an image that was just pulled or pushed."""
+    """Return the digest that the registry has for an image that was just pushed."""
     repository = name.rpartition(":")[0]
     digests = json.loads(_docker_output("image", "inspect", "--format", "{{json .RepoDigests}}", name))
     for entry in digests or ():

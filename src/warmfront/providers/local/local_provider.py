@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
     from warmfront.clock import Clock
+    from warmfront.providers.ownership import ForeignVM
     from warmfront.settings import Settings
 
 LISTENER = (sys.executable, "-P", "-m", "warmfront", "listener")
@@ -52,6 +53,8 @@ class LocalProvider:
     name = "local"
     toolchain: str | None = None
     vms_outlive_service = False
+    foreign_vms: Sequence[ForeignVM] = ()
+    max_vms: int | None = None
 
     def __init__(
         self,
@@ -83,6 +86,9 @@ class LocalProvider:
         """Return one: attempts on the same machine would disturb each other's timing."""
         return 1
 
+    async def check_ready(self, gpu: str) -> None:
+        """Do nothing: a local VM needs nothing but this machine."""
+
     async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
         """Start a VM, or resume waiting for the VM with this id."""
         record = self._require_alive(vm_id) if self._current(vm_id) else self._create(vm_id, gpu)
@@ -113,6 +119,10 @@ class LocalProvider:
         if record.process is not None:
             await processes.end(record.process, grace_s=_GRACE_S)
         return self._finish(vm_id, self._now()).lease()
+
+    def end_command(self, machine_id: str | None) -> str:  # noqa: ARG002 - see below
+        """Return no command: the machine has no name of its own."""
+        return "there is no command"
 
     async def describe(self, vm_id: str) -> Lease | None:
         """Return the VM's current lease, or None."""

@@ -51,6 +51,8 @@ def test_the_image_has_all_that_a_vm_needs(
     hipcc --version >/dev/null
     amdclang++ --version >/dev/null
     {listener} >/dev/null
+    env -i /bin/sh -c 'warmfront doctor --gpu' >doctor.txt || [ $? = 1 ]
+    grep '^no     /dev/kfd' doctor.txt >/dev/null
     python3 -c 'import docker, warmfront.listener.server; print(warmfront.__file__)'
     python3 -m warmfront.listener.prebuild "$WARMFRONT_CACHE_DIR" {archs}
     ls "$WARMFRONT_CACHE_DIR" | grep -c '^rocm-[0-9a-f]*$'

@@ -7,16 +7,17 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pytest
+from dstack._internal.utils.files import create_file_archive
+
+from warmfront.errors import InfrastructureError
 from warmfront.listener.protocol import ExecuteRequest
 from warmfront.listener.signed_events import KEY_VARIABLE, SignedEventReader
 from warmfront.providers.dstack import listener_bundle
-
-if TYPE_CHECKING:
-    import pytest
 
 PAGE = Path(__file__).parents[4] / "docs" / "writing-a-problem.md"
 
@@ -31,6 +32,36 @@ def test_bundle_is_self_contained(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.split() == [str(packed / "warmfront")]
+
+
+def test_the_archive_is_as_large_as_we_say(tmp_path: Path) -> None:
+    """The archive of the bundle by dstack's client has the computed size."""
+    packed = listener_bundle.pack(tmp_path)
+    files = {
+        path.relative_to(packed).as_posix(): path
+        for path in packed.rglob("*")
+        if path.is_file() and path != packed / "__main__.py"
+    }
+    with tempfile.TemporaryFile() as archive:
+        create_file_archive(packed, archive)
+        size_bytes = archive.seek(0, os.SEEK_END)
+    computed_bytes = listener_bundle.archive_bytes(files)
+    assert size_bytes <= computed_bytes <= size_bytes + 10_240
+    assert computed_bytes < listener_bundle.MAX_BYTES
+
+
+def test_a_bundle_that_dstack_would_refuse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many small problems of an operator count with their headers; the error names the variable."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for number in range(500):
+        (folder / f"problem_{number}.py").write_text("# a problem\n")
+    monkeypatch.setenv("WARMFRONT_PROBLEMS", str(folder))
+    with pytest.raises(
+        InfrastructureError, match=r"has 2,\d+,\d+ bytes as an archive; dstack accepts"
+    ) as raised:
+        listener_bundle.pack(tmp_path)
+    assert "WARMFRONT_PROBLEMS" in str(raised.value.hint)
 
 
 def test_bundle_contains_the_operators_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

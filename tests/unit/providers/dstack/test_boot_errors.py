@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.dstack_fleets import FLEET
 from warmfront import settings
 from warmfront.errors import DstackFailed
-from warmfront.providers.dstack.pool_mode import DstackProvider
-from warmfront.providers.dstack.resources import DstackRun
+from warmfront.providers.dstack.boot_errors import boot_error, kind_of_answer
+from warmfront.providers.dstack.resources import DstackFleet, DstackRun
 from warmfront.providers.dstack.run_outcome import RunOutcome
+from warmfront.provisioning import FailureKind
 
 if TYPE_CHECKING:
     from warmfront.errors import ProviderError
@@ -59,9 +62,57 @@ class ClientWithOutput:
 )
 def test_the_last_line_of_the_worker_is_the_reason(output: bytes | None, message: str) -> None:
     """It is quoted without control characters and cut; without output, dstack's reason is used."""
-    provider = DstackProvider(OURS, ClientWithOutput(output))  # type: ignore[arg-type]  # implements what is called
+    client: Any = ClientWithOutput(output)
 
     async def error() -> ProviderError:
-        return await provider._boot_error(RUN, RunOutcome.EXITED)
+        return await boot_error(client, OURS, RUN, RunOutcome.EXITED)
 
     assert asyncio.run(error()).message == message
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        ("Size is not available in this region.", None),
+        ("creating this/these droplet(s) will exceed your droplet limit", FailureKind.NO_QUOTA),
+        (
+            "401 Client Error: Unauthorized for url: https://api.devcloud.amd.com/v2/droplets",
+            FailureKind.DENIED,
+        ),
+        ("403 Client Error: Forbidden for url: https://api.devcloud.amd.com/v2/droplets", FailureKind.DENIED),
+        (
+            "402 Client Error: Payment Required for url: https://admin.hotaisle.app/api",
+            FailureKind.NO_CREDITS,
+        ),
+        ("Your account has insufficient balance", FailureKind.NO_CREDITS),
+        ("a in x/atl1: 403 Client Error: Forbidden; a in x/nyc2: 403 Client Error", FailureKind.DENIED),
+        ("a in x/atl1: 403 Client Error: Forbidden; b in y/us: Size is not available", None),
+        ("500 Server Error: Internal Server Error for url: https://api.devcloud.amd.com/v2/droplets", None),
+    ],
+)
+def test_the_answer_of_the_cloud_is_understood(answer: str, kind: FailureKind | None) -> None:
+    """A quota, a refused key, a forbidden action and missing credits are distinguished from a shortage."""
+    found = kind_of_answer(answer)
+    assert (found[0] if found else None) is kind
+
+
+def test_the_answers_are_found_in_what_dstack_reports() -> None:
+    """Dstack puts them after its own summary."""
+    message = (
+        "Failed to provision in fleet 'f': tried 2 of 2 offers, all failed.\n"
+        "Errors: gpu-mi300x1-192gb in amddevcloud/atl1: 403 Client Error: Forbidden.\n"
+        "See https://dstack.ai/docs/guides/troubleshooting/#provisioning-fails"
+    )
+    run = replace(RUN, job_termination_message=message, gpu="MI300X")
+
+    class Client:
+        """A client of a server with a fleet that is not full."""
+
+        async def fleet(self, _: str) -> DstackFleet:
+            """Return the fleet."""
+            return FLEET
+
+    client: Any = Client()
+    error = asyncio.run(boot_error(client, OURS, run, RunOutcome.NO_CAPACITY))
+    assert error.kind is FailureKind.DENIED
+    assert "403 Client Error: Forbidden" in error.message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import importlib.metadata
+import os
 import re
 import subprocess
 import sys
@@ -14,11 +15,15 @@ from typing import Any
 
 import pytest
 import yaml
+from dstack._internal.core.backends.hotaisle.models import HotAisleBackendConfigWithCreds
 from dstack._internal.core.models.configurations import parse_apply_configuration
 
+from tests.support.dstack_owners import OWNERSHIP
 from warmfront import settings
-from warmfront.cli.fleet import to_yaml
+from warmfront.cli.yaml_text import to_yaml
+from warmfront.clock import SystemClock
 from warmfront.errors import BadSetting, DstackMissing, UsageError
+from warmfront.providers import open_provider
 from warmfront.providers.dstack import configuration, server_session
 
 ROOT = Path(__file__).parents[4]
@@ -67,14 +72,34 @@ def test_worker_has_limits_and_no_secret_but_its_token() -> None:
         vm_id="vm_0123456789abcdef01234567",
         gpu="MI300X",
         token="vm-token",  # noqa: S106 - not a real secret
+        owner="0a1b2c3d",
     )
     parsed = parse_apply_configuration(task)
     assert (parsed.max_duration, parsed.max_price, parsed.idle_duration) == (86400, 1.99, 0)
     assert task["env"]["WARMFRONT_LISTENER_TOKEN"] == "vm-token"  # noqa: S105 - not a real secret
     assert "secret" not in str(task)
     assert not [value for value in task["env"].values() if value.startswith(("/", "~"))]
-    assert configuration.id_of(parsed.name) == "vm_0123456789abcdef01234567"
-    assert configuration.id_of("another-run") is None
+    label = configuration.parse_run_name(parsed.name)
+    assert label == configuration.RunLabel(owner="0a1b2c3d", our_id="vm_0123456789abcdef01234567")
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("wf-vm-12ab", (None, "vm_12ab")),
+        ("wf-0a1b2c3d-vm-12ab", ("0a1b2c3d", "vm_12ab")),
+        ("wf-0a1b2c3d-att-12ab", ("0a1b2c3d", "att_12ab")),
+        ("wf-0a1b-vm-12ab", None),
+        ("wf-vm-", None),
+        ("another-run", None),
+    ],
+)
+def test_the_name_of_a_run_has_its_owner(name: str, label: tuple[str | None, str] | None) -> None:
+    """It has the owner id of the service, unless it is older than owner ids."""
+    parsed = configuration.parse_run_name(name)
+    assert (None if parsed is None else (parsed.owner, parsed.our_id)) == label
+    if parsed is not None:
+        assert configuration.run_name(parsed.our_id, parsed.owner) == name
 
 
 def test_judge_settings_survive_the_environment() -> None:
@@ -131,6 +156,29 @@ def test_server_configuration_requires_an_api_key() -> None:
         configuration.server_configuration(OURS)
     with pytest.raises(UsageError, match="Unknown configuration 'x'"):
         configuration.example_configuration("x", OURS)
+
+
+def test_server_configuration_of_hot_aisle() -> None:
+    """It has the key and the team, as dstack's own model requires; an unknown backend is refused."""
+    ours = replace(OURS, backend="hotaisle", hotaisle_api_key="id.secret", hotaisle_team="kernels")
+    (project,) = configuration.server_configuration(ours)["projects"]
+    (backend,) = project["backends"]
+    model = HotAisleBackendConfigWithCreds.model_validate(backend)
+    assert (model.team_handle, model.creds.api_key) == ("kernels", "id.secret")
+    with pytest.raises(BadSetting, match="DSTACK_HOTAISLE_API_KEY and DSTACK_HOTAISLE_TEAM are not set"):
+        configuration.server_configuration(replace(OURS, backend="hotaisle"))
+    with pytest.raises(BadSetting, match="no configuration for AMD_BACKEND='aws'"):
+        configuration.server_configuration(replace(OURS, backend="aws"))
+
+
+def test_the_minimum_reservation_of_hot_aisle_is_required() -> None:
+    """Dstack does not report it, and a default of 0 would count a sixtieth of the bill."""
+    ours = replace(OURS, backend="hotaisle", worker_image=f"registry.example/vm@sha256:{'0' * 64}")
+    with pytest.raises(BadSetting, match="AMD_MINIMUM_RESERVATION is not set, and hotaisle bills"):
+        open_provider(replace(ours, provider="dstack"), SystemClock(), ownership=OWNERSHIP)
+    assert configuration.minimum_reservation_s(replace(ours, minimum_reservation_s=0)) == 0
+    assert configuration.minimum_reservation_s(replace(ours, minimum_reservation_s=14400)) == 14400
+    assert configuration.minimum_reservation_s(OURS) == 0
 
 
 @pytest.mark.parametrize(
@@ -212,6 +260,10 @@ def test_dstack_must_be_installed_and_recent(
 
     monkeypatch.setattr(importlib.metadata, "version", installed)
     with pytest.raises(DstackMissing, match=message) as raised:
+        server_session.check_installed()
+    assert "scripts/setup dstack-client" in str(raised.value.hint)
+    monkeypatch.setattr(server_session, "_CHECKOUT", Path("/"))  # installed from a wheel
+    with pytest.raises(DstackMissing) as raised:
         server_session.check_installed()
     assert raised.value.hint == "pip install 'warmfront[dstack]'"
 
@@ -314,7 +366,8 @@ def test_compose_file_and_systemd_unit_set_known_variables() -> None:
     ours = {settings._VARIABLES[field.name][0] for field in fields(settings.Settings)}
     service = _compose()["services"]["service"]
     assert set(service["environment"]) <= ours
-    assert settings.load(service["environment"], env_file=None).provider == "dstack"
+    in_container = {**service["environment"], "DSTACK_SERVER_URL": "http://dstack:3000"}
+    assert settings.load(in_container, env_file=None).provider == "dstack"
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
     assert (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
     unit = configparser.ConfigParser(strict=False, interpolation=None)
@@ -326,6 +379,53 @@ def test_compose_file_and_systemd_unit_set_known_variables() -> None:
     assert settings.load(dict(variables), env_file=None).provider == "dstack"
 
 
+def test_compose_file_reaches_its_dstack_server() -> None:
+    """The address in the service's container is that of the server's container, unless another one is set."""
+    services = _compose()["services"]
+    server = services["dstack"]
+    port = server["environment"]["DSTACK_SERVER_PORT"]
+    address = f"http://dstack:{port}"
+    assert services["service"]["environment"]["DSTACK_SERVER_URL"] == (
+        f"${{COMPOSE_DSTACK_SERVER_URL:-{address}}}"
+    )
+    assert server["environment"]["DSTACK_SERVER_HOST"] == "0.0.0.0"  # noqa: S104 - inside the container
+    assert [published.rpartition(":")[2] for published in server["ports"]] == [port]
+    assert "dstack" in services["service"]["depends_on"]
+
+
+@pytest.mark.parametrize(
+    ("file", "environ", "kind"),
+    [
+        (None, {}, "run"),
+        (None, {"WARMFRONT_PROVIDER": "dstack"}, "dstack-client"),
+        ("WARMFRONT_PROVIDER=dstack\n", {}, "dstack-client"),
+        ("export WARMFRONT_PROVIDER='dstack' # VMs\n", {}, "dstack-client"),
+        ("WARMFRONT_PROVIDER=dstack\nWARMFRONT_PROVIDER=local\n", {}, "run"),
+        ("WARMFRONT_PROVIDER=dstack\n", {"WARMFRONT_PROVIDER": "local"}, "run"),
+    ],
+)
+def test_make_serve_installs_what_the_provider_needs(
+    tmp_path: Path, file: str | None, environ: dict[str, str], kind: str
+) -> None:
+    """The provider is read from the environment, then from `.env`; each kind has its file with hashes."""
+    (tmp_path / "scripts").mkdir()
+    script = tmp_path / "scripts" / "provider-setup"
+    script.write_bytes((ROOT / "scripts" / "provider-setup").read_bytes())
+    if file is not None:
+        (tmp_path / ".env").write_text(file)
+    done = subprocess.run(
+        ["bash", script],
+        env={"PATH": os.environ["PATH"], **environ},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"{kind}\n"
+    locked = {"run": "run.txt", "dstack-client": "service.txt"}[kind]
+    text = (ROOT / "requirements" / locked).read_text()
+    assert ("\ndstack==" in text, "--hash=sha256:" in text) == (kind == "dstack-client", True)
+
+
 def test_compose_file_uses_the_tested_dstack_version() -> None:
     """The server's version equals that of the installed client, and its digest has to be given."""
     image = _compose()["services"]["dstack"]["image"]
@@ -335,3 +435,24 @@ def test_compose_file_uses_the_tested_dstack_version() -> None:
 def _compose() -> dict[str, Any]:
     content: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     return content
+
+
+def test_several_backends_and_regions() -> None:
+    """Fleet and tasks name all of them, so that dstack tries their offers in order of price."""
+    environ = {
+        "AMD_BACKEND": "amddevcloud, hotaisle",
+        "AMD_REGION": "atl1,nyc2",
+        "DSTACK_AMDDEVCLOUD_API_KEY": "a",
+        "DSTACK_HOTAISLE_API_KEY": "b",
+        "DSTACK_HOTAISLE_TEAM": "c",
+    }
+    both = settings.load(environ, env_file=None)
+    for kind in ("fleet", "worker"):
+        configured = configuration.example_configuration(kind, both)
+        assert configured["backends"] == ["amddevcloud", "hotaisle"]
+        assert configured["regions"] == ["atl1", "nyc2"]
+    (project,) = configuration.server_configuration(both)["projects"]
+    assert [backend["type"] for backend in project["backends"]] == ["amddevcloud", "hotaisle"]
+    with pytest.raises(BadSetting, match="AMD_MINIMUM_RESERVATION"):
+        configuration.minimum_reservation_s(both)
+    assert "regions" not in configuration.example_configuration("fleet", OURS)

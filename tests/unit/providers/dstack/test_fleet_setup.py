@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.dstack_fleets import FLEET
 from warmfront import settings
 from warmfront.errors import (
     DstackRefused,
@@ -24,21 +25,7 @@ from warmfront.providers.dstack import fleet_setup
 from warmfront.providers.dstack.resources import DstackFleet, FleetPlan, Offer
 
 OURS = settings.load({}, env_file=None)
-GOOD = DstackFleet(
-    id="1",
-    name=OURS.fleet_name,
-    status="active",
-    status_message=None,
-    created_at=0.0,
-    min_nodes=0,
-    max_nodes=1,
-    idle_s=600,
-    spot_policy="auto",
-    backends=("amddevcloud",),
-    max_price_usd_per_h=Decimal("1.99"),
-    gpu_names=("MI300X",),
-    instances=(),
-)
+GOOD = FLEET
 OFFER = Offer(
     backend="amddevcloud",
     region="atl1",
@@ -127,6 +114,29 @@ def test_fleet_changed_between_plan_and_apply() -> None:
     with pytest.raises(DstackRefused, match="has been changed") as raised:
         create(RejectingServer(actual=None))
     assert "warmfront fleet create" in (raised.value.hint or "")
+
+
+def test_change_is_repeated_while_dstack_processes_the_fleet() -> None:
+    """A change that dstack refuses is requested again if the fleet is still as planned."""
+
+    class BusyServer(Server):
+        refusals = 2
+
+        async def plan_fleet(self, configuration: dict[str, Any]) -> FleetPlan:
+            return replace(await super().plan_fleet(configuration), current=replace(GOOD, max_nodes=7))
+
+        async def fleet(self, name: str) -> DstackFleet | None:
+            return GOOD if self.applied else replace(await super().fleet(name) or GOOD, max_nodes=7)
+
+        async def apply_fleet(self, plan: FleetPlan) -> DstackFleet:
+            if self.refusals:
+                self.refusals -= 1
+                raise DstackRefused("dstack: fleet is being processed currently. Try again later.")
+            return await super().apply_fleet(plan)
+
+    server = BusyServer(actual=GOOD)
+    assert create(server) == GOOD
+    assert server.applied == 1
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import re
+import shutil
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,6 +78,54 @@ def test_a_vm_with_another_image_ends_with_the_reason(
     assert "The image worker:1" in done.stderr
     assert message in done.stderr
     assert not (tmp_path / "installed").exists()
+
+
+def test_doctor_on_a_vm_has_the_settings_of_the_listener(tmp_path: Path) -> None:
+    """`warmfront doctor --gpu` runs the delivered package with what the task's first command has set."""
+    bundle = listener_bundle.pack(tmp_path / "cache")
+    (tmp_path / listener_bundle.FOLDER).symlink_to(bundle)
+    image = tmp_path / "warmfront-image"
+    (image / "cache").mkdir(parents=True)
+    shutil.copy(bundle / "warmfront" / "listener" / "requirements.txt", image)
+    assert _prepare(tmp_path).returncode == 0
+    (tmp_path / "python3").write_text(
+        '#!/bin/sh\necho "$PYTHONPATH $WARMFRONT_SANDBOX $WARMFRONT_DOCKER_IMAGE $@"\n'
+    )
+    (tmp_path / "python3").chmod(0o755)
+
+    def doctor(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [ROOT / "deploy" / "vm" / "warmfront", *words],
+            env={"PATH": "/usr/bin:/bin", "WARMFRONT_IMAGE_DIR": str(image)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    printed = doctor("doctor", "--gpu", "--json").stdout
+    assert (
+        printed == f"{tmp_path}/warmfront/listener docker worker:1 -m warmfront.listener.gpu_doctor --json\n"
+    )
+    assert "TOKEN" not in (image / "environment").read_text()
+    refused = doctor("submit")
+    assert refused.returncode == 2
+    assert "a VM has one command: warmfront doctor --gpu" in refused.stderr
+
+
+def test_the_delivered_folder_has_the_doctor(tmp_path: Path) -> None:
+    """It runs with the packages of a listener alone, and says in at most ten lines what is missing."""
+    bundle = listener_bundle.pack(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-m", "warmfront.listener.gpu_doctor"],
+        env={"PATH": os.defpath, "PYTHONPATH": str(bundle), "HOME": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    assert len(done.stdout.splitlines()) <= 10
+    assert "no     /dev/kfd" in done.stdout
 
 
 def test_the_image_has_the_same_listener(tmp_path: Path) -> None:

@@ -18,25 +18,10 @@ from dstack._internal.core.models.runs import (
     RunTerminationReason,
 )
 
+from tests.support.dstack_fleets import FLEET
 from warmfront.providers.dstack import run_outcome
 from warmfront.providers.dstack.resources import DstackFleet, FleetPlan
 from warmfront.providers.dstack.run_outcome import RunOutcome, outcome, why_no_capacity
-
-FLEET = DstackFleet(
-    id="1",
-    name="f",
-    status="active",
-    status_message=None,
-    created_at=0.0,
-    min_nodes=0,
-    max_nodes=1,
-    idle_s=600,
-    spot_policy="auto",
-    backends=("amddevcloud",),
-    max_price_usd_per_h=None,
-    gpu_names=("MI300X",),
-    instances=(),
-)
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_a_missing_repository_and_a_missing_docker(
     assert _exit_code("image", "push") == 2
     assert "WARMFRONT_IMAGE_REPOSITORY is not set" in capsys.readouterr().err
     monkeypatch.setenv("PATH", str(repository))
-    assert _exit_code("image", "lock") == 3
+    assert _exit_code("image", "push", "--repository", "registry.example/vm") == 3
     assert "The `docker` command is not installed" in capsys.readouterr().err
 
 

@@ -1,0 +1,225 @@
+"""Why dstack could not provision a VM, as a `ProviderError` whose kind decides what happens next.
+
+dstack reports a missing fleet, a full fleet, a price limit, a refused key, a quota, missing credits and a
+cloud without capacity as the same reason. They are distinguished by the fleet, by dstack's plan for it and,
+as dstack keeps the cloud's answer only as text, by the words of that answer.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import re
+from typing import TYPE_CHECKING
+
+from warmfront.errors import (
+    DstackDenied,
+    DstackFailed,
+    DstackUnreachable,
+    FleetFailed,
+    NoBackend,
+    NoCapacity,
+    NoCredits,
+    NoOffers,
+    NoQuota,
+    ProviderError,
+    TooExpensive,
+    WarmfrontError,
+)
+from warmfront.providers.dstack import fleet_setup
+from warmfront.providers.dstack.run_outcome import RunOutcome, why_no_capacity
+from warmfront.provisioning import FailureKind
+
+if TYPE_CHECKING:
+    from warmfront.providers.dstack.client import DstackClient
+    from warmfront.providers.dstack.resources import DstackRun
+    from warmfront.settings import Settings
+
+#: Characters of the worker's last line, or of the cloud's answer, that an error quotes.
+_MAX_LINE = 500
+
+#: Why a VM could not be provisioned, for outcomes that say so by themselves; users see this, too.
+_FAILURES: dict[RunOutcome, tuple[FailureKind, str]] = {
+    RunOutcome.DONE: (FailureKind.OTHER, "The worker exited"),
+    RunOutcome.EXITED: (FailureKind.WORKER_FAILED, "The worker failed"),
+    RunOutcome.TIMED_OUT: (FailureKind.OTHER, "The worker exceeded AMD_VM_MAX_DURATION"),
+    RunOutcome.STOPPED: (FailureKind.OTHER, "The run was stopped"),
+    RunOutcome.STOPPING: (FailureKind.OTHER, "The run is being stopped"),
+    RunOutcome.LOST: (FailureKind.OTHER, "The VM was interrupted or became unreachable"),
+    RunOutcome.NO_FLEET: (FailureKind.NO_FLEET, "The fleet does not exist"),
+    RunOutcome.FLEET_FULL: (FailureKind.FLEET_FULL, "The fleet has reached AMD_FLEET_MAX_NODES"),
+    RunOutcome.BAD_IMAGE: (
+        FailureKind.BAD_IMAGE,
+        "The container of WARMFRONT_WORKER_IMAGE could not be created",
+    ),
+    RunOutcome.BOOT_FAILED: (FailureKind.OTHER, "The VM booted, but dstack's agent on it did not start"),
+    RunOutcome.BROKEN: (FailureKind.OTHER, "dstack failed"),
+}
+#: What the operator can do about it.
+_HINTS = {
+    FailureKind.NO_CAPACITY: "Wait, or add a backend to the dstack project and to AMD_BACKEND.",
+    FailureKind.FLEET_FULL: "Raise AMD_FLEET_MAX_NODES and run `warmfront fleet create`; `warmfront fleet "
+    "show` lists the VMs that count.",
+    FailureKind.NO_QUOTA: "Request a larger quota from the cloud, or end unused VMs of the account.",
+    FailureKind.NO_CREDITS: "Add credits to the account on the billing page of the cloud or of dstack Sky.",
+    FailureKind.DENIED: "Check the API key of the backend in the dstack server's config.yml, and whether the "
+    "account may create such VMs.",
+    FailureKind.WORKER_FAILED: "`dstack logs` shows the worker's output.",
+    FailureKind.NO_FLEET: "Create it with `warmfront fleet create`.",
+    FailureKind.BAD_IMAGE: "Check that the VM can pull the image.",
+}
+#: The words of clouds, most specific first. AMD Developer Cloud answers as DigitalOcean does.
+_ANSWERS: tuple[tuple[re.Pattern[str], FailureKind, str], ...] = tuple(
+    (re.compile(words, re.IGNORECASE), kind, message)
+    for words, kind, message in (
+        (
+            r"\b402\b|insufficient (funds|balance|credit)|(no|enough) (credit|balance)|payment|billing",
+            FailureKind.NO_CREDITS,
+            "The account of {backend} has no credits left",
+        ),
+        (
+            r"quota|(droplet|vm|instance|machine|account) limit|limit (exceeded|reached)|exceed\w* your",
+            FailureKind.NO_QUOTA,
+            "The account of {backend} has reached its quota of VMs",
+        ),
+        (
+            r"\b401\b|unauthori[sz]ed|unable to authenticate|invalid (api )?(key|token|credential)",
+            FailureKind.DENIED,
+            "{backend} rejects the API key of the dstack server",
+        ),
+        (
+            r"\b403\b|forbidden|not authori[sz]ed|permission denied",
+            FailureKind.DENIED,
+            "{backend} does not allow the account to create such a VM",
+        ),
+    )
+)
+#: Before the cloud's answers in dstack's explanation.
+_ANSWERS_PREFIX = "Errors: "
+#: Errors of a plan for the fleet, most specific first.
+_PLAN_ERRORS: tuple[tuple[type[FleetFailed], FailureKind], ...] = (
+    (NoBackend, FailureKind.NO_BACKEND),
+    (TooExpensive, FailureKind.TOO_EXPENSIVE),
+    (NoOffers, FailureKind.NO_OFFERS),
+    (NoQuota, FailureKind.NO_QUOTA),
+    (NoCredits, FailureKind.NO_CREDITS),
+    (NoCapacity, FailureKind.NO_CAPACITY),
+)
+
+
+async def boot_error(
+    client: DstackClient, settings: Settings, run: DstackRun, outcome: RunOutcome
+) -> ProviderError:
+    """Return why the VM of a run that has ended could not be provisioned."""
+    detail = _detail(run)
+    if outcome is RunOutcome.NO_CAPACITY:
+        outcome = why_no_capacity(await client.fleet(settings.fleet_name))
+        if outcome is RunOutcome.NO_CAPACITY:
+            return await _no_capacity_error(client, settings, run, detail)
+    if outcome in {RunOutcome.EXITED, RunOutcome.DONE}:
+        detail = await _last_line(client, run.name) or detail
+    kind, failure = _FAILURES.get(outcome, (FailureKind.OTHER, "dstack ended the run"))
+    hint = "Check the dstack server's log." if outcome is RunOutcome.BROKEN else _HINTS.get(kind)
+    return ProviderError(_with_detail(failure, detail), hint=hint, kind=kind)
+
+
+async def check_ready(client: DstackClient, settings: Settings) -> None:
+    """Check what can be known before a VM is requested, and costs nothing to find out.
+
+    Raises:
+        ProviderError: The server does not respond, the fleet is missing or full, or SSH is not usable.
+    """
+    require_ssh()
+    try:
+        outcome = why_no_capacity(await client.fleet(settings.fleet_name))
+    except (DstackUnreachable, DstackFailed) as error:
+        raise ProviderError(error.message, hint=error.hint, kind=FailureKind.UNREACHABLE) from None
+    except DstackDenied as error:
+        raise ProviderError(error.message, hint=error.hint, kind=FailureKind.DENIED) from None
+    if outcome is not RunOutcome.NO_CAPACITY:
+        kind, failure = _FAILURES[outcome]
+        raise ProviderError(f"{failure}.", hint=_HINTS.get(kind), kind=kind)
+
+
+def require_ssh() -> None:
+    """Check that the client of SSH, through which every VM is reached, can be loaded.
+
+    Raises:
+        ProviderError: It cannot.
+    """
+    try:
+        importlib.import_module("asyncssh")
+    except ImportError as error:
+        raise ProviderError(
+            f"The service cannot reach VMs through SSH: asyncssh cannot be loaded ({error}).",
+            hint="Install dstack's client again; `warmfront doctor` prints the command.",
+            kind=FailureKind.NO_SSH,
+        ) from None
+
+
+def kind_of_answer(detail: str) -> tuple[FailureKind, str] | None:
+    """Return what the cloud's answers mean, and the message for it; None if they do not say.
+
+    dstack joins the answers for several offers. One that is no refusal is a lack of capacity, which passes.
+    """
+    found = [
+        next(((kind, message) for words, kind, message in _ANSWERS if words.search(answer)), None)
+        for answer in detail.split("; ")
+    ]
+    return found[0] if all(found) else None
+
+
+def _detail(run: DstackRun) -> str:
+    """Return dstack's explanation in one line: the cloud's answers, if it has any."""
+    lines = (run.job_termination_message or run.error or "").splitlines() or [""]
+    answers = next((line for line in lines if line.startswith(_ANSWERS_PREFIX)), lines[0])
+    return answers.removeprefix(_ANSWERS_PREFIX).rstrip(".")
+
+
+async def _no_capacity_error(
+    client: DstackClient, settings: Settings, run: DstackRun, detail: str
+) -> ProviderError:
+    """Tell apart why no VM could be created on a fleet that exists and is not full."""
+    backend, gpu = settings.backend, run.gpu or settings.default_gpu
+    answer = kind_of_answer(detail)
+    if answer is not None:
+        kind, message = answer
+        return ProviderError(
+            _with_detail(message.format(backend=backend), detail), hint=_HINTS.get(kind), kind=kind
+        )
+    planned = await _plan_error(client, dataclasses.replace(settings, gpu_type=gpu))
+    if planned is not None:
+        kind = next(kind for error, kind in _PLAN_ERRORS if isinstance(planned, error))
+        if kind is not FailureKind.NO_CAPACITY:
+            return ProviderError(planned.message, hint=planned.hint or _HINTS.get(kind), kind=kind)
+    return ProviderError(
+        _with_detail(f"No {gpu} is available on {backend}", detail),
+        hint=_HINTS[FailureKind.NO_CAPACITY],
+        kind=FailureKind.NO_CAPACITY,
+    )
+
+
+async def _plan_error(client: DstackClient, settings: Settings) -> FleetFailed | None:
+    """Return why dstack's plan for the fleet has no VM; None if it has one or cannot be made."""
+    try:
+        proposal = await fleet_setup.propose(client, settings)
+    except FleetFailed as error:
+        return error
+    except WarmfrontError:
+        return None
+    return fleet_setup.unavailability(proposal.plan)
+
+
+async def _last_line(client: DstackClient, run_name: str) -> str:
+    """Return the last line that the worker printed, which says why it ended; empty if there is none."""
+    try:
+        output = await client.logs(run_name)
+    except WarmfrontError:
+        return ""
+    lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
+    last = "".join(character for character in lines[-1] if character.isprintable()) if lines else ""
+    return last[:_MAX_LINE].rstrip(".")
+
+
+def _with_detail(failure: str, detail: str) -> str:
+    return f"{failure}{f' ({detail[:_MAX_LINE]})' if detail else ''}."

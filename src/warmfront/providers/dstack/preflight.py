@@ -1,0 +1,110 @@
+"""Check everything that a VM needs before the first one is requested, and say what only a VM can show."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING
+
+from warmfront.errors import DstackUnreachable, NoCapacity, ProviderError, WarmfrontError
+from warmfront.providers.dstack import fleet_setup
+from warmfront.providers.dstack.boot_errors import require_ssh
+from warmfront.providers.dstack.client import DstackClient
+from warmfront.providers.dstack.configuration import IMAGE_HINT, unpinned_image
+from warmfront.providers.dstack.server_session import MIN_VERSION
+from warmfront.value_class import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from warmfront.providers.dstack.resources import FleetPlan
+    from warmfront.settings import Settings
+
+#: What cannot be known before a VM is requested.
+UNKNOWN = (
+    "whether the cloud accepts the key of the dstack server now: dstack keeps offers for some minutes",
+    "whether the VM can pull the image of WARMFRONT_WORKER_IMAGE",
+    "whether this machine reaches the VM with ssh",
+)
+_NO_AVAILABILITY = "whether a VM is free now: {backend} lists its offers without their availability"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreflightCheck:
+    """The result of one check."""
+
+    name: str
+    works: bool
+    detail: str
+    hint: str = ""  #: what to do if it failed
+
+
+async def run_preflight(settings: Settings) -> list[PreflightCheck]:
+    """Check ssh, the image's name, the server and its version, key and project, backend, fleet and offers."""
+    checks = [_ssh(), _image(settings)]
+    try:
+        client = await asyncio.to_thread(DstackClient.open, settings)
+    except WarmfrontError as error:
+        return [*checks, _failed("dstack server", error)]
+    try:
+        return [*checks, *[check async for check in _server_checks(client, settings)]]
+    finally:
+        await client.close()
+
+
+def what_is_unknown(settings: Settings, plan: FleetPlan) -> list[str]:
+    """Return what a plan cannot show, so that the first VM may still fail."""
+    if any(offer.availability == "available" for offer in plan.offers):
+        return list(UNKNOWN)
+    return [_NO_AVAILABILITY.format(backend=settings.backend), *UNKNOWN]
+
+
+async def _server_checks(client: DstackClient, settings: Settings) -> AsyncIterator[PreflightCheck]:
+    yield await _version(client)
+    try:
+        fleet, plan = await fleet_setup.verify(client, settings)
+    except NoCapacity as error:
+        yield PreflightCheck(
+            name="dstack fleet", works=True, detail=f"{settings.fleet_name}; {error.message}"
+        )
+    except WarmfrontError as error:
+        yield _failed("dstack fleet", error)
+    else:
+        cheapest = min(offer.price_usd_per_h for offer in plan.offers)
+        full = "; it is full" if fleet.is_full else ""
+        detail = f"{fleet.name} on {settings.backend}, from ${cheapest} per hour{full}"
+        yield PreflightCheck(name="dstack fleet", works=True, detail=detail)
+
+
+async def _version(client: DstackClient) -> PreflightCheck:
+    try:
+        version = await client.server_version()
+    except DstackUnreachable as error:
+        return _failed("dstack server", error)
+    numbers = tuple(map(int, re.findall(r"\d+", version)[:2]))
+    wanted = ".".join(map(str, MIN_VERSION))
+    return PreflightCheck(
+        name="dstack server",
+        works=not numbers or numbers >= MIN_VERSION,
+        detail=f"{client.url}, version {version or 'unknown'}, project {client.project}",
+        hint=f"Update the dstack server to {wanted} or newer.",
+    )
+
+
+def _ssh() -> PreflightCheck:
+    try:
+        require_ssh()
+    except ProviderError as error:
+        return _failed("ssh", error)
+    return PreflightCheck(name="ssh", works=True, detail="asyncssh is installed")
+
+
+def _image(settings: Settings) -> PreflightCheck:
+    problem = unpinned_image(settings)
+    works = problem is None or not settings.require_digests
+    detail = problem or "named by digest"
+    return PreflightCheck(name="image of VMs", works=works, detail=detail, hint=IMAGE_HINT)
+
+
+def _failed(name: str, error: WarmfrontError) -> PreflightCheck:
+    return PreflightCheck(name=name, works=False, detail=error.message, hint=error.hint or "")

@@ -1,0 +1,129 @@
+"""A tunnel to one port of a run: one SSH connection of this process, and a UNIX socket in front of it.
+
+All requests to a VM share its connection. Only the user of this process can connect to the socket. This
+module knows neither dstack nor what is sent through the tunnel.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import ExitStack, suppress
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
+from warmfront.errors import DstackFailed
+from warmfront.listener.unix_socket import SCHEME, short_path
+from warmfront.value_class import dataclass
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: For connecting to one SSH server, and for authenticating there.
+_CONNECT_TIMEOUT_S, _LOGIN_TIMEOUT_S = 10.0, 20.0
+#: A connection without a response to this many keep-alive messages is closed.
+_KEEPALIVE_S, _KEEPALIVES = 20.0, 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class SSHHop:
+    """An SSH server on the way to a run."""
+
+    host: str
+    port: int
+    user: str
+    #: Whether the key of dstack's user is accepted, and the host key is unknown, because the VM is new. For a
+    #: jump host of the operator, ssh's own configuration, keys and known hosts apply.
+    is_dstack_host: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class SSHRoute:
+    """The SSH servers to a run, each reached through the previous one; the last has the run's network."""
+
+    hops: tuple[SSHHop, ...]
+    private_key: str = field(repr=False)
+
+
+class SSHTunnel:
+    """An open tunnel; `open_ssh_tunnel` creates it."""
+
+    def __init__(self, connections: list[Any], socket: Path, forwarder: Any) -> None:
+        self.socket = socket
+        self._connections = connections
+        self._forwarder = forwarder
+        self._inode = socket.stat().st_ino
+
+    @property
+    def address(self) -> str:
+        """The address for the client of listeners."""
+        return f"{SCHEME}{self.socket}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether all connections are open and the socket is still ours; says nothing about the VM."""
+        return self._owns_socket() and not any(connection.is_closed() for connection in self._connections)
+
+    def close(self) -> None:
+        """Close the tunnel."""
+        self._forwarder.close()
+        if self._owns_socket():
+            self.socket.unlink(missing_ok=True)
+        for connection in reversed(self._connections):
+            connection.abort()
+
+    def _owns_socket(self) -> bool:
+        """Return whether the socket is ours: a later process may have replaced it."""
+        with suppress(OSError):
+            return self.socket.stat().st_ino == self._inode
+        return False
+
+
+async def open_ssh_tunnel(route: SSHRoute, *, port: int, socket: Path) -> SSHTunnel:
+    """Connect and forward the socket to a port of the run. A socket that exists is replaced.
+
+    Raises:
+        DstackFailed: A server does not respond or rejects the key, or the socket cannot be created.
+    """
+    import asyncssh
+
+    connections: list[Any] = []
+    try:
+        for hop in route.hops:
+            connections.append(await _connect(hop, route, through=connections[-1] if connections else None))
+        socket.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with ExitStack() as stack:
+            path = stack.enter_context(short_path(socket))
+            forwarder = await connections[-1].forward_local_path_to_port(path, "localhost", port)
+        return SSHTunnel(connections, socket, forwarder)
+    except BaseException as error:
+        for connection in reversed(connections):
+            connection.abort()
+        if isinstance(error, (OSError, asyncssh.Error, ValueError)):
+            last = route.hops[min(len(connections), len(route.hops) - 1)]
+            raise DstackFailed(
+                f"Cannot open an SSH connection to {last.user}@{last.host}:{last.port}: "
+                f"{_reason(error) or type(error).__name__}."
+            ) from None
+        raise
+
+
+async def _connect(hop: SSHHop, route: SSHRoute, *, through: Any) -> Any:
+    import asyncssh
+
+    logging.getLogger("asyncssh").setLevel(logging.WARNING)  # it logs every connection and channel
+    options: dict[str, Any] = {
+        "username": hop.user,
+        "tunnel": through,
+        "connect_timeout": _CONNECT_TIMEOUT_S,
+        "login_timeout": _LOGIN_TIMEOUT_S,
+        "keepalive_interval": _KEEPALIVE_S,
+        "keepalive_count_max": _KEEPALIVES,
+    }
+    if hop.is_dstack_host:
+        key = asyncssh.import_private_key(route.private_key)
+        options |= {"client_keys": [key], "known_hosts": None, "config": None, "agent_path": None}
+    return await asyncssh.connect(hop.host, hop.port, **options)
+
+
+def _reason(error: BaseException) -> str:
+    return " ".join(str(error).split()).rstrip(".")

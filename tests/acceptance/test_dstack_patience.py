@@ -1,0 +1,197 @@
+"""Shortages, failures that repeat and an unavailable dstack server, as authors and operators see them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from tests.dstack.harness import open_stack, until
+from tests.support.dstack_services import User, dstack_service, temporary_home, vms_of
+from tests.support.fake_cloud import refusals
+from tests.support.services import PROMPT_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.dstack.harness import Stack
+    from tests.support.fake_cloud.refusals import Refusal
+    from tests.support.services import Service
+
+#: The real dstack server is slow.
+pytestmark = [pytest.mark.slow, pytest.mark.dstack]
+
+
+@pytest.fixture(scope="module", name="stack")
+def _stack() -> Iterator[Stack]:
+    with temporary_home() as folder, open_stack(folder) as stack:
+        yield stack
+
+
+@pytest.fixture(autouse=True)
+def _reset_switches(stack: Stack) -> Iterator[None]:
+    yield
+    stack.cloud.switches.reset()
+
+
+def waits(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the events that say why a submission waits."""
+    return [event for event in events if event["status"] == "WAITING"]
+
+
+def test_capacity_that_appears_later(stack: Stack, tmp_path: Path) -> None:
+    """Every queued submission gets its verdict, none an ERROR, and each reader saw why it waited."""
+    stack.cloud.switches.capacity = 0
+    with dstack_service(stack, tmp_path) as service:
+        user = User(service, "alice")
+        ids = [user.submit(endpoint="checker") for _ in range(4)]
+        first = user.follow(ids[0])
+        events = [next(first)]
+        while len(waits(events)) < 3:
+            events.append(next(first))
+            assert events[-1]["status"] != "ERROR", events[-1]
+        assert [problem["kind"] for problem in user.provisioning_problems()] == ["NO_CAPACITY"]
+        service.environment["WARMFRONT_API_KEY"] = user.key
+        assert "No MI300X" in service.run("vms").stdout
+        stack.cloud.switches.capacity = None
+        followed = [list(user.follow(submission_id)) for submission_id in ids]
+        for events in followed:
+            assert events[-1]["status"] == "CHECKED", events[-1]
+            assert all("No MI300X is available on amddevcloud" in wait["reason"] for wait in waits(events))
+        assert sorted(waits(events)[0]["ahead"] for events in followed) == [0, 1, 2, 3]
+        assert user.provisioning_problems() == []
+
+
+def test_a_fleet_of_one_with_the_default_limit_of_vms(stack: Stack, tmp_path: Path) -> None:
+    """Twenty submissions of a cold start wait for the only VM that the fleet may have."""
+    stack.cloud.switches.boot_s = 5.0
+    before = len(stack.cloud.bill())
+    limits = {"AMD_FLEET_MAX_NODES": "1", "AMD_VM_MAX_CONCURRENT": "3"}
+    with dstack_service(stack, tmp_path, nodes="0..1", **limits) as service:
+        user = User(service, "alice")
+        ids = [user.submit(endpoint="checker") for _ in range(20)]
+        assert {list(user.follow(submission_id))[-1]["status"] for submission_id in ids} == {"CHECKED"}
+        assert len(stack.cloud.bill()) - before == 1
+
+
+def test_a_second_backend_is_tried(stack: Stack, tmp_path: Path) -> None:
+    """If AMD Developer Cloud has no capacity in any region, the VM is one of Hot Aisle."""
+    stack.cloud.switches.regions = {"atl1": 0, "nyc2": 0}
+    both = {"AMD_BACKEND": "amddevcloud,hotaisle", "AMD_MINIMUM_RESERVATION": "0s"}
+    with dstack_service(stack, tmp_path, backends=("amddevcloud", "hotaisle"), **both) as service:
+        events = User(service, "alice").submit_and_wait(endpoint="checker")
+        assert events[-1]["status"] == "CHECKED", events[-1]
+        assert stack.cloud.bill()[-1].backend == "hotaisle"
+
+
+@pytest.mark.parametrize(
+    ("refusal", "kind", "status"),
+    [
+        (refusals.FORBIDDEN, "DENIED", "ERROR"),
+        (refusals.NO_CREDITS, "NO_CREDITS", "ERROR"),
+        (refusals.DROPLET_LIMIT, "NO_QUOTA", "WAITING"),
+    ],
+)
+def test_refusals_are_distinguished(
+    stack: Stack, tmp_path: Path, refusal: Refusal, kind: str, status: str
+) -> None:
+    """A forbidden action, missing credits and a quota have their own kind, and cost nothing."""
+    before = len(stack.cloud.bill())
+    stack.cloud.switches.refuses_create = refusal
+    with dstack_service(stack, tmp_path) as service:
+        user = User(service, "alice")
+        submission_id = user.submit(endpoint="checker")
+        seen = next(event for event in user.follow(submission_id) if event["status"] == status)
+        assert [problem["kind"] for problem in user.provisioning_problems()] == [kind]
+        assert len(stack.cloud.bill()) == before
+        if status == "WAITING":
+            assert seen["kind"] == kind
+            user.cancel(submission_id)
+        stack.cloud.switches.reset()
+
+
+def test_an_image_that_cannot_be_pulled_is_paid_once(stack: Stack, tmp_path: Path) -> None:
+    """One VM, then ERROR for everyone until the operator resets the circuit breaker."""
+    image = f"registry.example/nothing:1@sha256:{'1' * 64}"
+    stack.cloud.switches.unpullable.add(image)
+    before = len(stack.cloud.bill())
+    with dstack_service(stack, tmp_path, WARMFRONT_WORKER_IMAGE=image) as service:
+        user = User(service, "alice")
+        ids = [user.submit(endpoint="checker") for _ in range(5)]
+        for submission_id in ids:
+            last = list(user.follow(submission_id))[-1]
+            assert last["status"] == "ERROR"
+            assert "WARMFRONT_WORKER_IMAGE" in last["message"]
+        user.wait_until_all_vms_ended()
+        assert user.submit_and_wait(endpoint="checker")[-1]["status"] == "ERROR"
+        assert len(stack.cloud.bill()) - before == 1
+        assert [(problem["kind"], problem["open"]) for problem in user.provisioning_problems()] == [
+            ("BAD_IMAGE", True)
+        ]
+        authorization = {"Authorization": f"Bearer {user.key}"}
+        metrics = httpx.get(f"{service.url}/metrics", headers=authorization, timeout=PROMPT_S).text
+        assert 'warmfront_provisioning_breaker_open{gpu="MI300X",kind="BAD_IMAGE"} 1.0' in metrics
+        stack.cloud.switches.unpullable.clear()
+        service.environment["WARMFRONT_API_KEY"] = user.key
+        assert "VMs are provisioned as needed" in service.run("provisioning", "--reset", "MI300X").stdout
+        assert user.submit_and_wait(endpoint="checker")[-1]["status"] == "CHECKED"
+
+
+def test_without_ssh_no_vm_is_paid(stack: Stack, tmp_path: Path) -> None:
+    """The first submission fails with the reason before a VM is requested; the preflight logged it."""
+    modules = tmp_path / "modules"
+    modules.mkdir()
+    (modules / "asyncssh.py").write_text('raise ImportError("no SSH")')
+    before = len(stack.cloud.bill())
+    with dstack_service(stack, tmp_path / "data", PYTHONPATH=str(modules)) as service:
+        user = User(service, "alice")
+        last = user.submit_and_wait(endpoint="checker")[-1]
+        assert last["status"] == "ERROR"
+        assert "cannot reach VMs through SSH" in last["message"]
+        assert len(stack.cloud.bill()) == before
+        until(lambda: any("preflight: ssh" in line for line in service.lines))
+
+
+def test_the_boot_of_a_cancelled_submission_is_stopped(stack: Stack, tmp_path: Path) -> None:
+    """Its VM, which would never be ready, is ended long before the provisioning timeout."""
+    stack.cloud.switches.never_boots = True
+    with dstack_service(stack, tmp_path) as service:
+        user = User(service, "alice")
+        submission_id = user.submit(endpoint="checker")
+        until(lambda: stack.cloud.droplets)
+        user.cancel(submission_id)
+        (vm,) = user.wait_until_all_vms_ended()
+        assert (vm["state"], vm["reason"]) == ("TERMINATED", "no submission waits for it")
+        assert not stack.cloud.droplets
+        assert user.spent_usd() > 0
+
+
+def test_the_service_starts_while_dstack_is_down(tmp_path: Path) -> None:
+    """Submissions wait with the reason, history is readable, and a warm VM is kept and used."""
+    with temporary_home() as folder, open_stack(folder) as stack, dstack_service(stack, tmp_path) as service:
+        user = User(service, "alice")
+        restart_without_dstack(stack, service)
+        submission_id = user.submit(endpoint="checker")
+        wait = next(event for event in user.follow(submission_id) if event["status"] == "WAITING")
+        assert wait["kind"] == "UNREACHABLE"
+        assert "No dstack server responds" in wait["reason"]
+        assert user.vms() == []
+        stack.server.start()
+        assert list(user.follow(submission_id))[-1]["status"] == "CHECKED"
+        (vm,) = user.vms_alive()
+        restart_without_dstack(stack, service)
+        # Without dstack there is no tunnel to the VM, but its watchdog leaves it alive for minutes.
+        submission_id = user.submit(endpoint="checker")
+        stack.server.start()
+        events = list(user.follow(submission_id))
+        assert events[-1]["status"] == "CHECKED"
+        assert vms_of(events) == [vm["id"]]
+
+
+def restart_without_dstack(stack: Stack, service: Service) -> None:
+    """Kill the service and dstack, and start the service alone."""
+    service.kill()
+    stack.server.kill()
+    service.start()
