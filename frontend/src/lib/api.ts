@@ -10,6 +10,7 @@ import type {
   ProblemDetailResponse,
   ProblemDetails,
   ProblemListResponse,
+  ProvisioningResponse,
   QuoteResponse,
   ReadinessResponse,
   SourceResponse,
@@ -187,6 +188,7 @@ export const submission = (id: string): Promise<SubmissionDetailResponse> => get
 export const submissions = (fields: Parameters<typeof query>[0] = {}): Promise<SubmissionPageResponse> =>
   get("/submissions", fields);
 export const source = (id: string): Promise<SourceResponse> => get(`/submissions/${segment(id)}/code`);
+export const resetProvisioning = (gpu: string): Promise<ProvisioningResponse> => post(`/provisioning/${segment(gpu)}/reset`, {});
 export const cancel = (id: string): Promise<SubmissionDetailResponse> => post(`/submissions/${segment(id)}/cancel`, {});
 export const quote = (problem: string, gpu_type: string, endpoint: Endpoint): Promise<QuoteResponse> =>
   get("/quote", { problem, gpu_type, endpoint });

@@ -97,6 +97,9 @@ export function dateTime(iso: string | null): string {
 
 /** `WRONG_ANSWER` as `Wrong answer`. */
 export function statusText(status: string): string {
-  const text = status.replaceAll("_", " ").toLowerCase();
+  return capitalized(status.replaceAll("_", " ").toLowerCase());
+}
+
+export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

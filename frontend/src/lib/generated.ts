@@ -342,6 +342,8 @@ export interface FailureDetails {
   output_by_case?: Record<string, string>;
 }
 
+export type FailureKind = "NO_CAPACITY" | "FLEET_FULL" | "NO_QUOTA" | "NO_OFFERS" | "UNREACHABLE" | "DENIED" | "NO_CREDITS" | "TOO_EXPENSIVE" | "NO_FLEET" | "NO_BACKEND" | "BAD_IMAGE" | "NO_SSH" | "WRONG_VM" | "WORKER_FAILED" | "UNHEALTHY" | "OTHER";
+
 /** A memory fault of a kernel on the CPU runtime. */
 export interface Fault {
   fault: string;
@@ -376,6 +378,22 @@ export interface ForecastResponse {
   month_usd: Estimate;
   /** How long the remaining credits last; at most 3,650. */
   lasts_days: Estimate;
+}
+
+/** A VM that the provider has and that is not of this service: it is never touched, nor counted. */
+export interface ForeignVmResponse {
+  name: string;
+  /** The owner id of another Warmfront service; null if none has labelled it. */
+  owner: string | null;
+  /** The dstack run that is on it, or was last. */
+  used_by: string;
+  fleet: string | null;
+  /** The provider's own word. */
+  status: string;
+  hostname: string | null;
+  backend: string | null;
+  rate_usd_per_h: number | null;
+  created_at: string | null;
 }
 
 /** Every GPU type that the service knows. */
@@ -556,6 +574,8 @@ export interface OperationsChangedEvent {
   tasks_done: Record<string, number>;
   /** When each idle VM is released, by VM. */
   deadlines: Record<string, string>;
+  /** Why no VM is provisioned, by GPU type, and how often that failed. */
+  provisioning: Record<string, string>;
   alerted: boolean;
   spent_usd: number;
 }
@@ -581,7 +601,11 @@ export interface OperationsResponse {
   vms: VmResponse[];
   /** VMs that failed in the requested hours, newest first; at most 10. */
   failed_vms: VmResponse[];
+  /** VMs of other services at the same provider; visible to operators only. */
+  foreign_vms: ForeignVmResponse[];
   queue: QueueResponse;
+  /** GPU types for which no VM is provisioned now. */
+  provisioning: ProvisioningProblemResponse[];
   /** VMs of the requested hours, oldest first; at most 50. */
   lanes: VmTimelineResponse[];
   money: CreditsResponse;
@@ -709,6 +733,28 @@ export interface ProvisioningEvent {
   phase: string;
   elapsed_s: number;
   eta_s: number | null;
+}
+
+/** Why no VM with a GPU type is provisioned at this moment. */
+export interface ProvisioningProblemResponse {
+  gpu_type: string;
+  /** The circuit breaker is open: submissions fail at once. Otherwise they wait for a VM. */
+  open: boolean;
+  kind: FailureKind;
+  reason: string;
+  /** What the operator can do; empty for other users. */
+  hint: string;
+  since: string;
+  /** When a VM is requested again, if a submission waits for one. */
+  retry_at: string;
+  /** VMs in a row that could not be provisioned. */
+  failures: number;
+}
+
+/** The GPU types for which no VM is provisioned at this moment. */
+export interface ProvisioningResponse {
+  now: string;
+  problems: ProvisioningProblemResponse[];
 }
 
 /** A queued submission. Users see only `position` and `since` for submissions that are not theirs. */
@@ -892,7 +938,7 @@ export interface SubmissionDetailResponse {
 }
 
 /** One event of a submission; `status` says which. */
-export type SubmissionEvent = InQueueEvent | ProvisioningEvent | VMFailedEvent | VMReadyEvent | XrayEvent | CompilingEvent | CheckingEvent | TestResultEvent | CheckedEvent | BenchmarkingEvent | BenchmarkResultEvent | BenchmarkedEvent | AcceptedEvent | FailedEvent;
+export type SubmissionEvent = InQueueEvent | ProvisioningEvent | WaitingEvent | VMFailedEvent | VMReadyEvent | XrayEvent | CompilingEvent | CheckingEvent | TestResultEvent | CheckedEvent | BenchmarkingEvent | BenchmarkResultEvent | BenchmarkedEvent | AcceptedEvent | FailedEvent;
 
 /** One message of a submission's event stream, as server-sent events frame it. */
 export interface SubmissionEventMessage {
@@ -1113,6 +1159,10 @@ export interface VmDetailResponse {
   /** When it is released if it stays idle. */
   deadline_at: string | null;
   ended_at: string | null;
+  /** Of an ended VM: true if the cloud's own list confirms its end, false if only dstack reports it. */
+  end_confirmed: boolean | null;
+  /** The cloud's own id of the machine. */
+  machine_id: string | null;
   tasks_done: number;
   /** Until now, with the interval that is still open. */
   cost_usd: number;
@@ -1167,6 +1217,8 @@ export interface VmListResponse {
   /** The service's clock. */
   now: string;
   items: VmResponse[];
+  /** VMs of other services at the same provider; visible to operators only. */
+  foreign: ForeignVmResponse[];
 }
 
 /** One VM. */
@@ -1184,6 +1236,10 @@ export interface VmResponse {
   /** When it is released if it stays idle. */
   deadline_at: string | null;
   ended_at: string | null;
+  /** Of an ended VM: true if the cloud's own list confirms its end, false if only dstack reports it. */
+  end_confirmed: boolean | null;
+  /** The cloud's own id of the machine. */
+  machine_id: string | null;
   tasks_done: number;
   /** Until now, with the interval that is still open. */
   cost_usd: number;
@@ -1218,6 +1274,23 @@ export interface VmTimelineResponse {
   pieces: TimelineSegmentResponse[];
 }
 
+/** No VM is available for the submission now; it keeps its place in the queue. */
+export interface WaitingEvent {
+  /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
+  id: number;
+  time: string;
+  /** The version of the wire schema. */
+  schema: number;
+  status: "WAITING";
+  kind: string;
+  reason: string;
+  waited_s: number;
+  retry_in_s: number;
+  ahead: number;
+  eta_s: number | null;
+  gives_up_in_s: number;
+}
+
 /** This month's arrivals under other policies. */
 export interface WhatIfResponse {
   since: string;
@@ -1238,6 +1311,7 @@ export interface Window {
   waited_ms?: number | null;
   load?: number | null;
   reference_ms?: number | null;
+  empty_ms?: number | null;
   discarded?: boolean;
 }
 

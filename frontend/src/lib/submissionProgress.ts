@@ -9,6 +9,7 @@ import type {
   QueueQuote,
   SubmissionEvent,
   Timing,
+  WaitingEvent,
   XrayEvent,
 } from "./generated";
 
@@ -47,9 +48,12 @@ export interface SubmissionProgress {
   quote: QueueQuote | null;
   xray: XrayEvent | null;
   provisioning: Provisioning | null;
+  /** Why no VM is provisioned, and when the service reported it. */
+  waiting: { event: WaitingEvent; atMs: number } | null;
   vm: Vm | null;
   compiler: string;
-  onCpu: boolean;
+  /** Empty before the compilation. */
+  toolchain: string;
   compileS: number | null;
   totalTests: number;
   tests: CaseResult[];
@@ -70,9 +74,10 @@ export function initialProgress(endpoint: Endpoint): SubmissionProgress {
     quote: null,
     xray: null,
     provisioning: null,
+    waiting: null,
     vm: null,
     compiler: "",
-    onCpu: false,
+    toolchain: "",
     compileS: null,
     totalTests: 0,
     tests: [],
@@ -134,13 +139,15 @@ function changesFor(progress: SubmissionProgress, event: SubmissionEvent, atMs: 
     case "XRAY":
       return { xray: event };
     case "PROVISIONING":
-      return { stage: "provisioning", position: null, provisioning: nextProvisioning(progress.provisioning, event, atMs) };
+      return { stage: "provisioning", position: null, waiting: null, provisioning: nextProvisioning(progress.provisioning, event, atMs) };
+    case "WAITING":
+      return { stage: "queue", position: event.ahead, provisioning: null, waiting: { event, atMs } };
     case "VM_FAILED":
       return { ...resetAttempt(progress), stage: "queue", position: null, provisioning: null, vm: null };
     case "VM_READY":
-      return { ...resetAttempt(progress), stage: "compile", position: null, vm: vmOf(event) };
+      return { ...resetAttempt(progress), stage: "compile", position: null, waiting: null, vm: vmOf(event) };
     case "COMPILING":
-      return { stage: "compile", compiler: event.compiler, onCpu: event.toolchain === "cpu" };
+      return { stage: "compile", compiler: event.compiler, toolchain: event.toolchain };
     case "CHECKING":
       return { stage: "check", totalTests: event.total_tests, compileS: event.compile_s, tests: [] };
     case "TEST_RESULT":

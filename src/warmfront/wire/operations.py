@@ -6,12 +6,13 @@ from typing import Literal
 
 from pydantic import Field
 
+from warmfront.provisioning import FailureKind
 from warmfront.store.records import Meter
 from warmfront.verdicts import Endpoint
 from warmfront.vm import VMState
 from warmfront.wire.base import Dollars, ResponseModel, Timestamp
 from warmfront.wire.costs import Latencies, MeterCost
-from warmfront.wire.vms import VmResponse
+from warmfront.wire.vms import ForeignVmResponse, VmResponse
 
 
 class QueueEntry(ResponseModel):
@@ -30,6 +31,28 @@ class QueueResponse(ResponseModel):
 
     length: int
     items: list[QueueEntry]
+
+
+class ProvisioningProblemResponse(ResponseModel):
+    """Why no VM with a GPU type is provisioned at this moment."""
+
+    gpu_type: str = Field(examples=["MI300X"])
+    open: bool = Field(
+        description="The circuit breaker is open: submissions fail at once. Otherwise they wait for a VM."
+    )
+    kind: FailureKind = Field(examples=["NO_CAPACITY"])
+    reason: str = Field(examples=["No MI300X is available on amddevcloud."])
+    hint: str = Field(description="What the operator can do; empty for other users.")
+    since: Timestamp
+    retry_at: Timestamp = Field(description="When a VM is requested again, if a submission waits for one.")
+    failures: int = Field(description="VMs in a row that could not be provisioned.")
+
+
+class ProvisioningResponse(ResponseModel):
+    """The GPU types for which no VM is provisioned at this moment."""
+
+    now: Timestamp
+    problems: list[ProvisioningProblemResponse]
 
 
 class TimelineSegmentResponse(ResponseModel):
@@ -115,7 +138,14 @@ class OperationsResponse(ResponseModel):
     failed_vms: list[VmResponse] = Field(
         default_factory=list, description="VMs that failed in the requested hours, newest first; at most 10."
     )
+    foreign_vms: list[ForeignVmResponse] = Field(
+        default_factory=list,
+        description="VMs of other services at the same provider; visible to operators only.",
+    )
     queue: QueueResponse
+    provisioning: list[ProvisioningProblemResponse] = Field(
+        default_factory=list, description="GPU types for which no VM is provisioned now."
+    )
     lanes: list[VmTimelineResponse] = Field(
         description="VMs of the requested hours, oldest first; at most 50."
     )
@@ -138,5 +168,8 @@ class OperationsChangedEvent(ResponseModel):
     queue_length: int
     tasks_done: dict[str, int] = Field(description="By VM.")
     deadlines: dict[str, Timestamp] = Field(description="When each idle VM is released, by VM.")
+    provisioning: dict[str, str] = Field(
+        default_factory=dict, description="Why no VM is provisioned, by GPU type, and how often that failed."
+    )
     alerted: bool
     spent_usd: Dollars

@@ -65,6 +65,12 @@ class VmResponse(ResponseModel):
     ready_at: Timestamp | None
     deadline_at: Timestamp | None = Field(description="When it is released if it stays idle.")
     ended_at: Timestamp | None
+    end_confirmed: bool | None = Field(
+        default=None,
+        description="Of an ended VM: true if the cloud's own list confirms its end, false if only dstack "
+        "reports it.",
+    )
+    machine_id: str | None = Field(default=None, description="The cloud's own id of the machine.")
     tasks_done: int
     cost_usd: Dollars = Field(description="Until now, with the interval that is still open.")
     reserved_usd: Dollars = Field(description="Its share of the escrow.")
@@ -79,11 +85,31 @@ class VmResponse(ResponseModel):
     )
 
 
+class ForeignVmResponse(ResponseModel):
+    """A VM that the provider has and that is not of this service: it is never touched, nor counted."""
+
+    name: str = Field(examples=["wf-0a1b2c3d-vm-5f6e7d8c9b0a1f2e3d4c5b6a"])
+    owner: str | None = Field(
+        description="The owner id of another Warmfront service; null if none has labelled it."
+    )
+    used_by: str = Field(description="The dstack run that is on it, or was last.")
+    fleet: str | None
+    status: str = Field(description="The provider's own word.", examples=["busy"])
+    hostname: str | None
+    backend: str | None
+    rate_usd_per_h: Dollars | None
+    created_at: Timestamp | None
+
+
 class VmListResponse(ResponseModel):
     """The most recent VMs, newest first."""
 
     now: Timestamp = Field(description="The service's clock.")
     items: list[VmResponse]
+    foreign: list[ForeignVmResponse] = Field(
+        default_factory=list,
+        description="VMs of other services at the same provider; visible to operators only.",
+    )
 
 
 class BilledInterval(ResponseModel):

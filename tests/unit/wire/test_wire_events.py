@@ -50,6 +50,15 @@ SAMPLES: list[Event] = [
     events.Provisioning(
         vm_state=VMStart.COLD_START, vm_id="vm_1", phase="booting", elapsed_s=1.0, eta_s=None
     ),
+    events.Waiting(
+        kind="NO_CAPACITY",
+        reason="No MI300X is available on amddevcloud.",
+        waited_s=75.0,
+        retry_in_s=40.0,
+        ahead=3,
+        eta_s=340.0,
+        gives_up_in_s=1725.0,
+    ),
     events.VMFailed(vm_id="vm_1", reason="ECC: 3 uncorrectable memory errors"),
     events.VMReady(
         vm_id="vm_1",

@@ -6,6 +6,7 @@ import { useTitle } from "../../lib/hooks";
 import type { OperationsResponse } from "../../lib/generated";
 import { VmHistory } from "./VmHistory";
 import { Budget, CostByUser } from "./Budget";
+import { ProvisioningProblems } from "./ProvisioningProblems";
 import { Queue } from "./Queue";
 import { Latency } from "./Latency";
 import { Tiles } from "./Tiles";
@@ -43,6 +44,7 @@ function Loaded({ data, offsetMs, hours, setHours }: LoadedProps): React.JSX.Ele
   return (
     <>
       <Notes data={data} />
+      <ProvisioningProblems data={data} now={now} />
       <Tiles data={data} now={now} />
       <div className="operations-now">
         <Vms data={data} now={now} />

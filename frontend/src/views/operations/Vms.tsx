@@ -4,7 +4,7 @@ import { Badge } from "../../components/Badge";
 import { shortId } from "../../components/charts/VmTimeline";
 import { Progress } from "../../components/Progress";
 import { dollars, plural, span } from "../../lib/format";
-import type { VmTimelineResponse, OperationsResponse, VmHealthCheck, VmTask, VmResponse } from "../../lib/generated";
+import type { ForeignVmResponse, VmTimelineResponse, OperationsResponse, VmHealthCheck, VmTask, VmResponse } from "../../lib/generated";
 import { costNow, deviceText, hourlyRate, idleTimeLeft, releasedInS } from "./calculations";
 
 export function Vms({ data, now }: { data: OperationsResponse; now: number }): React.JSX.Element {
@@ -32,7 +32,33 @@ export function Vms({ data, now }: { data: OperationsResponse; now: number }): R
         </ul>
       )}
       <FailedVms vms={data.failed_vms} />
+      <ForeignVms vms={data.foreign_vms} />
     </section>
+  );
+}
+
+/** VMs of other services in the same dstack project. They are only shown. */
+function ForeignVms({ vms }: { vms: readonly ForeignVmResponse[] }): React.JSX.Element | null {
+  if (vms.length === 0) return null;
+  return (
+    <details>
+      <summary>{plural(vms.length, "VM")} of other services</summary>
+      <p className="small dim no-gap">They are in the same dstack project. This service does not use, count or end them.</p>
+      <ul className="vms">
+        {vms.map((vm) => (
+          <li className="vm" key={vm.name}>
+            <div className="row">
+              <span className="badge">Foreign</span>
+              <code className="grow">{vm.name}</code>
+              <strong>{vm.rate_usd_per_h === null ? "" : `${dollars(vm.rate_usd_per_h)} per hour`}</strong>
+            </div>
+            <p className="small dim no-gap">
+              {vm.owner === null ? "No service has labelled it" : `Service ${vm.owner}`} · fleet {vm.fleet ?? "–"} · {vm.status} · run {vm.used_by}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

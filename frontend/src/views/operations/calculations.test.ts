@@ -15,6 +15,8 @@ const VM: VmResponse = {
   ready_at: "2026-01-31T11:05:00.000Z",
   deadline_at: "2026-01-31T12:02:30.000Z",
   ended_at: null,
+  end_confirmed: null,
+  machine_id: null,
   tasks_done: 3,
   cost_usd: 1.99,
   reserved_usd: 3,

@@ -42,7 +42,7 @@ export function EditorPanel({ problem, gpus, dtype, onDtype, onCode, shownLine }
   const bytes = useMemo(() => new TextEncoder().encode(draft.code).length, [draft.code]);
   const verdict = progress?.verdict ?? null;
   useTitle(tabTitle(problem.title, progress));
-  useNotification(problem.title, verdict);
+  useNotification(problem.title, progress);
   useEffect(() => onCode(draft.code), [onCode, draft.code]);
   useEffect(() => editor?.showDiagnostics(verdict === null ? [] : lineDiagnostics(verdict)), [editor, verdict]);
   useEffect(() => {

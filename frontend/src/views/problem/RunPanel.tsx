@@ -37,7 +37,7 @@ export function RunPanel({ running, slug, onLine }: Props): React.JSX.Element | 
         {id !== null && <Link href={`/submissions/${id}`}>Details</Link>}
       </div>
       <Timeline progress={progress} nowMs={nowMs} failures={running.failures} live={live} />
-      {verdict !== null && <VerdictDetails verdict={verdict} onLine={onLine} />}
+      {verdict !== null && <VerdictDetails verdict={verdict} toolchain={progress.toolchain} onLine={onLine} />}
     </section>
   );
 }

@@ -1,7 +1,9 @@
 /** The stages of a run, one line per stage, with details and durations. */
 import type { ReactNode } from "react";
 import { dollars, plural, roughly, span } from "../../lib/format";
+import { simulatedTime } from "../../lib/simulatedTime";
 import { samplesText, timingInterval, timingNote } from "../../lib/timingText";
+import { waitingText } from "../../lib/waitingText";
 import { estimateProvisioning, isFailure, type Provisioning, type Stage, type SubmissionProgress } from "../../lib/submissionProgress";
 import type { CaseResult, Timing } from "../../lib/generated";
 import { SampleDots } from "../../components/charts/SampleDots";
@@ -33,7 +35,7 @@ export function Timeline({ progress, nowMs, failures, live }: Props): React.JSX.
       )}
       <ol>
         <Row name="Queue" state={stateOf(progress, "queue")} duration={duration(progress, "queue", nowMs)}>
-          {queueText(progress)}
+          {queueText(progress, nowMs)}
         </Row>
         <Row name="VM" state={stateOf(progress, "provisioning")} duration={duration(progress, "provisioning", nowMs)}>
           <VmStage progress={progress} nowMs={nowMs} />
@@ -46,7 +48,7 @@ export function Timeline({ progress, nowMs, failures, live }: Props): React.JSX.
         </Row>
         {benchmarks && (
           <Row name="Benchmark" state={stateOf(progress, "benchmark")} duration={duration(progress, "benchmark", nowMs)}>
-            <Timings timings={progress.timings} total={progress.totalTimings} live={live} onCpu={progress.onCpu} />
+            <Timings timings={progress.timings} total={progress.totalTimings} live={live} toolchain={progress.toolchain} />
           </Row>
         )}
       </ol>
@@ -109,8 +111,11 @@ function compileDuration(progress: SubmissionProgress, nowMs: number): string {
   return progress.compileS === null ? duration(progress, "compile", nowMs) : span(progress.compileS);
 }
 
-function queueText(progress: SubmissionProgress): string {
+function queueText(progress: SubmissionProgress, nowMs: number): string {
   if (progress.stage === "sending") return "Sending…";
+  if (progress.waiting !== null && progress.stage === "queue") {
+    return waitingText(progress.waiting.event, (nowMs - progress.waiting.atMs) / 1000);
+  }
   if (progress.position !== null && progress.stage === "queue") {
     const seconds = progress.quote?.wait_s;
     const wait = seconds === undefined ? "" : `, starts in about ${roughly(seconds)}`;
@@ -196,19 +201,22 @@ function Cases({ tests, total, running }: CasesProps): React.JSX.Element {
   );
 }
 
+/** Toolchains without a GPU. */
+const SIMULATED = new Set(["cpu", "stub", "rocjitsu"]);
+
 interface TimingsProps {
   timings: readonly Timing[];
   total: number;
   live: boolean;
-  onCpu: boolean;
+  toolchain: string;
 }
 
-function Timings({ timings, total, live, onCpu }: TimingsProps): React.JSX.Element {
+function Timings({ timings, total, live, toolchain }: TimingsProps): React.JSX.Element {
   if (total === 0) return <span />;
   return (
     <div className="timings">
       <span>
-        {timings.length} of {plural(total, "case")} timed{onCpu && <span className="dim">, simulated CPU time</span>}
+        {timings.length} of {plural(total, "case")} timed{SIMULATED.has(toolchain) && <span className="dim">, {simulatedTime(toolchain)}</span>}
       </span>
       {timings.map((timing) => (
         <div key={timing.test_id} className="timing">

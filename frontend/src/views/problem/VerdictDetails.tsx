@@ -1,6 +1,7 @@
 /** The details of a verdict: the reason, the evidence, and a hint. */
 import { intervalText, medianText, NOISY_EXPLANATION, timingInterval, timingNote, timingSummary } from "../../lib/timingText";
 import { cell, count, gbps, gflops, percent } from "../../lib/format";
+import { simulationNote } from "../../lib/simulatedTime";
 import { isFailure, type VerdictEvent } from "../../lib/submissionProgress";
 import type { DebugInfo, FailedEvent, Fault, Finding, Timing } from "../../lib/generated";
 import { HeatMap } from "../../components/charts/HeatMap";
@@ -10,16 +11,17 @@ import { ProgramOutput } from "./ProgramOutput";
 
 interface Props {
   verdict: VerdictEvent;
+  toolchain: string;
   /** Show a line in the editor. */
   onLine: (line: number) => void;
   /** Whether to include the table of times. */
   times?: boolean;
 }
 
-export function VerdictDetails({ verdict, onLine, times = true }: Props): React.JSX.Element {
+export function VerdictDetails({ verdict, toolchain, onLine, times = true }: Props): React.JSX.Element {
   return (
     <div className="verdict stack">
-      {isFailure(verdict) ? <Failure event={verdict} onLine={onLine} /> : <Success event={verdict} onLine={onLine} times={times} />}
+      {isFailure(verdict) ? <Failure event={verdict} onLine={onLine} /> : <Success event={verdict} toolchain={toolchain} onLine={onLine} times={times} />}
       <ProgramOutput verdict={verdict} />
     </div>
   );
@@ -113,11 +115,12 @@ function Differences({ info }: { info: DebugInfo }): React.JSX.Element {
 
 interface SuccessProps {
   event: Exclude<VerdictEvent, FailedEvent>;
+  toolchain: string;
   onLine: (line: number) => void;
   times: boolean;
 }
 
-function Success({ event, onLine, times }: SuccessProps): React.JSX.Element {
+function Success({ event, toolchain, onLine, times }: SuccessProps): React.JSX.Element {
   const timings = "benchmark_results" in event ? event.benchmark_results : event.status === "BENCHMARKED" ? event.test_results : [];
   const simulated = "simulated" in event && event.simulated;
   return (
@@ -130,9 +133,7 @@ function Success({ event, onLine, times }: SuccessProps): React.JSX.Element {
       )}
       <MissingGuarantees timings={timings} />
       {simulated && (
-        <p className="small dim">
-          Simulated on the CPU runtime: the verdict is valid; the times are CPU time of one core, not those of a GPU.
-        </p>
+        <p className="small dim">{simulationNote(toolchain)}</p>
       )}
       {"target" in event && event.target !== "" && <p className="note warn">{event.target}</p>}
       {"warnings" in event && <Findings findings={event.warnings ?? []} onLine={onLine} />}

@@ -1,5 +1,6 @@
 /** Text about a run: the quote before it, the title of the tab during it, and the verdict. */
 import { dollars, roughly, statusText } from "../../lib/format";
+import { simulatedTime } from "../../lib/simulatedTime";
 import { timeText } from "../../lib/timingText";
 import { isFailure, type SubmissionProgress, type VerdictEvent } from "../../lib/submissionProgress";
 import type { QuoteResponse } from "../../lib/generated";
@@ -28,10 +29,10 @@ export function simulationText(quote: QuoteResponse): string {
   return `Simulated on this machine's CPU, ${quote.cost_usd === 0 ? "free" : "in simulated dollars"}`;
 }
 
-export function verdictText(verdict: VerdictEvent): string {
+export function verdictText(verdict: VerdictEvent, toolchain: string): string {
   if ("avg_runtime_ms" in verdict) {
     const { status, avg_runtime_ms: ms, avg_ci: ci, noisy = false, simulated } = verdict;
-    return `${statusText(status)}, ${timeText(ms, ci)}${simulated ? " of simulated CPU time" : ""}${noisy ? ", noisy" : ""}`;
+    return `${statusText(status)}, ${timeText(ms, ci)}${simulated ? ` of ${simulatedTime(toolchain)}` : ""}${noisy ? ", noisy" : ""}`;
   }
   if (verdict.status === "CHECKED") return `All ${verdict.total_tests} cases passed`;
   return statusText(verdict.status);
@@ -50,7 +51,7 @@ export function headline(progress: SubmissionProgress): string {
 }
 
 function stateText(progress: SubmissionProgress): string {
-  if (progress.verdict !== null) return verdictText(progress.verdict);
+  if (progress.verdict !== null) return verdictText(progress.verdict, progress.toolchain);
   switch (progress.stage) {
     case "provisioning":
       return "Provisioning a VM";

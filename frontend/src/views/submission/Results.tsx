@@ -1,5 +1,6 @@
 /** The results of a submission: the verdict, the cases, the distribution of samples, and the roofline. */
-import { gbps, gflops, percent, plural } from "../../lib/format";
+import { capitalized, gbps, gflops, percent, plural } from "../../lib/format";
+import { simulatedTime } from "../../lib/simulatedTime";
 import { VerdictDetails } from "../problem/VerdictDetails";
 import "../problem/problem.css";
 import { intervalText, medianText, timingInterval, timingNote, timingSummary } from "../../lib/timingText";
@@ -28,7 +29,7 @@ export function Results({ submission, progress, gpu, onLine }: Props): React.JSX
       {progress.verdict !== null && (
         <section className="card" aria-label="Verdict">
           <h2 className="hidden">Verdict</h2>
-          <VerdictDetails verdict={progress.verdict} onLine={onLine} times={false} />
+          <VerdictDetails verdict={progress.verdict} toolchain={progress.toolchain} onLine={onLine} times={false} />
         </section>
       )}
       {progress.verdict === null &&
@@ -92,7 +93,7 @@ function Cases({ progress, simulated }: { progress: SubmissionProgress; simulate
               {hasTimes && (
                 <>
                   <th className="number">
-                    <span className="wide-only">{simulated ? "Simulated CPU time" : "Time"}</span>
+                    <span className="wide-only">{simulated ? capitalized(simulatedTime(progress.toolchain)) : "Time"}</span>
                     <span className="phone-only">Time</span>
                   </th>
                   <th className="number wide-only">95% interval</th>

@@ -1,5 +1,6 @@
 /** The main facts of a submission. */
-import { dollars, gflops, dateTime, span } from "../../lib/format";
+import { capitalized, dollars, gflops, dateTime, span } from "../../lib/format";
+import { simulatedTime } from "../../lib/simulatedTime";
 import { useNow } from "../../lib/hooks";
 import type { SubmissionProgress } from "../../lib/submissionProgress";
 import type { SubmissionDetailResponse } from "../../lib/generated";
@@ -10,7 +11,7 @@ export function Summary({ submission, progress }: { submission: SubmissionDetail
   const until = submission.finished_at === null ? now : Date.parse(submission.finished_at);
   const { avg_runtime_ms: ms, avg_ci: ci, noisy } = submission;
   const facts: [string, React.ReactNode][] = [
-    [submission.simulated && ms !== null ? "Simulated CPU time (95% interval)" : "Time (95% interval)", <TimeValue key="time" ms={ms} ci={ci} noisy={noisy} />],
+    [submission.simulated && ms !== null ? `${capitalized(simulatedTime(progress.toolchain))} (95% interval)` : "Time (95% interval)", <TimeValue key="time" ms={ms} ci={ci} noisy={noisy} />],
     ["Throughput", gflops(submission.avg_gflops)],
     ["GPU", submission.gpu_type],
     ["dtype", submission.dtype],

@@ -1,6 +1,7 @@
 /** Describe the events of a submission, one line each. Pure. */
 import { dollars, plural, roughly, span, statusText } from "../../lib/format";
 import { samplesText, timeText, timingInterval } from "../../lib/timingText";
+import { waitingText } from "../../lib/waitingText";
 import type { QueueQuote, SubmissionEvent, XrayEvent } from "../../lib/generated";
 
 export interface EventLine {
@@ -27,6 +28,7 @@ export function eventLines(events: readonly SubmissionEvent[]): EventLine[] {
       continue;
     }
     passed = 0;
+    if (event.status === "WAITING" && lines.at(-1)?.title === "Waiting for a VM") lines.pop();
     if (event.status === "PROVISIONING") {
       if (event.phase === phase) continue;
       phase = event.phase;
@@ -44,6 +46,8 @@ function describe(event: SubmissionEvent): Omit<EventLine, "atS"> {
       return xray(event);
     case "PROVISIONING":
       return plain("Provisioning a VM", `cold start: ${event.phase}`);
+    case "WAITING":
+      return { title: "Waiting for a VM", detail: waitingText(event), tone: "warn" };
     case "VM_FAILED":
       return { title: "VM cannot be used", detail: event.reason, tone: "warn" };
     case "VM_READY": {

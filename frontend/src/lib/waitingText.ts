@@ -1,0 +1,12 @@
+/** Why a submission waits for a VM, in one line. */
+import { roughly } from "./format";
+import type { WaitingEvent } from "./generated";
+
+/** Describe the event as of `sinceS` seconds after it. */
+export function waitingText(event: WaitingEvent, sinceS = 0): string {
+  const retryS = event.retry_in_s - Math.max(0, sinceS);
+  const retry = retryS > 0 ? `retrying in ${roughly(retryS)}` : "retrying now";
+  const ahead = event.ahead > 0 ? `${event.ahead} ahead of you` : "you are next";
+  const eta = event.eta_s === null ? "" : `; if it succeeds, starts in about ${roughly(Math.max(0, event.eta_s - sinceS))}`;
+  return `${event.reason.replace(/\.$/, "")}; ${retry}; ${ahead}${eta}`;
+}

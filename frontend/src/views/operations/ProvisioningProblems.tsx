@@ -1,0 +1,50 @@
+/** Why no VMs are provisioned: shortages that submissions wait out, and open circuit breakers with their reset. */
+import { useState } from "react";
+import { resetProvisioning } from "../../lib/api";
+import { plural, span } from "../../lib/format";
+import type { OperationsResponse, ProvisioningProblemResponse } from "../../lib/generated";
+
+export function ProvisioningProblems({ data, now }: { data: OperationsResponse; now: number }): React.JSX.Element {
+  return (
+    <>
+      {data.provisioning.map((problem) => (
+        <Problem key={problem.gpu_type} problem={problem} now={now} mayReset={data.everyone} />
+      ))}
+    </>
+  );
+}
+
+interface ProblemProps {
+  problem: ProvisioningProblemResponse;
+  now: number;
+  mayReset: boolean;
+}
+
+function Problem({ problem, now, mayReset }: ProblemProps): React.JSX.Element {
+  const [failure, setFailure] = useState<string | null>(null);
+  const retryS = (Date.parse(problem.retry_at) - now) / 1000;
+  const retry = retryS > 0 ? `retrying in ${span(retryS)}` : "retrying when a submission needs a VM";
+  const reset = () => {
+    setFailure(null);
+    resetProvisioning(problem.gpu_type).catch((error: unknown) => setFailure(error instanceof Error ? error.message : "It failed."));
+  };
+  return (
+    <div className={`note ${problem.open ? "bad" : "warn"} row`} role="alert" data-testid="provisioning-problem">
+      <div className="grow">
+        <strong>{problem.open ? `Circuit breaker open for ${problem.gpu_type}` : `No ${problem.gpu_type} available`}</strong>: {problem.reason}
+        <div className="small">
+          {problem.open
+            ? `Submissions fail after ${plural(problem.failures, "failed VM")}; ${retry}.`
+            : `Submissions wait; ${plural(problem.failures, "try", "tries")}; ${retry}.`}{" "}
+          {problem.hint}
+        </div>
+        {failure !== null && <div className="small">Reset failed: {failure}</div>}
+      </div>
+      {mayReset && (
+        <button className="button" onClick={reset}>
+          {problem.open ? "Reset" : "Retry now"}
+        </button>
+      )}
+    </div>
+  );
+}
