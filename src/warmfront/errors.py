@@ -38,6 +38,7 @@
         ├── NoVM
         ├── VMUnreachable
         ├── VMUnhealthy             a VM is not what was leased, or its GPU does not work
+        ├── SlotFailed              one slot of a VM ended in the middle of an attempt
         ├── UnknownAttempt
         ├── SimulationFailed        HTTP 503
         ├── DstackUnreachable
@@ -45,6 +46,7 @@
         └── FleetFailed
             ├── NoBackend           the dstack project does not have the backend
             ├── NoOffers            no backend offers such a VM
+            │   └── TooExpensive    one does, above the hourly rate
             ├── NoCapacity          the cloud offers the VM but has none available
             ├── NoQuota             the cloud account has reached its VM quota
             └── NoCredits           the cloud account has no credits left
@@ -69,6 +71,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from warmfront.provisioning import FailureKind
 
 
 class WarmfrontError(Exception):
@@ -290,6 +294,12 @@ class ProviderError(InfrastructureError):
 
     code = "PROVIDER_ERROR"
 
+    def __init__(
+        self, message: str | None = None, *, hint: str | None = None, kind: FailureKind | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.kind = kind  #: why a VM could not be provisioned, if that is known
+
 
 class NoVM(InfrastructureError):
     """The provider could not provide a VM."""
@@ -307,6 +317,12 @@ class VMUnhealthy(InfrastructureError):
     """The VM is not what was leased, or its GPU does not work."""
 
     code = "VM_UNHEALTHY"
+
+
+class SlotFailed(InfrastructureError):
+    """The process of one slot of a VM ended; the VM starts it again."""
+
+    code = "SLOT_FAILED"
 
 
 class SimulationFailed(InfrastructureError):
@@ -349,6 +365,12 @@ class NoOffers(FleetFailed):
     """No backend offers a VM that meets the requirements."""
 
     code = "NO_OFFERS"
+
+
+class TooExpensive(NoOffers):
+    """Such a VM is offered, but costs more than the hourly rate."""
+
+    code = "TOO_EXPENSIVE"
 
 
 class NoCapacity(FleetFailed):

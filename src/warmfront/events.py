@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from warmfront.value_class import dataclass
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -74,6 +75,20 @@ class Provisioning(Event):
     phase: str
     elapsed_s: float
     eta_s: float | None  #: expected seconds until the VM is ready, from earlier provisioning times
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiting(Event):
+    """No VM is available for the submission now; it keeps its place in the queue."""
+
+    status = "WAITING"
+    kind: str  #: why, such as NO_CAPACITY; stable
+    reason: str  #: why, for people
+    waited_s: float  #: how long no VM has been available
+    retry_in_s: float  #: when a VM is requested again
+    ahead: int  #: how many submissions are ahead in the queue
+    eta_s: float | None  #: expected seconds until the attempt begins, if that request succeeds
+    gives_up_in_s: float  #: when the submission fails if no VM becomes available
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,6 +248,7 @@ class Window:
         None  #: other processes ready to run when it began, per CPU, at most 1; None if unknown
     )
     reference_ms: float | None = None  #: CPU time of a fixed computation of the judge, beside this window
+    empty_ms: float | None = None  #: on a GPU: the same window with an empty guest; `time_ms` is without it
     discarded: bool = False  #: not used, because the machine disturbed it
 
 
@@ -246,12 +262,13 @@ class Timing:
     ci: tuple[float, float]  #: 95% bootstrap confidence interval of the median, in ms; never of width 0
     gflops: float | None  #: None if the problem does not count FLOPs
     gbps: float
-    runs: tuple[float, ...]  #: the slope of each pair of windows, in ms per call, in order
+    runs: tuple[float, ...]  #: what each pair of windows gives, in ms per call, in order
     outer_ms: float  #: the same as `runtime_ms`; kept for clients of version 1
     pct_of_floor: float | None = None  #: roofline floor over the median; None on the CPU runtime
     note: str = ""  #: what a reader should know about the number
     windows: tuple[Window, ...] = ()  #: the raw measurements, from which the rest is computed
-    overhead_ms: float = 0.0  #: time of a window without any work, measured with a solution of our own
+    #: Time of a window without any work, measured with a solution of our own; 0 if windows have `empty_ms`.
+    overhead_ms: float = 0.0
     reference_ms: float | None = None  #: the windows' `reference_ms` when this machine was fastest recently
     noisy: bool = False  #: the machine was too busy for a narrow interval
     discarded_windows: int = 0

@@ -13,13 +13,14 @@ import errno
 import logging
 import resource
 from collections import Counter
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     import socket

@@ -9,8 +9,9 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
+
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

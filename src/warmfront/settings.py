@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from warmfront import gpus, values
 from warmfront.errors import BadSetting
 from warmfront.sandbox.base import WALL_S_PER_CPU_S, SandboxLimits, machine_memory_bytes
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -128,14 +129,14 @@ class Settings:
     rate_usd_per_h: Decimal = Decimal("1.99")
     #: AMD_MI325X_HOURLY_RATE: dollars per hour of a VM with an MI325X.
     mi325x_rate_usd_per_h: Decimal = Decimal("2.25")
-    #: AMD_MINIMUM_RESERVATION: the minimum time that the cloud bills for a VM.
-    minimum_reservation_s: int = 0
+    #: AMD_MINIMUM_RESERVATION: the minimum time that the cloud bills for a VM; Hot Aisle requires it.
+    minimum_reservation_s: int | None = None
     #: AMD_GRANT_CREDITS_TOTAL: the hard limit on spending, in dollars.
     credits_usd: Decimal = Decimal("1400.00")
     #: AMD_COST_ALERT_THRESHOLD: the share of the credits at which the alert is sent, once.
     alert_threshold: Decimal = Decimal("0.8")
-    #: WARMFRONT_PROVISION_TIMEOUT: seconds until provisioning is abandoned if the listener does not respond.
-    provision_timeout_s: float = 900.0
+    #: WARMFRONT_PROVISION_TIMEOUT: seconds until provisioning is abandoned, or waiting for an available VM.
+    provision_timeout_s: float = 1800.0
     #: WARMFRONT_TASK_TIMEOUT: maximum seconds of one attempt on a VM.
     task_timeout_s: float = 600.0
     #: WARMFRONT_STOP_LAG: seconds that a provider may take to terminate a VM; their cost is reserved.
@@ -177,8 +178,18 @@ class Settings:
     dstack_mode: str = "pool"
     #: DSTACK_AMDDEVCLOUD_API_KEY: for a self-hosted dstack server; never sent to a VM.
     devcloud_api_key: str | None = field(default=None, repr=False)
-    #: AMD_BACKEND: dstack's name for the cloud. DSTACK_BACKEND is an alias.
+    #: DSTACK_HOTAISLE_API_KEY: for a self-hosted dstack server; never sent to a VM.
+    hotaisle_api_key: str | None = field(default=None, repr=False)
+    #: DSTACK_HOTAISLE_TEAM: the handle of the team in Hot Aisle.
+    hotaisle_team: str | None = None
+    #: WARMFRONT_AMDDEVCLOUD_READ_KEY: may read the machines of AMD Developer Cloud; confirms ends of VMs.
+    devcloud_read_key: str | None = field(default=None, repr=False)
+    #: WARMFRONT_HOTAISLE_READ_KEY: the same for Hot Aisle.
+    hotaisle_read_key: str | None = field(default=None, repr=False)
+    #: AMD_BACKEND: dstack's names for the clouds, separated by commas. DSTACK_BACKEND is an alias.
     backend: str = "amddevcloud"
+    #: AMD_REGION: the regions that VMs may be in, separated by commas; empty: all of the backends'.
+    region: str = ""
     #: AMD_FLEET_NAME: the fleet that VMs belong to.
     fleet_name: str = "amd-mi300x-fleet"
     #: AMD_FLEET_MAX_NODES: maximum number of VMs in the fleet; the minimum is always 0.
@@ -191,8 +202,12 @@ class Settings:
     gpu_type: str = "MI300X"
     #: AMD_GPU_MEMORY: the GPU's memory, for a fleet with one GPU type.
     gpu_memory: str = "192GB"
-    #: AMD_SPOT_POLICY: whether VMs may be spot instances, which the cloud can preempt.
+    #: AMD_SPOT_POLICY: whether VMs are spot VMs, which the cloud can take back; `auto`: if cheaper.
     spot_policy: str = "auto"
+    #: AMD_SPOT_PRICE_RATIO: the price of a spot VM divided by the on-demand rate; empty: there are none.
+    spot_price_ratio: Decimal | None = None
+    #: AMD_SPOT_INTERRUPTIONS_PER_HOUR: how often a spot VM is taken back, until our own have shown it.
+    spot_interruptions_per_h: float = 0.1
     #: AMD_VM_MAX_DURATION: time after which dstack stops a worker run unconditionally.
     vm_max_s: int = 86400
     #: WARMFRONT_WORKER_IMAGE: the image of VMs, which `warmfront image push` prints; there is no public one.
@@ -225,6 +240,16 @@ class Settings:
     def bug_finder_limits(self) -> SandboxLimits:
         """Return the limits of a sandbox that runs submitted code with the bug finder, on small cases."""
         return self._limits(memory_bytes=self.bug_finder_memory_bytes, cpu_s=self.run_timeout_s)
+
+    @property
+    def backends(self) -> tuple[str, ...]:
+        """The clouds that VMs may come from; dstack tries their offers in order of price."""
+        return tuple(name.strip() for name in self.backend.split(","))
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """The regions that VMs may be in; none: all."""
+        return tuple(name.strip() for name in self.region.split(",") if name.strip())
 
     @property
     def gpu_types(self) -> tuple[str, ...]:
@@ -465,10 +490,19 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     ),
     "dstack_mode": ("WARMFRONT_DSTACK_MODE", values.one_of("pool", "direct"), "pool or direct"),
     "devcloud_api_key": ("DSTACK_AMDDEVCLOUD_API_KEY", str, "a key of AMD Developer Cloud"),
+    "hotaisle_api_key": ("DSTACK_HOTAISLE_API_KEY", str, "a key of Hot Aisle"),
+    "devcloud_read_key": ("WARMFRONT_AMDDEVCLOUD_READ_KEY", str, "a key of AMD Developer Cloud"),
+    "hotaisle_read_key": ("WARMFRONT_HOTAISLE_READ_KEY", str, "a key of Hot Aisle"),
+    "hotaisle_team": ("DSTACK_HOTAISLE_TEAM", str, "the handle of a team in Hot Aisle"),
     "backend": (
         "AMD_BACKEND",
-        values.matching(r"[a-z][a-z0-9-]{1,30}"),
-        "a dstack backend, such as hotaisle",
+        values.matching(r"[a-z][a-z0-9-]{1,30}( *, *[a-z][a-z0-9-]{1,30})*"),
+        "dstack backends such as hotaisle or amddevcloud,hotaisle",
+    ),
+    "region": (
+        "AMD_REGION",
+        values.matching(r"[A-Za-z0-9_-]+( *, *[A-Za-z0-9_-]+)*"),
+        "regions such as atl1 or atl1,nyc2",
     ),
     "fleet_name": (
         "AMD_FLEET_NAME",
@@ -496,6 +530,12 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
         "AMD_SPOT_POLICY",
         values.one_of("auto", "spot", "on-demand"),
         "auto, spot or on-demand",
+    ),
+    "spot_price_ratio": ("AMD_SPOT_PRICE_RATIO", values.share, "a number above 0 and at most 1"),
+    "spot_interruptions_per_h": (
+        "AMD_SPOT_INTERRUPTIONS_PER_HOUR",
+        values.interruptions_per_h,
+        f"a number from 0 to {values.MAX_INTERRUPTIONS_PER_H}",
     ),
     "vm_max_s": (
         "AMD_VM_MAX_DURATION",

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
+
+from warmfront.value_class import dataclass
 
 StateT = TypeVar("StateT", bound=StrEnum)
 

@@ -17,6 +17,7 @@ from warmfront.api.routes import (
     forecasts,
     health,
     operations,
+    provisioning,
     quotes,
     receipts,
     submissions,
@@ -47,7 +48,18 @@ def create_app(service: ServiceContext) -> FastAPI:
     app.state.problems = ProblemCatalogue(all_problems())
     app.state.streams = OpenStreams(service)
     app.state.simulations = forecasts.Simulations()
-    for module in (submissions, receipts, quotes, catalogue, vms, costs, operations, forecasts, health):
+    for module in (
+        submissions,
+        receipts,
+        quotes,
+        catalogue,
+        vms,
+        provisioning,
+        costs,
+        operations,
+        forecasts,
+        health,
+    ):
         app.include_router(module.router, prefix=serialization.ROOT)
     app.include_router(health.router, include_in_schema=False)
     app.add_api_route(

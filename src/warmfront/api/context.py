@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from warmfront.orchestrator.quotes import Quote
     from warmfront.problems.spec import Dtype, Problem
     from warmfront.providers.base import Provider
+    from warmfront.provisioning import ProvisioningProblem
     from warmfront.receipts.keyring import Keyring
     from warmfront.service.billing_reconciliation import BillingReconciler
     from warmfront.settings import Settings
@@ -56,6 +58,12 @@ class Orchestrator(Protocol):
 
     def waiting(self, limit: int) -> list[Submission]:
         """Return the first `limit` queued submissions, in approximately the order in which they will run."""
+
+    def provisioning_problems(self) -> list[ProvisioningProblem]:
+        """Return the GPU types for which no VM is provisioned now, and why."""
+
+    def reset_provisioning(self, gpu: str) -> bool:
+        """Close the circuit breaker of a GPU type; return whether there was anything to reset."""
 
     def budget_status(self) -> BudgetStatus:
         """Return how much of the credits is spent, reserved and left."""

@@ -65,6 +65,7 @@ class _Collector:
             "Submissions that wait for a VM.",
             value=self._orchestrator.queue_length(),
         )
+        yield from self._provisioning()
         totals = self._totals
         yield CounterMetricFamily(
             "warmfront_tasks_completed", "Submissions that a VM has judged.", value=totals.tasks_completed
@@ -79,3 +80,23 @@ class _Collector:
         for verdict, number in totals.by_verdict.items():
             verdicts.add_metric([verdict], number)
         yield verdicts
+
+    def _provisioning(self) -> Iterator[Metric]:
+        labels = ["gpu", "kind"]
+        open_breakers = GaugeMetricFamily(
+            "warmfront_provisioning_breaker_open",
+            "1 for each GPU type whose circuit breaker is open: submissions fail until it is reset.",
+            labels=labels,
+        )
+        shortages = GaugeMetricFamily(
+            "warmfront_provisioning_shortage_since_seconds",
+            "When the shortage of a GPU type that submissions wait out began, in seconds since 1970.",
+            labels=labels,
+        )
+        for problem in self._orchestrator.provisioning_problems():
+            if problem.is_open:
+                open_breakers.add_metric([problem.gpu, problem.kind.value], 1)
+            else:
+                shortages.add_metric([problem.gpu, problem.kind.value], problem.since)
+        yield open_breakers
+        yield shortages

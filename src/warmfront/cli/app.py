@@ -181,7 +181,7 @@ def doctor(
 ) -> None:
     """Check this machine, and print the commands that install what is missing."""
     if gpu:
-        from warmfront.cli import gpu_doctor
+        from warmfront.listener import gpu_doctor
 
         raise typer.Exit(gpu_doctor.report(as_json=as_json, full=full, toolchain=toolchain))
     if full or toolchain:
@@ -394,6 +394,20 @@ def vms(
     from warmfront.cli.server_reports import vms
 
     raise typer.Exit(vms(finished=finished, as_json=as_json))
+
+
+@app.command()
+def provisioning(
+    *,
+    reset: Annotated[
+        str | None, typer.Option(metavar="GPU", help="Close the circuit breaker of this GPU type.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show why the server provisions no VMs, and reset the circuit breaker of a GPU type."""
+    from warmfront.cli.server_reports import provisioning
+
+    raise typer.Exit(provisioning(reset=reset, as_json=as_json))
 
 
 @app.command()

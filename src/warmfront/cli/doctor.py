@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
 import subprocess
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from warmfront import sandbox, settings
@@ -17,8 +18,8 @@ from warmfront.hip.rocjitsu import find_emulator
 from warmfront.hip.rocm import find_hipcc, has_gpu
 from warmfront.hip.xray.device_compiler import find_libraries
 from warmfront.hip.zig_wheel import require_wheel
-from warmfront.providers.dstack.configuration import IMAGE_HINT, unpinned_image
 from warmfront.sandbox.base import machine_memory_bytes
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,9 +43,9 @@ def run_checks() -> list[DoctorCheck]:
         for box in sandbox.available(image=configured.docker_image)
     ]
     compilers = [*_compilers(), _cpu_compiler(configured.cache_dir)]
-    images = _images(configured) if configured.provider == "dstack" else []
+    cloud = _cloud(configured) if configured.provider == "dstack" else []
     devices = [_gpu(), _emulator(configured)]
-    return [_machine(), *compilers, *boxes, *devices, _target_compiler(), _bitcode(), *images]
+    return [_machine(), *compilers, *boxes, *devices, _target_compiler(), _bitcode(), *cloud]
 
 
 def report(*, as_json: bool) -> int:
@@ -143,12 +144,14 @@ def _bitcode() -> DoctorCheck:
     )
 
 
-def _images(configured: settings.Settings) -> list[DoctorCheck]:
-    """Check that the image of VMs is named by digest."""
-    problem = unpinned_image(configured)
-    if problem is None:
-        return [DoctorCheck(name="image of VMs", works=True, detail="named by digest")]
-    return [DoctorCheck(name="image of VMs", works=False, detail=problem, fix=IMAGE_HINT)]
+def _cloud(configured: settings.Settings) -> list[DoctorCheck]:
+    """Check what the first VM of the dstack fleet will need."""
+    from warmfront.providers.dstack.preflight import run_preflight
+
+    return [
+        DoctorCheck(name=check.name, works=check.works, detail=check.detail, fix=check.hint)
+        for check in asyncio.run(run_preflight(configured))
+    ]
 
 
 def _version(path: str) -> str:

@@ -7,16 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from warmfront import settings as configured
 from warmfront.cli.error_report import report
 from warmfront.cli.formatting import print_columns, print_json
+from warmfront.cli.hints import as_typed_here
+from warmfront.cli.yaml_text import to_yaml
 from warmfront.errors import FleetNotFound, NotConfirmed, WarmfrontError
-from warmfront.providers.dstack import configuration, fleet_setup, server_session
+from warmfront.providers.dstack import configuration, fleet_setup, listener_bundle
 from warmfront.providers.dstack.client import DstackClient
+from warmfront.providers.dstack.configuration import parse_run_name
+from warmfront.providers.dstack.preflight import what_is_unknown
 from warmfront.providers.dstack.run_outcome import INSTANCE_REASONS
+from warmfront.providers.dstack.tenancy import TenancyIndex
+from warmfront.store.sql_database import open_store
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -28,6 +35,10 @@ if TYPE_CHECKING:
 NO_VMS = (
     "It has no VMs now, which is normal: dstack starts one when it is needed and ends it when it is idle."
 )
+
+
+#: How the owner of a foreign VM begins.
+_FOREIGN = "foreign:"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +86,7 @@ def create(options: CreateOptions) -> int:
         else:
             print(_summary(created))
             setting = "" if settings.provider == "dstack" else "set WARMFRONT_PROVIDER=dstack, then "
-            print(f"  → {setting}run `warmfront serve`")
+            print(as_typed_here(f"  → {setting}run `warmfront serve`"))
         return 0
 
     return _with_client(work, with_options=options.apply, as_json=options.as_json)
@@ -86,8 +97,15 @@ def verify(name: str | None, *, as_json: bool) -> int:
 
     async def work(client: DstackClient, settings: Settings) -> int:
         fleet, plan = await fleet_setup.verify(client, settings)
+        unknown = what_is_unknown(settings, plan)
         if as_json:
-            print_json({"fleet": _fields(fleet), "offers": [_offer_fields(offer) for offer in plan.offers]})
+            print_json(
+                {
+                    "fleet": _fields(fleet),
+                    "offers": [_offer_fields(offer) for offer in plan.offers],
+                    "unknown": unknown,
+                }
+            )
             return 0
         print(_summary(fleet))
         cheapest = min(offer.price_usd_per_h for offer in plan.offers)
@@ -98,6 +116,7 @@ def verify(name: str | None, *, as_json: bool) -> int:
             print(
                 "It is full: another VM can start when one of these ends. AMD_FLEET_MAX_NODES sets the limit."
             )
+        print("\n  - ".join(["Only a VM will show:", *unknown]))
         return 0
 
     return _with_client(work, with_options=_named(name), as_json=as_json)
@@ -113,7 +132,7 @@ def show_all(*, as_json: bool) -> int:
         elif fleets:
             print_columns([("NAME", "STATUS", "NODES", "VMS", "IDLE", "BACKENDS"), *map(_row, fleets)])
         else:
-            print(f"Project {client.project} has no fleets.\n  → warmfront fleet create")
+            print(as_typed_here(f"Project {client.project} has no fleets.\n  → warmfront fleet create"))
         return 0
 
     return _with_client(work, as_json=as_json)
@@ -124,13 +143,16 @@ def show(name: str | None, *, as_json: bool) -> int:
 
     async def work(client: DstackClient, settings: Settings) -> int:
         fleet = await _get_fleet(client, settings.fleet_name)
+        our_id = await _our_owner_id(settings)
+        owners = {instance.id: await _owner(client, instance, our_id) for instance in fleet.instances}
         if as_json:
-            print_json(_fields(fleet))
+            print_json(_fields(fleet, owners))
             return 0
         print(_summary(fleet))
         if fleet.instances:
-            heading = ("NUM", "STATUS", "HOST", "REGION", "$/H", "WHY")
-            print_columns([heading, *map(_instance_row, fleet.instances)])
+            heading = ("NUM", "STATUS", "HOST", "REGION", "$/H", "OWNER", "WHY")
+            rows = [_instance_row(instance, owners[instance.id]) for instance in fleet.instances]
+            print_columns([heading, *rows])
         else:
             print(NO_VMS)
         return 0
@@ -143,9 +165,14 @@ def delete(name: str | None, *, yes: bool, as_json: bool) -> int:
 
     async def work(client: DstackClient, settings: Settings) -> int:
         fleet = await _get_fleet(client, settings.fleet_name)
+        our_id = await _our_owner_id(settings)
+        owners = [await _owner(client, instance, our_id) for instance in fleet.instances]
+        foreign = sum(owner.startswith(_FOREIGN) for owner in owners)
+        note = f", of which {foreign} belong to other services" if foreign else ""
+        # --yes confirms the end of our own VMs only.
         _confirm(
-            f"Delete fleet {fleet.name} and end its VMs ({len(fleet.instances)}), even if they are in use?",
-            yes=yes,
+            f"Delete fleet {fleet.name} and end its VMs ({len(owners)}{note}), even if they are in use?",
+            yes=yes and not foreign,
         )
         await fleet_setup.delete(client, fleet.name, within_s=settings.stop_lag_s)
         if as_json:
@@ -160,26 +187,12 @@ def delete(name: str | None, *, yes: bool, as_json: bool) -> int:
 def print_configuration(kind: str) -> int:
     """Print a configuration as YAML for dstack."""
     try:
-        server_session.check_installed()
-        print(to_yaml(configuration.example_configuration(kind, configured.load())), end="")
+        settings = configured.load()
+        bundle = listener_bundle.pack(settings.cache_dir) if kind in {"worker", "direct"} else None
+        print(to_yaml(configuration.example_configuration(kind, settings, bundle=bundle)), end="")
     except WarmfrontError as error:
         return report(error, as_json=False)
     return 0
-
-
-def to_yaml(value: Mapping[str, Any]) -> str:
-    """Format a value as YAML: keys in their order, text of several lines as a block."""
-    import yaml
-
-    def represent_text(dumper: Any, data: str) -> Any:  # noqa: ANN401 - PyYAML has no types
-        style = "|" if "\n" in data else None
-        return dumper.represent_scalar("tag:yaml.org,2002:str", data, style=style)
-
-    class Dumper(yaml.SafeDumper):  # type: ignore[misc]  # PyYAML has no types
-        """A subclass, because a representer is registered on a class."""
-
-    Dumper.add_representer(str, represent_text)
-    return str(yaml.dump(dict(value), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=110))
 
 
 async def _confirmed(
@@ -233,6 +246,33 @@ def _with_client(
 
 def _named(name: str | None) -> Callable[[Settings], Settings]:
     return lambda settings: configured.with_options(settings, {"fleet_name": ("NAME", name)})
+
+
+async def _our_owner_id(settings: Settings) -> str | None:
+    """Return the owner id in the service's database; None if this machine has no access to it."""
+    if settings.database_url is None and not (settings.data_dir / "warmfront.db").exists():
+        return None
+    try:
+        store = await open_store(settings, exclusive=False)
+    except WarmfrontError:
+        return None
+    try:
+        return await store.find_owner_id()
+    finally:
+        await store.close()
+
+
+async def _owner(client: DstackClient, instance: DstackInstance, our_id: str | None) -> str:
+    """Return whose VM this is, by the run that is on it or was last: `ours`, or which other service's."""
+    tenant = await TenancyIndex(client).last_tenant(instance)
+    label = parse_run_name(tenant) if tenant is not None else None
+    if label is None:
+        return f"{_FOREIGN} run {tenant}" if tenant is not None else "no run yet"
+    if label.owner is None:
+        return "a service before owner ids"
+    if label.owner == our_id:
+        return f"ours: {label.our_id}"
+    return f"{_FOREIGN} service {label.owner}" if our_id else f"service {label.owner}"
 
 
 async def _get_fleet(client: DstackClient, name: str) -> DstackFleet:
@@ -311,19 +351,21 @@ def _row(fleet: DstackFleet) -> tuple[str, ...]:
     return (fleet.name, fleet.status, nodes, str(len(fleet.instances)), idle, backends)
 
 
-def _instance_row(instance: DstackInstance) -> tuple[str, ...]:
+def _instance_row(instance: DstackInstance, owner: str) -> tuple[str, ...]:
     why = INSTANCE_REASONS.get(instance.termination_reason or "", instance.termination_reason or "")
     status = f"{instance.status}, unreachable" if instance.is_unreachable else instance.status
     price = "" if instance.price_usd_per_h is None else str(instance.price_usd_per_h)
-    return (str(instance.num), status, instance.hostname or "", instance.region or "", price, why)
+    return (str(instance.num), status, instance.hostname or "", instance.region or "", price, owner, why)
 
 
-def _fields(fleet: DstackFleet) -> dict[str, Any]:
+def _fields(fleet: DstackFleet, owners: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Convert a fleet to JSON fields; dollars are strings, so that they stay exact."""
+    owners = owners or {}
     instances = [
         {
             **asdict(instance),
             "price_usd_per_h": None if instance.price_usd_per_h is None else str(instance.price_usd_per_h),
+            **({"owner": owners[instance.id]} if instance.id in owners else {}),
         }
         for instance in fleet.instances
     ]

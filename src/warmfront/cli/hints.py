@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from warmfront import errors
@@ -12,6 +15,7 @@ from warmfront import errors
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_COMMAND = "warmfront"
 _HINTS: Mapping[type[errors.WarmfrontError], str] = {
     errors.NoApiKey: "Create one with `warmfront keys create --user NAME --role operator`, or serve on "
     "127.0.0.1.",
@@ -31,4 +35,15 @@ _HINTS: Mapping[type[errors.WarmfrontError], str] = {
 
 def cli_hint(error: errors.WarmfrontError) -> str:
     """Return what a person at the command line can do about an error; empty if there is nothing to say."""
-    return errors.hint_for(error, _HINTS)
+    return as_typed_here(errors.hint_for(error, _HINTS))
+
+
+def as_typed_here(text: str) -> str:
+    """Replace `warmfront …` in a text by the command as it was called, such as `.venv/bin/warmfront …`."""
+    called = sys.argv[0]
+    if (
+        Path(called).name != _COMMAND
+        or Path(shutil.which(_COMMAND) or "").resolve() == Path(called).resolve()
+    ):
+        return text
+    return text.replace(f"`{_COMMAND} ", f"`{called} ").replace(f"→ {_COMMAND} ", f"→ {called} ")

@@ -17,7 +17,7 @@ RepositoryOption = Annotated[
 
 @image_app.command()
 def lock() -> None:
-    """Pull the base images, and write their digests to deploy/images.toml."""
+    """Look up the base images in their registries, and write their digests to deploy/images.toml."""
     from warmfront.cli import image
 
     raise typer.Exit(image.lock())

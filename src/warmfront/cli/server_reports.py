@@ -15,9 +15,9 @@ from warmfront.cli.time_format import format_time
 from warmfront.vm import VMState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from warmfront.client import AsyncClient, Costs, Submission, Vm
+    from warmfront.client import AsyncClient, Costs, ProvisioningProblem, Submission, Vm
 
 #: In the order of the state machine: a submission that changes state between two requests is not missed.
 _UNFINISHED = ("ADMITTING", "QUEUED", "ASSIGNED", "RUNNING")
@@ -91,9 +91,39 @@ def vms(*, finished: bool, as_json: bool) -> int:
             print_json([vm.to_json() for vm in selected])
         else:
             print_columns([_VMS_HEADING, *map(_vm_row, selected)])
+            _print_problems(await client.provisioning())
         return 0
 
     return with_client(work, as_json=as_json)
+
+
+def provisioning(*, reset: str | None, as_json: bool) -> int:
+    """Print why no VMs are provisioned, after resetting the circuit breaker of a GPU type if one is given."""
+
+    async def work(client: AsyncClient) -> int:
+        problems = await (client.provisioning() if reset is None else client.reset_provisioning(reset))
+        if as_json:
+            print_json([problem.to_json() for problem in problems])
+        elif problems:
+            _print_problems(problems)
+        else:
+            print("VMs are provisioned as needed.")
+        return 0
+
+    return with_client(work, as_json=as_json)
+
+
+def _print_problems(problems: Sequence[ProvisioningProblem]) -> None:
+    for problem in problems:
+        retry = f"retrying in {duration(max(0.0, problem.retry_at - time.time()))}"
+        if problem.open:
+            failed = "a VM" if problem.failures == 1 else f"{problem.failures} VMs"
+            print(f"{problem.gpu_type}: circuit breaker open after {failed} failed: {problem.reason}")
+            print(f"  submissions fail until `warmfront provisioning --reset {problem.gpu_type}`, or {retry}")
+        else:
+            print(f"{problem.gpu_type}: {problem.reason.rstrip('.')}; {retry}; submissions wait")
+        if problem.hint:
+            print(f"  → {problem.hint}")
 
 
 _VMS_HEADING = ("ID", "STATE", "GPU", "PROVIDER", "AGE", "BOOT", "TASKS", "COST", "NOTE")

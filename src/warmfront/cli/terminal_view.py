@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 #: More findings than this are usually the same bug reported repeatedly.
 MAX_FINDINGS = 8
 
+#: What the times of a toolchain without a GPU are.
+SIMULATED_TIMES = {"cpu": "simulated CPU time", "stub": "virtual time of a stub GPU"}
+
 _BARS = " ▁▂▃▄▅▆▇█"
 _STYLES = {
     "bold": "1",
@@ -49,8 +52,10 @@ class TerminalView:
         self._now = 0.0  #: the time of the event being shown
         self._step: Callable[[], str] | None = None
         self._passed = 0
+        self._toolchain = ""  #: empty before the compilation
         self._timings: list[Mapping[str, Any]] = []
         self._has_vm = self._is_provisioning = False
+        self._reason = ""  #: why it waits
         self._print(heading, style="bold")
 
     def show(self, event: Mapping[str, Any]) -> None:
@@ -63,6 +68,7 @@ class TerminalView:
             "IN_QUEUE": self._show_queue,
             "XRAY": self._show_xray,
             "PROVISIONING": self._show_provisioning,
+            "WAITING": self._show_waiting,
             "VM_FAILED": self._show_failed_vm,
             "VM_READY": self._show_vm,
             "COMPILING": self._show_compiler,
@@ -115,6 +121,15 @@ class TerminalView:
         since = time.perf_counter()
         self._begin_step(lambda: format_provisioning(event, time.perf_counter() - since))
 
+    def _show_waiting(self, event: Mapping[str, Any]) -> None:
+        self._is_provisioning = False
+        if event["reason"] != self._reason:  # later tries only update the live step
+            self._reason = event["reason"]
+            self.close()
+            self._print(format_waiting(event), style="dim")
+        since = time.perf_counter()
+        self._begin_step(lambda: format_waiting(event, time.perf_counter() - since))
+
     def _show_failed_vm(self, event: Mapping[str, Any]) -> None:
         self._is_provisioning = False
         self.close()
@@ -148,6 +163,7 @@ class TerminalView:
             self._print(f"  line {finding['line']}: {finding['message']}", style="dim")
 
     def _show_compiler(self, event: Mapping[str, Any]) -> None:
+        self._toolchain = event["toolchain"]
         where = f"{event['compiler']}, in {event['sandbox']}"
         if event["toolchain"] == "cpu":
             where += "; on the CPU runtime: times are not GPU times"
@@ -205,7 +221,8 @@ class TerminalView:
     def _show_success(self, event: Mapping[str, Any]) -> None:
         if self._timings:
             self._end_step(f"timed in {self._lap_s():.2f} s")
-            self._print_table(timing_table(self._timings, simulated=event["simulated"]))
+            title = simulated_time(self._toolchain) if event["simulated"] else None
+            self._print_table(timing_table(self._timings, title=title))
             self._print("\n".join(timing_notes(self._timings)), style="dim")
         self._print_output(event)
         if event.get("target"):
@@ -236,7 +253,7 @@ class TerminalView:
         """Format the average time with its interval; a check has none."""
         if not event.get("avg_runtime_ms"):
             return ""
-        simulated = " of simulated CPU time" if event.get("simulated") else ""
+        simulated = f" of {simulated_time(self._toolchain)}" if event.get("simulated") else ""
         noisy = f", {self._styled('noisy', 'yellow')}" if event.get("noisy") else ""
         return f", {format_time(event['avg_runtime_ms'], event.get('avg_ci'))}{simulated}{noisy}"
 
@@ -303,6 +320,16 @@ def format_provisioning(event: Mapping[str, Any], since_s: float, width: int = 2
     return f"{phase} {'█' * filled}{'░' * (width - filled)} {left}"
 
 
+def format_waiting(event: Mapping[str, Any], since_s: float = 0.0) -> str:
+    """Format why a submission waits for a VM, `since_s` seconds after the event."""
+    retry_in_s = event["retry_in_s"] - since_s
+    retry = f"retrying in {retry_in_s:.0f} s" if retry_in_s > 0 else "retrying now"
+    ahead = f"{event['ahead']} ahead of you" if event["ahead"] else "you are next"
+    eta_s = event.get("eta_s")
+    start = "" if eta_s is None else f"; if it succeeds, starts in about {max(0.0, eta_s - since_s):.0f} s"
+    return f"{event['reason'].rstrip('.')}; {retry}; {ahead}{start}"
+
+
 def difference_table(info: Mapping[str, Any]) -> Table:
     """Return a table of the first wrong elements, with the largest and mean difference below."""
     from rich.table import Table
@@ -317,13 +344,16 @@ def difference_table(info: Mapping[str, Any]) -> Table:
     return table
 
 
-def timing_table(timings: Sequence[Mapping[str, Any]], *, simulated: bool) -> Table:
+def simulated_time(toolchain: str) -> str:
+    """Return what the times of a toolchain without a GPU are."""
+    return SIMULATED_TIMES.get(toolchain, "simulated time")
+
+
+def timing_table(timings: Sequence[Mapping[str, Any]], *, title: str | None) -> Table:
     """Return a table with one row per case: its figures and a histogram of its samples."""
     from rich.table import Table
 
-    table = Table(
-        title="simulated CPU time" if simulated else None, title_justify="left", box=None, pad_edge=False
-    )
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     for name in ("case", "median ms", "95% interval", "", "GFLOP/s", "GB/s", "samples"):
         table.add_column(name, justify="right")
     table.add_column("fast … slow")

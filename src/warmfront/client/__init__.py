@@ -18,6 +18,7 @@ from warmfront.wire.costs import CostsResponse as Costs
 from warmfront.wire.costs import MetricsResponse as Metrics
 from warmfront.wire.forecasts import PaceForecastListResponse as Forecasts
 from warmfront.wire.forecasts import WhatIfResponse as WhatIf
+from warmfront.wire.operations import ProvisioningProblemResponse as ProvisioningProblem
 from warmfront.wire.signing_keys import SigningKeyResponse as SigningKey
 from warmfront.wire.submissions import SubmissionPageResponse as Page
 from warmfront.wire.submissions import SubmissionResponse as Submission
@@ -34,6 +35,7 @@ __all__ = [
     "Forecasts",
     "Metrics",
     "Page",
+    "ProvisioningProblem",
     "Result",
     "Retry",
     "SigningKey",

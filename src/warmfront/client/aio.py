@@ -24,6 +24,7 @@ from warmfront.submission import SubmissionState
 from warmfront.verdicts import SUCCESS, Verdict
 from warmfront.wire.costs import CostsResponse, MetricsResponse
 from warmfront.wire.forecasts import PaceForecastListResponse, WhatIfResponse
+from warmfront.wire.operations import ProvisioningProblemResponse, ProvisioningResponse
 from warmfront.wire.signing_keys import SigningKeyListResponse, SigningKeyResponse
 from warmfront.wire.submissions import SubmissionPageResponse, SubmissionResponse
 from warmfront.wire.version import SCHEMA_VERSION, VERSION_HEADER
@@ -338,6 +339,20 @@ class AsyncClient:
             ...     print(vm.id, vm.state, vm.cost_usd)
         """
         return parse_response(VmListResponse, await self._request("GET", "/vms")).items
+
+    async def provisioning(self) -> list[ProvisioningProblemResponse]:
+        """Return the GPU types for which no VM is provisioned now, and why."""
+        return parse_response(ProvisioningResponse, await self._request("GET", "/provisioning")).problems
+
+    async def reset_provisioning(self, gpu_type: str) -> list[ProvisioningProblemResponse]:
+        """Close the circuit breaker of a GPU type, which requires an operator's key.
+
+        Example:
+            >>> await client.reset_provisioning("MI300X")
+            []
+        """
+        path = f"/provisioning/{quote(gpu_type, safe='')}/reset"
+        return parse_response(ProvisioningResponse, await self._request("POST", path)).problems
 
     async def costs(self) -> CostsResponse:
         """Return the credits, and the costs by VM, by what the VMs did and by day.

@@ -98,6 +98,8 @@ class Client:
     signing_keys = _blocking(AsyncClient.signing_keys)
     metrics = _blocking(AsyncClient.metrics)
     vms = _blocking(AsyncClient.vms)
+    provisioning = _blocking(AsyncClient.provisioning)
+    reset_provisioning = _blocking(AsyncClient.reset_provisioning)
     costs = _blocking(AsyncClient.costs)
     forecast = _blocking(AsyncClient.forecast)
     what_if = _blocking(AsyncClient.what_if)

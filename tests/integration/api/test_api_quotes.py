@@ -57,7 +57,7 @@ async def test_a_quote_reports_exhausted_credits(harness: ApiHarness) -> None:
     assert "AMD_GRANT_CREDITS_TOTAL" in refusal["hint"]
 
 
-@served(credits_usd=Decimal("1.50"))
+@served(credits_usd=Decimal("2.00"))
 async def test_a_warm_vm_is_quoted_if_the_credits_cover_no_second_vm(harness: ApiHarness) -> None:
     """One more task on the existing VM is affordable, and a quote reserves nothing."""
     await harness.client.submit(accept="*/*")

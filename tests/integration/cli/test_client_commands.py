@@ -30,10 +30,11 @@ ACCEPTED = {"simulated": True, "cost_usd": 0.0331, "avg_runtime_ms": 1.5, "avg_c
 
 def cold_start() -> list[dict[str, Any]]:
     """Return the events of a submission that needs a new VM."""
-    stream = events_of("IN_QUEUE", "PROVISIONING", "VM_READY", "ACCEPTED", **ACCEPTED)
+    stream = events_of("IN_QUEUE", "PROVISIONING", "VM_READY", "COMPILING", "ACCEPTED", **ACCEPTED)
     stream[0].update(position=0, quote={"vm_state": "COLD_START", "wait_s": 60.0, "cost_usd": 0.0331})
     stream[1].update(vm_state="COLD_START", vm_id="vm_1", phase="booting", elapsed_s=0.0, eta_s=60.0)
     stream[2].update(vm_id="vm_1", vm_state="COLD_START", gpu="MI300X", simulated=True, attempt=1)
+    stream[3].update(compiler="g++ 12", toolchain="cpu", sandbox="docker")
     return stream
 
 
@@ -85,6 +86,17 @@ def test_a_noisy_time_is_labelled(stub: StubService, capsys: pytest.CaptureFixtu
     assert "ACCEPTED, 1.5 ms (95% interval 0.9 to 2.6) of simulated CPU time, noisy, after" in shown
 
 
+def test_times_of_a_stub_gpu_are_not_called_cpu_time(
+    stub: StubService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They come from its model and its virtual clock."""
+    stub.events[3]["toolchain"] = "stub"
+    submit()
+    shown = capsys.readouterr().out
+    assert "1.500 ms (95% interval 1.470 to 1.530) of virtual time of a stub GPU, after" in shown
+    assert "CPU time" not in shown
+
+
 def test_hidden_cases_are_counted(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
     """The summary of the check says how many of the cases are hidden."""
     passed = {"test_id": 1, "name": "hidden-1", "status": "PASSED", "hidden": True}
@@ -129,7 +141,7 @@ def test_json_events_carry_the_submission_id(stub: StubService, capsys: pytest.C
     """Stdout has one event per line and nothing else."""
     assert submit(as_json=True) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [(line["submission_id"], line["id"]) for line in lines] == [("sub_1", n) for n in range(1, 5)]
+    assert [(line["submission_id"], line["id"]) for line in lines] == [("sub_1", n) for n in range(1, 6)]
 
 
 def test_detached_only_the_id_is_printed(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from warmfront import errors
 from warmfront.api.hints import api_hint
 from warmfront.cli.hints import cli_hint
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_the_command_line_names_a_command() -> None:
@@ -41,3 +46,16 @@ def test_an_error_without_an_entry_keeps_its_own_hint(hint: str | None, expected
     """Advice that helps every audience comes from the code that raised the error."""
     error = errors.BadSetting("PORT is 'x'.", hint=hint)
     assert cli_hint(error) == api_hint(error) == expected
+
+
+def test_hints_name_the_command_as_it_was_called(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """In a checkout `warmfront` is not in PATH: the hint has the path that was typed."""
+    command = tmp_path / "warmfront"
+    command.write_text("#!/bin/sh\n")
+    command.chmod(0o755)
+    monkeypatch.setattr("sys.argv", [str(command), "fleet", "list"])
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    error = errors.FleetNotFound("There is no fleet.", hint="Create it with `warmfront fleet create`.")
+    assert cli_hint(error) == f"Create it with `{command} fleet create`."
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert cli_hint(error) == "Create it with `warmfront fleet create`."

@@ -18,8 +18,10 @@ from warmfront.api.deps import CallerDep, ServiceDep, StreamsDep
 from warmfront.api.event_stream import EventStream
 from warmfront.api.openapi import CHANGE_STREAM, error_responses_for
 from warmfront.api.routes.costs import meter_costs
-from warmfront.api.routes.vms import vm_response
+from warmfront.api.routes.provisioning import provisioning_problems
+from warmfront.api.routes.vms import foreign_vms, vm_response
 from warmfront.api.timeline import TimelineSegment, vm_timeline
+from warmfront.providers.base import billing_of
 from warmfront.store.records import StoredEvent
 from warmfront.usage_limits import DAY_S
 from warmfront.verdicts import Endpoint
@@ -83,7 +85,9 @@ async def get_operations(
             if not vm.state.has_ended
         ],
         failed_vms=_failed_vms(service, caller, report),
+        foreign_vms=foreign_vms(service, caller),
         queue=_queue(service, caller),
+        provisioning=provisioning_problems(service, caller),
         lanes=_timelines(report, caller, since, now),
         money=_credits(service, budget, report, now),
         costs_by_day=[
@@ -157,6 +161,10 @@ def _state(service: ServiceContext) -> dict[str, Any]:
         "queue_length": service.orchestrator.queue_length(),
         "tasks_done": {vm.id: vm.tasks_done for vm in pool},
         "deadlines": {vm.id: isoformat(vm.deadline_at) for vm in pool if vm.deadline_at is not None},
+        "provisioning": {
+            problem.gpu: f"{problem.kind} {problem.failures}"
+            for problem in service.orchestrator.provisioning_problems()
+        },
         "alerted": service.orchestrator.budget_status().alert_sent,
     }
 
@@ -221,7 +229,7 @@ def _credits(
 ) -> CreditsResponse:
     billed = [vm for vm in service.orchestrator.pool() if vm.started_at is not None]
     threshold = Decimal(str(service.settings.alert_threshold))
-    rates_usd = (service.provider.billing(vm.gpu).rate_usd_per_h for vm in billed)
+    rates_usd = (billing_of(service.provider, vm).rate_usd_per_h for vm in billed)
     return CreditsResponse(
         credits_usd=budget.credits_usd,
         spent_usd=budget.spent_usd,

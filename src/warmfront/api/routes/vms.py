@@ -6,6 +6,7 @@ Only its owner and operators see which submission runs on a VM. The address of a
 from __future__ import annotations
 
 import contextlib
+from dataclasses import asdict
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -16,9 +17,11 @@ from warmfront.api.deps import CallerDep, ServiceDep
 from warmfront.api.openapi import error_responses_for
 from warmfront.errors import VMNotFound
 from warmfront.money.billing import accrued_usd
+from warmfront.providers.base import billing_of
 from warmfront.verdicts import Endpoint
 from warmfront.wire.vms import (
     BilledInterval,
+    ForeignVmResponse,
     VmDetailResponse,
     VmDevice,
     VmHealth,
@@ -48,6 +51,7 @@ async def list_vms(service: ServiceDep, caller: CallerDep) -> VmListResponse:
             vm_response(service, caller, vm, sum(by_meter.values(), Decimal(0)), running)
             for vm, by_meter in recent
         ],
+        foreign=foreign_vms(service, caller),
     )
 
 
@@ -75,6 +79,13 @@ async def get_vm(
     )
 
 
+def foreign_vms(service: ServiceContext, caller: Caller) -> list[ForeignVmResponse]:
+    """Return the VMs of other services that the provider had at the last reconciliation, for operators."""
+    if not caller.is_operator:
+        return []
+    return [ForeignVmResponse.model_validate(asdict(vm)) for vm in service.provider.foreign_vms]
+
+
 def vm_response(
     service: ServiceContext,
     caller: Caller,
@@ -85,7 +96,7 @@ def vm_response(
     """Return a VM as the caller may see it; `billed_usd` is the sum of its ledger entries."""
     cost_usd = billed_usd
     if not vm.state.has_ended:
-        cost_usd = accrued_usd(vm, service.provider.billing(vm.gpu), service.clock.now())
+        cost_usd = accrued_usd(vm, billing_of(service.provider, vm), service.clock.now())
     return VmResponse(
         id=vm.id,
         provider=vm.provider,
@@ -97,6 +108,8 @@ def vm_response(
         ready_at=vm.ready_at,
         deadline_at=vm.deadline_at,
         ended_at=vm.ended_at,
+        end_confirmed=vm.end_confirmed,
+        machine_id=vm.machine_id,
         tasks_done=vm.tasks_done,
         cost_usd=cost_usd,
         reserved_usd=Decimal(0) if vm.state.has_ended else vm.escrow_usd,

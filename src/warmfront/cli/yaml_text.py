@@ -1,0 +1,72 @@
+"""YAML for people: keys in their order, text of several lines as a block, quotes only where they are needed.
+
+It writes what dstack's configurations consist of, so that printing one does not require a YAML library.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+#: Text that YAML reads as itself, without quotes.
+_PLAIN = re.compile(r"[A-Za-z0-9/$._+~][\w/$.+~@=,;()-]*(?:[ :][\w/$.+~@=,;()-]+)*")
+#: Text that YAML would read as a number, a truth value, null or a time.
+_OTHER_TYPE = re.compile(
+    r"[-+]?[\d._,:]+(?:e[-+]?\d+)?|0[xo][\da-f_]+|[-+]?\.(?:inf|nan)|y|n|yes|no|on|off|true|false|null|~|"
+    r"\d{4}-\d\d?-\d\d?.*",
+    re.IGNORECASE,
+)
+
+
+def to_yaml(value: Mapping[str, Any]) -> str:
+    """Format a mapping of texts, numbers, truth values, lists and mappings."""
+    return "".join(f"{line}\n" for line in _mapping(value))
+
+
+def _mapping(value: Mapping[str, Any]) -> Iterator[str]:
+    for name, item in value.items():
+        yield from _entry(f"{_scalar(name)}:", item)
+
+
+def _entry(start: str, item: Any) -> Iterator[str]:  # noqa: ANN401 - any value of a configuration
+    """Yield the lines of a value after `start`, which ends with a colon."""
+    if isinstance(item, dict) and item:
+        yield start
+        yield from (f"  {line}" for line in _mapping(item))
+    elif isinstance(item, (list, tuple)) and item:
+        yield start
+        for element in item:
+            yield from _element(element)
+    elif isinstance(item, str) and _is_block(item):
+        yield f"{start} |-"
+        yield from (f"  {line}" if line else "" for line in item.split("\n"))
+    else:
+        yield f"{start} {_scalar(item)}"
+
+
+def _element(element: Any) -> Iterator[str]:  # noqa: ANN401 - any value of a configuration
+    """Yield the lines of an element of a list."""
+    if isinstance(element, (dict, list, tuple)) and element:
+        lines = _mapping(element) if isinstance(element, dict) else itertools.chain(*map(_element, element))
+        yield f"- {next(lines)}"
+        yield from (f"  {line}" for line in lines)
+    else:
+        yield from _entry("-", element)
+
+
+def _is_block(text: str) -> bool:
+    """Return whether a text has several lines that a block can represent exactly."""
+    lines = text.split("\n")
+    return len(lines) > 1 and text.isprintable() is False and bool(lines[-1]) and not lines[0].startswith(" ")
+
+
+def _scalar(value: Any) -> str:  # noqa: ANN401 - any value of a configuration
+    if isinstance(value, str):
+        is_plain = _PLAIN.fullmatch(value) and not _OTHER_TYPE.fullmatch(value) and ": " not in value
+        return value if is_plain else json.dumps(value, ensure_ascii=False)
+    return json.dumps(value)
