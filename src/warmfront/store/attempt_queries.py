@@ -83,9 +83,15 @@ def lose(
     *,
     outcome: AttemptOutcome = AttemptOutcome.LOST,
 ) -> bool:
-    """Execute LOSE_ATTEMPT; return False, and change nothing, if the attempt is not live."""
+    """Execute LOSE_ATTEMPT; return False, and change nothing, if the attempt is not live.
+
+    Its owner is not charged for it: what was metered while another attempt began or ended on the VM is moved
+    to the VM pool.
+    """
     if conn.execute(_RETURN_TO_QUEUE, {"live": attempt_id}).rowcount != 1:
         return False
+    submission_id, vm_id, started_at = conn.execute(_PLACE, {"this": attempt_id}).one()
+    ledger_queries.waive_work(conn, submission_id, vm_id, started_at, max(now, started_at))
     conn.execute(_LOSE, {"this": attempt_id, "to_outcome": outcome, "to_ended_at": now, "to_reason": reason})
     return True
 
@@ -96,6 +102,7 @@ _RETURN_TO_QUEUE = (
     .where(_S.attempt_id == bindparam("live"), schema.state_in(LOSE_ATTEMPT.sources))
     .values(state=LOSE_ATTEMPT.target, attempt_id=null())
 )
+_PLACE = select(_A.submission_id, _A.vm_id, _A.started_at).where(_A.id == bindparam("this"))
 _ENDED_AT = bindparam("to_ended_at", type_=_A.ended_at.type)
 _LOSE = (
     update(schema.attempts)

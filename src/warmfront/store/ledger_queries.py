@@ -54,7 +54,16 @@ def _row(entry: LedgerEntry) -> dict[str, Any]:
 
 def waive(conn: Connection, submission_id: str, now: float) -> None:
     """Charge the VM pool instead of a submission, by entries without duration that move the amounts."""
-    sums = conn.execute(_CHARGED, {"of": submission_id}).all()
+    _move_to_pool(conn, submission_id, conn.execute(_CHARGED, {"of": submission_id}).all(), now)
+
+
+def waive_work(conn: Connection, submission_id: str, vm_id: str, since: float, now: float) -> None:
+    """Charge the VM pool instead of a submission for its work on a VM since an attempt began."""
+    of = {"of": submission_id, "on": vm_id, "since": since}
+    _move_to_pool(conn, submission_id, conn.execute(_CHARGED_WORK, of).all(), now)
+
+
+def _move_to_pool(conn: Connection, submission_id: str, sums: Iterable[Row[Any]], now: float) -> None:
     for vm_id, meter, owner, amount_usd in sums:
         moved = LedgerEntry(
             vm_id=vm_id, meter=Meter(meter), started_at=now, ended_at=now, amount_usd=amount_usd
@@ -67,6 +76,9 @@ _CHARGED = (
     select(_T.vm_id, _T.meter, _T.owner, func.sum(_T.amount_usd))
     .where(_T.submission_id == bindparam("of"))
     .group_by(_T.vm_id, _T.meter, _T.owner)
+)
+_CHARGED_WORK = _CHARGED.where(
+    _T.vm_id == bindparam("on"), _T.meter == Meter.WORK, _T.started_at >= bindparam("since")
 )
 
 

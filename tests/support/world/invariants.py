@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 _MAX_ATTEMPTS = 3
 #: After which an attempt is repeated.
 _REPEATED = {AttemptOutcome.LOST, AttemptOutcome.PREEMPTED}
+#: After which no one is charged for it but the VM pool.
+_UNCHARGED = {*_REPEATED, AttemptOutcome.INTERRUPTED}
 _QUEUED = "SELECT count(*) FROM submissions WHERE state = 'QUEUED'"
 #: Those that run on a spot VM as well.
 _QUEUED_FOR_SPOT = (
@@ -241,18 +243,28 @@ class Invariants:
             yield f"the kernel's {last.outcome} became {record.verdict}"
 
     def _of_charges(self, record: Submission) -> Iterator[str]:
-        """Check that it is charged for no more than its own attempts and the boot of one VM."""
+        """Check that it is charged for no more than its own attempts and the boot of one VM.
+
+        It is not charged for attempts that were lost.
+        """
         charged = self._database.run(_charged_to, record.id)
         if Meter.IDLE in {entry.meter for entry in charged}:
             yield "it is charged for idle time"
         if len({entry.vm_id for entry in charged if entry.meter is Meter.PROVISIONING}) > 1:
             yield "it is charged for more than one boot"
-        worked_s = sum(entry.ended_at - entry.started_at for entry in charged if entry.meter is Meter.WORK)
         tries = self._database.run(attempt_queries.of_submission, record.id)
-        # By the cloud's clock, an attempt that was lost at once may have ended before it began by ours.
-        occupied_s = sum(max(0.0, (attempt.ended_at or 0.0) - attempt.started_at) for attempt in tries)
-        if worked_s > occupied_s + 0.001:
-            yield f"it is charged for {worked_s:.3f} s on a VM, and had {occupied_s:.3f} s"
+        for vm_id in {attempt.vm_id for attempt in tries}:
+            on_vm = [attempt for attempt in tries if attempt.vm_id == vm_id]
+            work = [entry for entry in charged if entry.vm_id == vm_id and entry.meter is Meter.WORK]
+            if all(attempt.outcome in _UNCHARGED for attempt in on_vm):
+                worked_usd = sum((entry.amount_usd for entry in work), Decimal(0))
+                if worked_usd:
+                    yield f"it is charged {worked_usd} for attempts on {vm_id} that were lost"
+                continue
+            worked_s = sum(entry.ended_at - entry.started_at for entry in work)
+            occupied_s = sum(max(0.0, (attempt.ended_at or 0.0) - attempt.started_at) for attempt in on_vm)
+            if worked_s > occupied_s + 0.001:
+                yield f"it is charged for {worked_s:.3f} s on {vm_id}, and had {occupied_s:.3f} s"
 
     def _of_verdict(self, record: Submission, author: Author) -> Iterator[str]:
         verdict = Verdict(str(record.verdict))
