@@ -73,6 +73,28 @@ def test_droplets(monkeypatch: pytest.MonkeyPatch) -> None:
     with_cloud(AMD, scenario, monkeypatch)
 
 
+def test_lifetimes_of_droplets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The account's actions say when a droplet was created and destroyed; not every key may read them."""
+
+    async def scenario(fake: FakeCloud, cloud: Cloud) -> None:
+        first, second = create(fake, "amddevcloud", 2)
+        await fake.vanish(first)
+        billed = fake.billed(first)
+        assert billed.ended_at is not None
+        lifetime = await cloud.lifetime(first)
+        assert lifetime is not None
+        assert lifetime.created_at == int(billed.started_at)
+        assert lifetime.ended_at == int(billed.ended_at)
+        assert await cloud.lifetime(second) is None
+        assert await cloud.lifetime("1") is None
+        fake.switches.records_actions = False
+        with pytest.raises(ProviderError, match="status 403"):
+            await cloud.lifetime(first)
+
+    monkeypatch.setattr("warmfront.providers.clouds.amd_developer_cloud._PER_PAGE", 2)
+    with_cloud(AMD, scenario, monkeypatch)
+
+
 def test_virtual_machines(monkeypatch: pytest.MonkeyPatch) -> None:
     """The names of Hot Aisle's virtual machines are their ids."""
 
@@ -81,6 +103,7 @@ def test_virtual_machines(monkeypatch: pytest.MonkeyPatch) -> None:
         create(fake, "amddevcloud", 1)
         create(fake, "hotaisle", 1)
         assert [machine.id for machine in await cloud.machines()] == ["vm-2"]
+        assert await cloud.lifetime("vm-2") is None
 
     with_cloud(HOT_AISLE, scenario, monkeypatch)
 

@@ -651,6 +651,9 @@ class VMPool:
         if lease.ended_after is not None:
             last_sign_at = max(lease.ended_after, pooled.answered_at or 0.0)
             ended_at = (min(last_sign_at, ended_at) + ended_at) / 2
+        elif vm.preempted and not lease.end_confirmed and pooled.answered_at is not None:
+            # Only the heartbeats tell when the cloud took it back: before the first one without an answer.
+            ended_at = min(ended_at, pooled.answered_at + self._settings.heartbeat_s)
         if lease.started_at is not None:
             vm = vm.locate(started_at=lease.started_at, address=vm.address, machine_id=lease.machine_id)
         # The attempts on it are lost, which is not their owners' fault: the pool is charged.

@@ -1,4 +1,4 @@
-"""The API of AMD Developer Cloud, as far as dstack uses it: account, sizes, SSH keys and droplets.
+"""The API of AMD Developer Cloud, as far as it is used: account, sizes, SSH keys, droplets and actions.
 
 Requests create and describe VMs of the data center; the API itself stores only SSH keys.
 """
@@ -6,6 +6,7 @@ Requests create and describe VMs of the data center; the API itself stores only 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
@@ -77,6 +78,7 @@ class AmdDeveloperCloud:
                 web.post("/v2/account/keys", self._create_key),
                 web.get("/v2/projects", self._projects),
                 web.get("/v2/sizes", self._sizes),
+                web.get("/v2/actions", self._actions),
                 web.get("/v2/droplets", self._list),
                 web.post("/v2/droplets", self._create),
                 web.get("/v2/droplets/{id}", self._get),
@@ -138,11 +140,17 @@ class AmdDeveloperCloud:
     async def _list(self, request: web.Request) -> web.Response:
         """Return one page, and a link to the next one if there is one."""
         vms = [vm for vm in self._center.vms.values() if vm.backend == BACKEND]
-        page, per_page = (int(request.query.get(name, default)) for name, default in _PAGING)
-        last = page * per_page
-        pages = {"next": f"https://{HOST}/v2/droplets?page={page + 1}"} if last < len(vms) else {}
-        droplets = [_droplet(vm) for vm in vms[last - per_page : last]]
-        return web.json_response({"droplets": droplets, "links": {"pages": pages}})
+        return _page(request, "droplets", [_droplet(vm) for vm in vms])
+
+    async def _actions(self, request: web.Request) -> web.Response:
+        """Return one page of what was done with droplets, newest first."""
+        if not self._center.switches.records_actions:
+            return http_api.failure(403, "You are not authorized to perform this operation")
+        entries = [entry for entry in self._center.bill.entries() if entry.backend == BACKEND]
+        done = [("create", entry.id, entry.started_at) for entry in entries]
+        done += [("destroy", entry.id, entry.ended_at) for entry in entries if entry.ended_at is not None]
+        done.sort(key=itemgetter(2), reverse=True)
+        return _page(request, "actions", [_action(*each) for each in done])
 
     async def _get(self, request: web.Request) -> web.Response:
         vm = self._center.vms.get(request.match_info["id"])
@@ -156,12 +164,35 @@ class AmdDeveloperCloud:
         return web.Response(status=204)
 
 
+def _page(request: web.Request, name: str, items: list[dict[str, Any]]) -> web.Response:
+    """Return one page of a list, and a link to the next one if there is one."""
+    page, per_page = (int(request.query.get(parameter, default)) for parameter, default in _PAGING)
+    last = page * per_page
+    pages = {"next": f"https://{HOST}{request.path}?page={page + 1}"} if last < len(items) else {}
+    return web.json_response({name: items[last - per_page : last], "links": {"pages": pages}})
+
+
+def _action(kind: str, vm_id: str, at: float) -> dict[str, Any]:
+    return {
+        "type": kind,
+        "status": "completed",
+        "resource_type": "droplet",
+        "resource_id": int(vm_id),
+        "started_at": _timestamp(at),
+        "completed_at": _timestamp(at),
+    }
+
+
+def _timestamp(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def _droplet(vm: FakeVM) -> dict[str, Any]:
     public = {"type": "public", "ip_address": vm.address}
     return {
         "id": int(vm.id),
         "name": vm.name,
-        "created_at": datetime.fromtimestamp(vm.created_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "created_at": _timestamp(vm.created_at),
         "region": {"slug": vm.region},
         "status": "active" if vm.is_active else "new",
         "networks": {"v4": [public] if vm.is_active else []},

@@ -46,6 +46,7 @@ class Switches:
     hot_aisle_price: float = 1.99  #: dollars per hour
     #: Dollars per hour of a spot MI300X of AMD Developer Cloud; None: it has no spot VMs, as in reality.
     spot_price: float | None = None
+    records_actions: bool = True  #: whether AMD Developer Cloud says when it created and ended droplets
     reclaims_spot_after_s: float | None = None  #: spot VMs created from now on are reclaimed at this age
     clock_skew_s: float = 0.0  #: how far the cloud's clock is ahead, on its bill too
     vm_clock_skew_s: float = 0.0  #: how far the clocks of VMs are ahead, in what they report to dstack

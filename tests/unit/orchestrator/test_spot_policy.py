@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import random
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,14 @@ import pytest
 
 from tests.support.orchestrator_harness import OrchestratorHarness, orchestrated
 from warmfront.orchestrator.spot_policy import InterruptionRate, SpotPolicy, SpotTerms
+from warmfront.providers.base import Phase
 from warmfront.settings import Settings
 from warmfront.testing.fake_provider import ProviderFaults
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from warmfront.providers.base import Lease
     from warmfront.submission import Submission
     from warmfront.vm import VMInstance
 
@@ -140,6 +143,40 @@ async def test_interruption_in_mid_benchmark(harness: OrchestratorHarness) -> No
     assert await harness.store.vm_cost_usd(spot.id) == harness.provider.bill_usd(spot.id)
     assert harness.provider.bill_usd(spot.id) > 0
     assert harness.orchestrator._pool.spot.rate.interruptions == 1
+
+
+@orchestrated(max_vms=1, wait_value_usd_per_h=0.0, heartbeat_s=4.0, lost_after_s=120.0)
+async def test_the_end_of_a_spot_vm_that_only_heartbeats_tell(harness: OrchestratorHarness) -> None:
+    """A provider that cannot confirm the end records its own release; the last heartbeat is closer to it."""
+    harness.provider.spot_price_ratio = _RATIO
+    describe, release = harness.provider.describe, harness.provider.release
+    released: list[Lease] = []
+
+    async def unknowing_describe(vm_id: str) -> Lease | None:
+        lease = await describe(vm_id)
+        return replace(lease, phase=Phase.READY) if lease and lease.phase is Phase.ENDED else lease
+
+    async def late_release(vm_id: str) -> Lease:
+        lease = replace(await release(vm_id), ended_at=harness.clock.now(), end_confirmed=False)
+        released.append(lease)
+        return lease
+
+    submission = await harness.submit(work_s=60, endpoint="benchmark")
+    spot = await _until_running(harness, submission)
+    await asyncio.sleep(20)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(harness.provider, "describe", unknowing_describe)
+        patch.setattr(harness.provider, "release", late_release)
+        harness.provider.end(harness.provider.vms[spot.id], "the spot VM was taken back")
+        assert (await harness.follow(submission))[-1].status == "BENCHMARKED"
+    ended = (await harness.vms())[0]
+    true_end = harness.provider.vms[spot.id].ended_at
+    assert ended.ended_at is not None
+    assert true_end is not None
+    assert true_end <= ended.ended_at <= true_end + 4.0
+    assert released[0].ended_at is not None
+    assert released[0].ended_at >= true_end + 110.0
+    assert ended.end_confirmed is False
 
 
 @orchestrated(max_vms=1, wait_value_usd_per_h=0.0)

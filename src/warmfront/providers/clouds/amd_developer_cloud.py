@@ -6,14 +6,16 @@ import itertools
 from datetime import datetime
 from typing import Any
 
-from warmfront.providers.clouds.base import CloudClient, CloudMachine
+from warmfront.providers.clouds.base import CloudClient, CloudMachine, Lifetime
 
 _URL = "https://api.devcloud.amd.com"
 _PER_PAGE = 200
+#: The account's actions are searched this far back, newest first.
+_ACTION_PAGES = 5
 
 
 class AmdDeveloperCloud:
-    """An account, read with a token that has the scope `droplet:read`."""
+    """An account, read with a token that has the scopes `droplet:read` and, if possible, `actions:read`."""
 
     backend = "amddevcloud"
 
@@ -36,6 +38,24 @@ class AmdDeveloperCloud:
                 break
         return machines
 
+    async def lifetime(self, machine_id: str) -> Lifetime | None:
+        """Return when a droplet was created and destroyed, from the actions of the account."""
+        created_at = ended_at = None
+        for page in range(1, _ACTION_PAGES + 1):
+            body = await self._client.get("/v2/actions", per_page=_PER_PAGE, page=page)
+            for action in body["actions"]:
+                if str(action.get("resource_id")) != machine_id or action.get("resource_type") != "droplet":
+                    continue
+                if action["type"] == "destroy" and action["status"] == "completed":
+                    ended_at = _seconds(action.get("completed_at"))
+                elif action["type"] == "create":
+                    created_at = _seconds(action.get("started_at"))
+            if created_at is not None and ended_at is not None:
+                return Lifetime(created_at=created_at, ended_at=ended_at)
+            if "next" not in ((body.get("links") or {}).get("pages") or {}):
+                break
+        return None
+
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
@@ -48,10 +68,13 @@ def end_command(machine_id: str) -> str:
 
 
 def _machine(droplet: dict[str, Any]) -> CloudMachine:
-    created = droplet.get("created_at")
     return CloudMachine(
         backend=AmdDeveloperCloud.backend,
         id=str(droplet["id"]),
         name=droplet["name"],
-        created_at=datetime.fromisoformat(created).timestamp() if created else None,
+        created_at=_seconds(droplet.get("created_at")),
     )
+
+
+def _seconds(time: str | None) -> float | None:
+    return datetime.fromisoformat(time).timestamp() if time else None

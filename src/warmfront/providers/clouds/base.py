@@ -22,6 +22,14 @@ class CloudMachine:
     created_at: float | None = None  #: seconds since 1970; None if the cloud does not say
 
 
+@dataclass(frozen=True, kw_only=True)
+class Lifetime:
+    """When a cloud created and ended a machine, by its own clock, in seconds since 1970."""
+
+    created_at: float
+    ended_at: float
+
+
 class Cloud(Protocol):
     """An account of a cloud."""
 
@@ -32,6 +40,13 @@ class Cloud(Protocol):
 
         Raises:
             ProviderError: The cloud does not answer, or rejects the key.
+        """
+
+    async def lifetime(self, machine_id: str) -> Lifetime | None:
+        """Return the life of a machine that has ended; None if the cloud has no record of both ends.
+
+        Raises:
+            ProviderError: The cloud does not answer, or the key may not read its records.
         """
 
     async def close(self) -> None:

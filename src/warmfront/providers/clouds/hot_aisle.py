@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from warmfront.providers.clouds.base import CloudClient, CloudMachine
+from warmfront.providers.clouds.base import CloudClient, CloudMachine, Lifetime
 
 _URL = "https://admin.hotaisle.app"
 _PATH = "/api/teams/{team}/virtual_machines/"
@@ -26,6 +26,10 @@ class HotAisle:
         """Return all virtual machines; the API returns null instead of an empty list."""
         names = [machine["name"] for machine in await self._client.get(self._path) or ()]
         return [CloudMachine(backend=self.backend, id=name, name=name) for name in names]
+
+    async def lifetime(self, machine_id: str) -> Lifetime | None:  # noqa: ARG002 - there is no such record
+        """Return None: the API has no record of machines that have ended."""
+        return None
 
     async def close(self) -> None:
         """Close the connections."""

@@ -19,7 +19,7 @@ from warmfront.value_class import dataclass
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from warmfront.providers.clouds.base import Cloud, CloudMachine
+    from warmfront.providers.clouds.base import Cloud, CloudMachine, Lifetime
 
 #: Names of droplets are cut to this length, without the random part that dstack appends.
 _NAME_LENGTH = 51
@@ -113,6 +113,18 @@ class CloudPresence:
             last_seen_at=self._last_seen.get(machine_id or ""),
             missing_at=self._missing.get(machine_id or "", self._read_at),
         )
+
+    async def lifetime(self, machine_id: str) -> Lifetime | None:
+        """Return a cloud's own record of the life of a machine that has ended; None if it has none."""
+        for cloud in self._clouds:
+            try:
+                lifetime = await cloud.lifetime(machine_id)
+            except ProviderError as error:
+                _log.info("cannot read when machine %s ended: %s", machine_id, error.message)
+                continue
+            if lifetime is not None:
+                return lifetime
+        return None
 
     async def close(self) -> None:
         """Close the connections to the clouds."""

@@ -29,6 +29,7 @@ from warmfront.providers.dstack.configuration import (
     spot_rate_usd_per_h,
     worker_task,
 )
+from warmfront.providers.dstack.end_confirmation import CONFIRM_POLL_S, EndConfirmation
 from warmfront.providers.dstack.owned_runs import OwnedRuns
 from warmfront.providers.dstack.run_outcome import RunOutcome, outcome_of
 from warmfront.providers.dstack.tenancy import Tenancy, TenancyIndex
@@ -53,12 +54,6 @@ _POLL_BACKOFF = 1.5
 _SHORT_PHASES = (Phase.PULLING, Phase.STARTING)
 #: About how long a VM of AMD Developer Cloud boots, installs Docker and pulls the image.
 _TYPICAL_BOOT_S = 300.0
-
-#: The cloud's list is read this often while the cloud has a VM that dstack says has ended: a few seconds cost
-#: a part of a cent.
-_CONFIRM_POLL_S = 5.0
-#: Otherwise a list of this age will do.
-_LIST_AGE_S = 120.0
 
 _PHASES = {
     RunOutcome.QUEUED: Phase.QUEUED,
@@ -113,6 +108,7 @@ class DstackProvider:
         self.max_vms: int | None = settings.fleet_max_nodes
         self._now = (clock or SystemClock()).now
         self._presence = CloudPresence(open_clouds(settings), client.project, self._now)
+        self._ends = EndConfirmation(self._presence, settings)
         self._tenancies = TenancyIndex(client)
         self._tunnels = ListenerTunnels(client, settings.data_dir / "tunnels")
         self._applying: dict[str, asyncio.Task[None]] = {}
@@ -191,16 +187,20 @@ class DstackProvider:
             ended = await self._confirm_end(vm_id, snapshot)
             if ended is not None:
                 return ended
-            await asyncio.sleep(_CONFIRM_POLL_S)
+            await asyncio.sleep(CONFIRM_POLL_S)
 
     async def describe(self, vm_id: str) -> Lease | None:
         """Return the VM's current lease.
 
         Callers use this when a VM does not respond, so the tunnel is probed and reopened if it is broken.
+        A VM that the cloud's list no longer has ended by itself, which dstack notices minutes later.
         """
         snapshot = await self._snapshot(vm_id)
         if snapshot is None:
             return await self._unknown_to_dstack(vm_id)
+        vanished = await self._ends.vanished(snapshot, self.lease(vm_id, snapshot))
+        if vanished is not None:
+            return vanished
         await self.open_tunnel(snapshot, probe=True)
         return self.lease(vm_id, snapshot)
 
@@ -359,31 +359,24 @@ class DstackProvider:
             self._check_price(vm_id, run, tenancy)
         snapshot = RunSnapshot(run=run, outcome=outcome, tenancy=tenancy)
         if snapshot.has_ended_in_dstack and not snapshot.is_handed_over:
-            machine = await self._find_machine(run.name, run.instance_id)
+            machine = await self._ends.find_machine(run.name, run.instance_id)
             return replace(snapshot, machine=machine)
         return snapshot
 
     # The cloud's own list.
 
-    async def _find_machine(self, name: str, machine_id: str | None) -> CloudMachine | None:
-        """Return the machine of a run in the clouds' lists; None also if there is none, or no answer."""
-        if not await self._presence.read(_LIST_AGE_S):
-            return None
-        return self._presence.find(name, machine_id)
-
     async def _unknown_to_dstack(self, vm_id: str) -> Lease | None:
         """Return the lease of a VM that the cloud has and dstack does not; None if the cloud has none."""
-        machine = await self._find_machine(self.runs.name(vm_id), None)
+        machine = await self._ends.find_machine(self.runs.name(vm_id), None)
         if machine is None:
             return None
         return Lease(vm_id=vm_id, phase=Phase.STARTING, started_at=machine.created_at, machine_id=machine.id)
 
     async def _vms_in_cloud(self, active: Sequence[DstackRun]) -> set[str]:
         """Return the ids of our VMs that the cloud has and that have no active run."""
-        if not await self._presence.read(_LIST_AGE_S):
-            return set()
         known = {run.instance_id for run in active}
-        left = [machine for machine in self._presence.machines.values() if machine.id not in known]
+        machines = await self._ends.machines()
+        left = [machine for machine in machines.values() if machine.id not in known]
         if not left:
             return set()
         ended = {run.instance_id: run.name for run in await self.client.recent_runs(PREFIX)}
@@ -395,34 +388,16 @@ class DstackProvider:
         ]
         return {label.our_id for label in labels if label is not None}
 
-    def _is_listed(self, snapshot: RunSnapshot | None) -> bool:
-        """Return whether the cloud of a VM would be in the lists; if it is not known, all must be."""
-        backends = set(self.settings.backends)
-        if snapshot is not None and snapshot.run.backend is not None:
-            backends = {snapshot.run.backend}
-        return backends <= self._presence.backends
-
     async def _confirm_end(self, vm_id: str, snapshot: RunSnapshot | None) -> Lease | None:
         """Return the lease of a VM that dstack says has ended; None while the cloud's list still has it."""
         if snapshot is None:
             detail = "dstack has no run of this VM."
             ended = Lease(vm_id=vm_id, phase=Phase.ENDED, ended_at=self._now(), detail=detail)
-            name, machine_id = self.runs.name(vm_id), None
-        else:
-            ended = self.lease(vm_id, replace(snapshot, machine=None))
-            name, machine_id = snapshot.run.name, snapshot.run.instance_id
-        if snapshot is not None and snapshot.is_handed_over:
+            return await self._ends.confirm(ended, None, self.runs.name(vm_id))
+        ended = self.lease(vm_id, replace(snapshot, machine=None))
+        if snapshot.is_handed_over:
             return ended
-        if not await self._presence.read(_CONFIRM_POLL_S / 2):  # VMs that end together share a list
-            unconfirmed = self._presence.unavailable_s >= self.settings.stop_lag_s
-            return replace(ended, end_confirmed=False) if unconfirmed else None
-        if self._presence.find(name, machine_id) is not None:
-            return None
-        if not self._is_listed(snapshot):
-            return ended
-        recorded_at = ended.ended_at if snapshot is not None else None
-        ended_at, ended_after = self._presence.absence(machine_id).end(recorded_at)
-        return replace(ended, ended_at=ended_at, ended_after=ended_after, end_confirmed=True)
+        return await self._ends.confirm(ended, snapshot, snapshot.run.name)
 
     async def _advance_release(self, snapshot: RunSnapshot) -> None:
         """Take the next step of a release: stop the run; then delete its VM.
