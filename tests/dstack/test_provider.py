@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
+from tests.dstack.harness import finished, job
 from tests.support.dstack_owners import OWNERSHIP
 from warmfront import settings
 from warmfront.errors import ProviderError
@@ -241,6 +242,28 @@ def test_minimum_reservation_is_billed(stack: Stack, fleet: MakeFleet, switches:
     assert (billed.backend, billed.ended_at is not None) == ("hotaisle", True)
     assert provider.billing("MI300X").cost_usd(lived_s[0]) == pytest.approx(Decimal(str(billed.cost_usd())))
     assert provider.billing("MI300X").cost_usd(0.0) == Decimal("7.96")
+
+
+def test_a_fleet_that_dstack_overlooked(stack: Stack, fleet: MakeFleet) -> None:
+    """A run that failed because dstack did not find the fleet is submitted again once the fleet is there.
+
+    That happens to runs that arrive while an empty fleet gets its first VM. Here the fleet is created later.
+    """
+    vm_id = new_id()
+    name = "a-fleet-that-dstack-overlooked-0"
+
+    async def scenario(provider: DstackProvider) -> None:
+        provision_once = provider.provision(vm_id, "MI300X", TOKEN)
+        assert (await anext(provision_once)).phase is Phase.QUEUED
+        await provision_once.aclose()  # type: ignore[attr-defined]  # it is a generator
+        run = stack.client.runs.get(provider.runs.name(vm_id))
+        await asyncio.to_thread(finished, run)
+        assert job(run).termination_reason_message == "Failed to use specified fleets"
+        assert await asyncio.to_thread(fleet) == name
+        assert (await provision(provider, vm_id))[-1].phase is Phase.READY
+        await provider.release(vm_id)
+
+    with_provider(stack, name, scenario)
 
 
 def test_two_gpu_types(stack: Stack, fleet: MakeFleet) -> None:

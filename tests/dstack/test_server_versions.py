@@ -59,9 +59,10 @@ def test_server_version(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert ended.started_at is not None
         await fleet_setup.delete(client, provider.settings.fleet_name, within_s=300.0)
 
+    python = server_python(version)  # before HOME is changed, where pip would leave its cache
     with tempfile.TemporaryDirectory(prefix="wf") as name:
         monkeypatch.setenv("HOME", f"{name}/home")
         switches = Switches(light_attempt_s=0.0)
-        with open_stack(Path(name), python=server_python(version), scale=SCALE, switches=switches) as stack:
+        with open_stack(Path(name), python=python, scale=SCALE, switches=switches) as stack:
             with_provider(stack, "versions", scenario)
             assert [entry.ended_at is not None for entry in stack.cloud.bill()] == [True]

@@ -94,6 +94,8 @@ _ANSWERS: tuple[tuple[re.Pattern[str], FailureKind, str], ...] = tuple(
         ),
     )
 )
+#: dstack's explanation if it finds no fleet for a run, or only full ones.
+_NO_FLEET_FOUND = "Failed to use specified fleets"
 #: Before the cloud's answers in dstack's explanation.
 _ANSWERS_PREFIX = "Errors: "
 #: Errors of a plan for the fleet, most specific first.
@@ -105,6 +107,21 @@ _PLAN_ERRORS: tuple[tuple[type[FleetFailed], FailureKind], ...] = (
     (NoCredits, FailureKind.NO_CREDITS),
     (NoCapacity, FailureKind.NO_CAPACITY),
 )
+
+
+async def lost_race_for_fleet(
+    client: DstackClient, settings: Settings, run: DstackRun, outcome: RunOutcome
+) -> bool:
+    """Return whether dstack did not find the fleet although it is there and has room for another VM.
+
+    dstack looks for fleets with VMs first and for those without VMs after that, so it misses one that gets
+    its first VM, for another run, between the two. Such a run has no VM and can be submitted again.
+    """
+    if outcome is not RunOutcome.NO_CAPACITY or run.instance_id is not None:
+        return False
+    if run.job_termination_message != _NO_FLEET_FOUND:
+        return False
+    return why_no_capacity(await client.fleet(settings.fleet_name)) is RunOutcome.NO_CAPACITY
 
 
 async def boot_error(

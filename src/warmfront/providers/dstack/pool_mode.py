@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,8 @@ _POLL_BACKOFF = 1.5
 _SHORT_PHASES = (Phase.PULLING, Phase.STARTING)
 #: About how long a VM of AMD Developer Cloud boots, installs Docker and pulls the image.
 _TYPICAL_BOOT_S = 300.0
+#: A run that dstack failed by mistake is submitted again at most this often.
+_MAX_RESUBMISSIONS = 5
 
 _PHASES = {
     RunOutcome.QUEUED: Phase.QUEUED,
@@ -114,6 +117,7 @@ class DstackProvider:
         self._applying: dict[str, asyncio.Task[None]] = {}
         self._spot_vms: set[str] = set()
         self._price_checked: set[str] = set()
+        self._resubmitted: Counter[str] = Counter()
 
     def billing(self, gpu: str) -> Billing:
         """Return the rate of this GPU type, by the second, with the minimum reservation that is set."""
@@ -308,6 +312,9 @@ class DstackProvider:
             await self._apply(vm_id, gpu, token)
             return Lease(vm_id=vm_id, phase=Phase.QUEUED, gpu=gpu)
         if self.has_failed(snapshot):
+            if await self._may_submit_again(vm_id, snapshot):
+                await self._apply(vm_id, gpu, token)
+                return Lease(vm_id=vm_id, phase=Phase.QUEUED, gpu=gpu)
             raise await boot_error(self.client, self.settings, snapshot.run, snapshot.outcome)
         if snapshot.outcome is RunOutcome.STOPPING and latest is not None:
             return latest
@@ -316,6 +323,17 @@ class DstackProvider:
             return lease  # report STARTING before the tunnel is opened, which takes seconds
         await self.open_tunnel(snapshot, probe=False)
         return self.lease(vm_id, snapshot)
+
+    async def _may_submit_again(self, vm_id: str, snapshot: RunSnapshot) -> bool:
+        """Return whether dstack failed a run without a VM by mistake, and not too often already."""
+        if self._resubmitted[vm_id] >= _MAX_RESUBMISSIONS:
+            return False
+        run, outcome = snapshot.run, snapshot.outcome
+        if not await boot_errors.lost_race_for_fleet(self.client, self.settings, run, outcome):
+            return False
+        self._resubmitted[vm_id] += 1
+        _log.info("dstack did not find fleet %s for VM %s; trying again", self.settings.fleet_name, vm_id)
+        return True
 
     async def _idle_foreign_vm(self) -> str | None:
         """Return the name of an idle VM of another service on our fleet; None if there is none."""

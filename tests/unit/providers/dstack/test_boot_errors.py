@@ -11,7 +11,7 @@ import pytest
 from tests.support.dstack_fleets import FLEET
 from warmfront import settings
 from warmfront.errors import DstackFailed
-from warmfront.providers.dstack.boot_errors import boot_error, kind_of_answer
+from warmfront.providers.dstack.boot_errors import boot_error, kind_of_answer, lost_race_for_fleet
 from warmfront.providers.dstack.resources import DstackFleet, DstackRun
 from warmfront.providers.dstack.run_outcome import RunOutcome
 from warmfront.provisioning import FailureKind
@@ -116,3 +116,37 @@ def test_the_answers_are_found_in_what_dstack_reports() -> None:
     error = asyncio.run(boot_error(client, OURS, run, RunOutcome.NO_CAPACITY))
     assert error.kind is FailureKind.DENIED
     assert "403 Client Error: Forbidden" in error.message
+
+
+@pytest.mark.parametrize(
+    ("run", "fleet", "expected"),
+    [
+        (RUN, FLEET, False),
+        (replace(RUN, job_termination_message="Failed to use specified fleets"), FLEET, True),
+        (replace(RUN, job_termination_message="Failed to use specified fleets"), None, False),
+        (
+            replace(RUN, job_termination_message="Failed to use specified fleets"),
+            replace(FLEET, max_nodes=0),
+            False,
+        ),
+        (
+            replace(RUN, job_termination_message="Failed to use specified fleets", instance_id="500001"),
+            FLEET,
+            False,
+        ),
+    ],
+)
+def test_a_fleet_that_dstack_overlooked(run: DstackRun, fleet: DstackFleet | None, expected: bool) -> None:  # noqa: FBT001 - a parameter
+    """A run can be submitted again if the fleet exists and has room, and the run had no VM."""
+
+    class Client:
+        """A client of a server with this fleet."""
+
+        async def fleet(self, _: str) -> DstackFleet | None:
+            """Return the fleet."""
+            return fleet
+
+    client: Any = Client()
+    found = asyncio.run(lost_race_for_fleet(client, OURS, run, RunOutcome.NO_CAPACITY))
+    assert found is expected
+    assert not asyncio.run(lost_race_for_fleet(client, OURS, run, RunOutcome.EXITED))
