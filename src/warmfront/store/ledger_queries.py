@@ -63,7 +63,9 @@ def waive_work(conn: Connection, submission_id: str, vm_id: str, since: float, n
     _move_to_pool(conn, submission_id, conn.execute(_CHARGED_WORK, of).all(), now)
 
 
-def _move_to_pool(conn: Connection, submission_id: str, sums: Iterable[Row[Any]], now: float) -> None:
+def _move_to_pool(
+    conn: Connection, submission_id: str, sums: Iterable[Row[Any, Any, Any, Any]], now: float
+) -> None:
     for vm_id, meter, owner, amount_usd in sums:
         moved = LedgerEntry(
             vm_id=vm_id, meter=Meter(meter), started_at=now, ended_at=now, amount_usd=amount_usd
