@@ -55,7 +55,7 @@ _POLL_BACKOFF = 1.5
 _SHORT_PHASES = (Phase.PULLING, Phase.STARTING)
 #: About how long a VM of AMD Developer Cloud boots, installs Docker and pulls the image.
 _TYPICAL_BOOT_S = 300.0
-#: A run that dstack failed by mistake is submitted again at most this often.
+#: How often a run that dstack failed by mistake is submitted again at most.
 _MAX_RESUBMISSIONS = 5
 
 _PHASES = {
