@@ -56,9 +56,10 @@ class Programs:
         self, text: str, *, flags: Sequence[str] = (), output: str = "/dev/null"
     ) -> subprocess.CompletedProcess[str]:
         """Compile HIP source to an object file."""
+        translation = rewrite(text)
         return subprocess.run(
             [*self._compiler(), *flags, "-x", "c++", "-c", "-", "-o", output],
-            input=rewrite(text).text,
+            input=f"{translation.includes}#line 1\n{translation.text}",
             capture_output=True,
             text=True,
             check=False,

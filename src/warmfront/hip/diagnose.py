@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from warmfront.hip.builtins import find_rejection
 from warmfront.hip.compiler_messages import Message, Place, Severity, parse_messages
 from warmfront.hip.gpu_only import find_gpu_only
 from warmfront.hip.message_cleanup import clean_message, describe_launch_error
@@ -74,6 +75,7 @@ def classify(
     messages = [m for m in parse_messages(output) if m.severity is not Severity.WARNING]
     for explain in (
         compilation.gpu_only_name,
+        compilation.rejected_argument,
         compilation.gpu_assembly,
         compilation.missing_construct,
         compilation.reserved_name,
@@ -174,6 +176,16 @@ class _FailedCompilation:
                 diagnostic = self.diagnostic(message, name.message)
                 where = f" (line {diagnostic.line})" if diagnostic.line else ""
                 return CompileFailure("GPU_ONLY", name.message + where, (diagnostic,), hint=name.hint)
+        return None
+
+    def rejected_argument(self, messages: Sequence[Message]) -> CompileFailure | None:
+        """Recognize a constant argument that a builtin of the GPU does not have."""
+        for message in self.by_author(messages):
+            texts = (message.text, *(note.text for note in message.notes))
+            if rejection := next(filter(None, map(find_rejection, texts)), None):
+                diagnostic = self.diagnostic(message, rejection[0])
+                text = render([diagnostic], self.source)
+                return CompileFailure("COMPILE_ERROR", text, (diagnostic,), hint=rejection[1])
         return None
 
     def missing_construct(self, messages: Sequence[Message]) -> CompileFailure | None:

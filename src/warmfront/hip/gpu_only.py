@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from warmfront.hip.builtins import PREFIX, why_gpu_only
 from warmfront.value_class import dataclass
 
 
@@ -67,6 +68,8 @@ def _with_reason(name: str, reason: str) -> GpuOnlyName:
 
 def _reason(name: str) -> str:
     """Return why a name needs a GPU; empty if it does not."""
+    if name.startswith(PREFIX):
+        return why_gpu_only(name)
     root = re.split(r"/|::|<", name.removeprefix("hip/").removesuffix(".h").removesuffix(".hpp"))[0]
     family = _NAMES.fullmatch(root)
     return _FAMILIES[int((family.lastgroup or "f0")[1:])][1] if family else ""

@@ -43,7 +43,7 @@ def explain(include: Path, tmp_path: Path) -> Callable[[str], CompileFailure]:
     def run(source: str) -> CompileFailure:
         translation = rewrite(source)
         compiled = tmp_path / "solution.cpp"
-        compiled.write_text(wrap_source(translation.text, Relu(), Dtype.FLOAT32))
+        compiled.write_text(translation.includes + wrap_source(translation.text, Relu(), Dtype.FLOAT32))
         result = subprocess.run(
             ["g++", *cpu.SUBMISSION_FLAGS, "-I", include, "-include", "hip/hip_runtime.h", compiled,
              *cpu.LINK_FLAGS, "-Wl,-z,defs", "-o", tmp_path / "solution.so"],
@@ -173,6 +173,39 @@ def test_reports_names_that_need_a_gpu(
     assert "runs on a GPU only" in failure.message
     assert reason in failure.message
     assert failure.diagnostics[0].line == 2
+
+
+BUILTIN_ARGUMENTS = {
+    "DPP control": (
+        "__builtin_amdgcn_update_dpp(0, n, 0x110, 0xf, 0xf, false);",
+        "not a DPP control",
+        "row_shr",
+    ),
+    "row mask": ("__builtin_amdgcn_mov_dpp(n, 0x111, 0x1f, 0xf, false);", "four bits", "0xf"),
+    "swizzle": ("__builtin_amdgcn_ds_swizzle(n, 0xe000);", "not a ds_swizzle pattern", "below 0xe000"),
+    "not constant": ("__builtin_amdgcn_mov_dpp(n, n, 0xf, 0xf, false);", "not a constant expression", "Fix"),
+    "comparison": ("__builtin_amdgcn_uicmp(1, 2, 3);", "not the code of a comparison", "32 to 41"),
+    "fence": ('__builtin_amdgcn_fence(0, "workgroup");', "not the order of a fence", "__ATOMIC_RELEASE"),
+}
+
+
+@pytest.mark.parametrize(("line", "message", "hint"), BUILTIN_ARGUMENTS.values(), ids=BUILTIN_ARGUMENTS)
+def test_reports_constants_that_a_builtin_does_not_have(
+    line: str, message: str, hint: str, explain: Callable[[str], CompileFailure]
+) -> None:
+    """The message says what is wrong with the argument, at the author's line, and what to use."""
+    failure = explain(f"__global__ void k(int n) {{\n  {line}\n}}\n{HEAD}  k<<<1, 64>>>(n);\n}}\n")
+    assert (failure.code, failure.diagnostics[0].line) == ("COMPILE_ERROR", 2)
+    assert message in failure.message
+    assert hint in failure.hint
+    assert "hipcpu" not in failure.message
+
+
+def test_suggests_a_builtin_for_a_misspelt_one(explain: Callable[[str], CompileFailure]) -> None:
+    """An unknown builtin is never executed; the message suggests the nearest one that exists."""
+    failure = explain(f"{HEAD}  __builtin_amdgcn_readfirstlan(n);\n}}\n")
+    assert (failure.code, failure.diagnostics[0].line) == ("GPU_ONLY", 2)
+    assert "did you mean __builtin_amdgcn_readfirstlane?" in failure.message
 
 
 @pytest.mark.parametrize(

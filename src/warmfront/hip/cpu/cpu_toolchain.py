@@ -88,7 +88,7 @@ class CpuToolchain:
         """Return the source with launches rewritten as calls, and the trailer; lines keep their numbers."""
         refuse(request.source)
         translation = rewrite(request.source)
-        text = wrap_source(translation.text, request.problem, request.dtype)
+        text = translation.includes + wrap_source(translation.text, request.problem, request.dtype)
         return TranslatedSource(text=text, assembly=translation.assembly)
 
     def compile_template(self, settings: Settings) -> Template:

@@ -10,6 +10,7 @@ from dataclasses import field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from warmfront.hip.builtins import PREFIX, headers_of, may_wait
 from warmfront.hip.source.edits import Edit, LineIndex, RewriteError, TokenEditor
 from warmfront.hip.source.launch_rewrite import LAUNCHING_CALLS, drop_cast, translate_launch
 from warmfront.hip.source.lexer import (
@@ -42,7 +43,6 @@ _WAITING = (
     "__activemask",
     "__match_",
     "__reduce_",
-    "__builtin_amdgcn_",
     "cooperative_groups",
 )
 _ASSEMBLY = frozenset({"asm", "__asm", "__asm__"})
@@ -57,7 +57,13 @@ class Translation:
     plain: bool  #: whether no operation makes a thread wait for another
     assembly: tuple[int, ...] = ()  #: the lines with an asm statement
     main_line: int | None = None  #: the line that defines `main`
+    headers: tuple[str, ...] = ()  #: of the runtime, to be included before the text
     edits: tuple[Edit, ...] = field(default=(), repr=False)  #: in source order
+
+    @property
+    def includes(self) -> str:
+        """The directives that include `headers`."""
+        return "".join(f"#include <{header}>\n" for header in self.headers)
 
 
 def rewrite(source: str) -> Translation:
@@ -84,13 +90,15 @@ def rewrite(source: str) -> Translation:
         plain=plain,
         assembly=tuple(sorted(lines.position(t.start)[0] for t in all_tokens if t.text in _ASSEMBLY)),
         main_line=lines.position(main.start)[0] if main else None,
+        headers=tuple(headers_of(token.text for token in all_tokens)),
         edits=tuple(edits),
     )
 
 
 def _may_wait(tokens: Sequence[Token]) -> bool:
     """Return whether a barrier or a wave operation is named, or could be formed by a macro's `##`."""
-    return any(t.kind is TokenKind.NAME and t.text.startswith(_WAITING) for t in tokens) or any(
+    names = (token.text for token in tokens if token.kind is TokenKind.NAME)
+    return any(n.startswith(_WAITING) or (n.startswith(PREFIX) and may_wait(n)) for n in names) or any(
         token.text == "##" and following.text != "__VA_ARGS__" for token, following in pairwise(tokens)
     )
 

@@ -237,6 +237,8 @@ def test_branches_of_a_condition_may_open_the_same_brace() -> None:
         ("__ballot(1);", False),
         ("namespace cg = cooperative_groups;", False),
         ("__builtin_amdgcn_s_barrier();", False),
+        ("__builtin_amdgcn_rcpf(x);", True),
+        ("__builtin_amdgcn_of_another_gpu(x);", False),
         ("#define BARRIER __syncthreads()\n", False),
         ("#define PASTE(a, b) a##b\nPASTE(__sync, threads)();", False),
     ],
@@ -244,6 +246,13 @@ def test_branches_of_a_condition_may_open_the_same_brace() -> None:
 def test_a_file_without_barriers_is_plain(source: str, plain: bool) -> None:  # noqa: FBT001 - a table
     """Blocks run as plain loops only if no thread can wait for another."""
     assert rewrite(source).plain is plain
+
+
+def test_includes_only_the_headers_of_the_builtins_that_are_used() -> None:
+    """A source without builtins includes nothing; others include what defines theirs, also in a macro."""
+    assert rewrite("__syncthreads();").headers == ()
+    source = "#define FIRST(x) __builtin_amdgcn_readfirstlane(x)\nfloat x = __builtin_amdgcn_rcpf(2);"
+    assert rewrite(source).headers == ("hipcpu/builtins/arithmetic.h", "hipcpu/builtins/lanes.h")
 
 
 def test_a_barrier_makes_every_launch_a_full_launch() -> None:

@@ -185,6 +185,17 @@ uint64_t hipcpu_checked_shuffle(uint32_t source, int line) {
   return lane % 2 ? 0x7f7ffff07f7ffff0 : 0xff7ffff0ff7ffff0;
 }
 
+void hipcpu_checked_inactive(uint32_t source, const char* what, int line) {
+  Text detail;
+  detail << what << " of lane " << uint64_t{thread() % kWaveSize} << " reads lane " << uint64_t{source}
+         << ", which does not participate";
+  report_finding("inactive-lane", Certainty::kSuspect, detail.data(), place_of(thread(), line));
+}
+
+void hipcpu_checked_wait(unsigned, unsigned) {}
+
+void hipcpu_checked_bare_barrier() {}
+
 void hipcpu_checked_vote(uint64_t votes, int line) {
   if (votes & kUpperHalf)
     report_finding("wide-vote", Certainty::kSuspect, "a vote has bits of lanes 32 and above", place_of(thread(), line));

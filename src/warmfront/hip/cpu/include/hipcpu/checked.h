@@ -13,6 +13,12 @@ void hipcpu_checked_begin(uint32_t thread, const void* place);
 void hipcpu_checked_end();
 // The value that a lane gets from lane `source` at this line; garbage if that lane did not participate.
 uint64_t hipcpu_checked_shuffle(uint32_t source, int line);
+// `what` at this line reads lane `source`, which does not participate.
+void hipcpu_checked_inactive(uint32_t source, const char* what, int line);
+// The thread waits until at most this many of its operations on global memory and on LDS are running.
+void hipcpu_checked_wait(unsigned vector_memory, unsigned lds);
+// The barrier that follows does not wait for memory operations, unlike __syncthreads.
+void hipcpu_checked_bare_barrier();
 // A vote at this line resulted in `votes`.
 void hipcpu_checked_vote(uint64_t votes, int line);
 // A read-modify-write that the instrumentation would report as a loop of accesses.

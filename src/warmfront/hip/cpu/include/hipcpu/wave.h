@@ -10,7 +10,7 @@
 
 namespace hipcpu {
 
-enum class Meeting : uint32_t { kShuffle, kVote, kSync };
+enum class Meeting : uint32_t { kShuffle, kVote, kSync, kLanes };
 
 constexpr uint32_t site_of(int line, Meeting meeting) {
   return static_cast<uint32_t>(line) * 4 + static_cast<uint32_t>(meeting);
