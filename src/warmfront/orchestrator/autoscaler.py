@@ -18,9 +18,10 @@ from warmfront.verdicts import Verdict
 from warmfront.vm import VMInstance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from warmfront.clock import Clock
+    from warmfront.orchestrator.breaker_records import BreakerRecords
     from warmfront.orchestrator.budget import Budget
     from warmfront.orchestrator.provisioning_state import Shortage
     from warmfront.orchestrator.submission_lifecycle import SubmissionLifecycle
@@ -54,6 +55,7 @@ class Autoscaler:
         settings: Settings,
         clock: Clock,
         new_id: Callable[[str], str],
+        breakers: BreakerRecords,
     ) -> None:
         self._pool = pool
         self._submissions = submissions
@@ -62,7 +64,12 @@ class Autoscaler:
         self._settings = settings
         self._clock = clock
         self._new_id = new_id
+        self._breakers = breakers
         self._states: dict[str, ProvisioningState] = {}
+
+    def restore(self, records: Mapping[str, str]) -> None:
+        """Continue with the circuit breakers that the store has, by GPU type."""
+        self._states = {state.gpu: state for state in self._breakers.restore(records)}
 
     def scale(self, now: float) -> None:
         """Provision VMs for queued submissions, and in advance where the policy predicts arrivals."""
@@ -101,7 +108,9 @@ class Autoscaler:
 
     def reset(self, gpu: str) -> None:
         """Close the circuit breaker of a GPU type, and request a VM at once if one is needed."""
-        self._state(gpu).reset()
+        state = self._state(gpu)
+        state.reset()
+        self._breakers.save(state)
 
     def provisions_for_another(self, gpu: str) -> bool:
         """Return whether one more submission for this GPU type would make it provision a VM."""
@@ -112,6 +121,7 @@ class Autoscaler:
         state = self._state(vm.gpu)
         if state.is_troubled:
             state.record_success(vm.created_at)
+            self._breakers.save(state)
 
     def _state(self, gpu: str) -> ProvisioningState:
         state = self._states.get(gpu)
@@ -128,6 +138,7 @@ class Autoscaler:
         state = self._state(failure.gpu)
         was_open = state.is_open(now)
         state.record_failure(failure, now)
+        self._breakers.save(state)
         if state.is_open(now) and not was_open and state.breaker is not None:
             log.error(
                 "no VM with %s is requested for %.0f s, after %d failed: %s. Resetting the circuit breaker "

@@ -20,6 +20,7 @@ from warmfront.events import InQueue
 from warmfront.orchestrator.adaptive import policy_memory
 from warmfront.orchestrator.attempt_runner import AttemptRunner, SignReceipt
 from warmfront.orchestrator.autoscaler import Autoscaler
+from warmfront.orchestrator.breaker_records import BreakerRecords
 from warmfront.orchestrator.budget import Budget, SendAlert
 from warmfront.orchestrator.control_plane_verdicts import cancelled
 from warmfront.orchestrator.overdue_ends import OverdueEnds
@@ -154,6 +155,7 @@ class VMOrchestrator:
             settings=settings,
             clock=clock,
             new_id=new_id,
+            breakers=BreakerRecords(store=retrying, tasks=tasks, settings=settings, clock=clock),
         )
         self._quotes = QuoteCalculator(
             pool=self._pool,
@@ -304,6 +306,7 @@ class VMOrchestrator:
         self._budget.alert_sent = state.alert_sent
         lived_s, preempted = state.spot_history
         self._pool.spot.rate.observed_h, self._pool.spot.rate.interruptions = lived_s / 3600, preempted
+        self._autoscaler.restore(state.breakers)
         for gpu, seconds in state.boot_times:
             self._pool.estimates(gpu).boot.observe(seconds)
         for arrival in state.arrivals:

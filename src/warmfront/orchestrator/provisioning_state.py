@@ -8,13 +8,15 @@ is tried.
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import TYPE_CHECKING
+from dataclasses import asdict, field
+from typing import TYPE_CHECKING, Any
 
 from warmfront.provisioning import FailureKind, ProvisioningProblem
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from warmfront.orchestrator.vm_pool import BootFailure
 
 #: After this many consecutive failures that need not repeat, the circuit breaker opens.
@@ -78,6 +80,25 @@ class ProvisioningState:
     prewarm_after: float = 0.0
     shortage: Shortage | None = None
     breaker: Breaker | None = None
+
+    @classmethod
+    def restored(cls, gpu: str, record: Mapping[str, Any]) -> ProvisioningState:
+        """Return the state that `record` returned in an earlier process."""
+        state = cls(gpu=gpu, failures=record.get("failures", 0), opened=record.get("opened", 0))
+        if "breaker" in record:
+            kind = FailureKind(record["breaker"]["kind"])
+            state.breaker = Breaker(**{**record["breaker"], "kind": kind})
+            state.provision_after = state.breaker.retry_at
+        return state
+
+    def record(self) -> dict[str, Any]:
+        """Return what a restart must not forget: failures that were paid for. Empty if there were none."""
+        if not self.failures and self.breaker is None:
+            return {}
+        record: dict[str, Any] = {"failures": self.failures, "opened": self.opened}
+        if self.breaker is not None:
+            record["breaker"] = asdict(self.breaker)
+        return record
 
     def is_open(self, now: float) -> bool:
         """Return whether the circuit breaker is open: no VM is requested, and none is waited for."""

@@ -159,6 +159,22 @@ def owner_id(conn: Connection, new_id: str, now: float) -> str:
 OWNER_MARK = "owner-id"
 
 
+def save_breaker(conn: Connection, gpu: str, record: str, now: float) -> None:
+    """Store the record of the circuit breaker of a GPU type; empty if it is closed."""
+    put_mark(conn, f"{_BREAKER_MARK}{gpu}", record, now)
+
+
+def breakers(conn: Connection) -> dict[str, str]:
+    """Return the records of all circuit breakers, by GPU type."""
+    rows = conn.execute(_BREAKERS)
+    return {name.removeprefix(_BREAKER_MARK): record for name, record in rows}
+
+
+#: Begins the names of the marks that have the records of circuit breakers.
+_BREAKER_MARK = "circuit-breaker:"
+_BREAKERS = select(_M.name, _M.value).where(_M.name.startswith(_BREAKER_MARK)).order_by(_M.name)
+
+
 def put_mark(conn: Connection, name: str, value: str, now: float) -> None:
     """Set or replace the value of a mark."""
     conn.execute(_PUT_MARK, {"name": name, "value": value, "time": now})

@@ -141,6 +141,7 @@ class RecoveredState:
     alert_sent: bool
     boot_times: list[tuple[str, float]]  #: GPU and seconds of the latest VMs, oldest first
     arrivals: list[Arrival]  #: oldest first
+    breakers: dict[str, str]  #: records of circuit breakers, by GPU type
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,6 +67,7 @@ def recovered_state(conn: Connection, alert_mark: str, arrivals: int) -> Recover
         alert_sent=account_queries.get_mark(conn, alert_mark) is not None,
         boot_times=[(vm.gpu, vm.ready_at - vm.created_at) for vm in boots if vm.ready_at is not None],
         arrivals=submission_queries.arrivals(conn, arrivals),
+        breakers=account_queries.breakers(conn),
     )
 
 

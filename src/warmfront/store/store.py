@@ -290,6 +290,10 @@ class Store:
         """Set a named mark; return whether it was new."""
         return await self.database.write(account_queries.mark_once, name, now)
 
+    async def save_breaker(self, gpu: str, record: str, now: float) -> None:
+        """Store the record of the circuit breaker of a GPU type; empty if it is closed."""
+        await self.database.write(account_queries.save_breaker, gpu, record, now)
+
     async def owner_id(self, new_id: str, now: float) -> str:
         """Return the owner id of this database; `new_id` becomes it if there is none yet."""
         return await self.database.write(account_queries.owner_id, new_id, now)

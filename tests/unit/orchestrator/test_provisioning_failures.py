@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -132,6 +133,71 @@ def test_a_failure_that_repeats_is_paid_once(kind: FailureKind) -> None:
         assert not harness.orchestrator.reset_provisioning("MI300X")
 
     scenario()
+
+
+async def _restart(harness: OrchestratorHarness) -> None:
+    await harness.orchestrator.stop()
+    harness.orchestrator = harness.new_orchestrator()
+    await harness.orchestrator.start()
+
+
+@orchestrated(max_vms=1)
+async def test_a_breaker_survives_a_restart(harness: OrchestratorHarness) -> None:
+    """It stays open with its reason and its time, and so does the operator's reset."""
+    requests = []
+
+    def refuse(gpu: str) -> ProviderError:
+        requests.append(gpu)
+        return ProviderError("The image cannot be pulled.", hint="Check it.", kind=FailureKind.BAD_IMAGE)
+
+    harness.provider.refuses = refuse
+    await harness.follow(await harness.submit())
+    before = harness.orchestrator.provisioning_problems()
+    for _ in range(2):
+        await _restart(harness)
+        assert harness.orchestrator.provisioning_problems() == before
+        events = await harness.follow(await harness.submit())
+        assert events[-1].status == "ERROR"
+        assert "The image cannot be pulled." in events[-1].fields["message"]
+    assert len(requests) == 1
+    await asyncio.sleep(660)  # after its cool-down one VM is tried, and the next cool-down is twice as long
+    await harness.follow(await harness.submit())
+    await _restart(harness)
+    (problem,) = harness.orchestrator.provisioning_problems()
+    assert len(requests) == 2
+    assert problem.retry_at - harness.clock.now() > 1100
+    assert harness.orchestrator.reset_provisioning("MI300X")
+    await asyncio.sleep(0)
+    await _restart(harness)
+    assert harness.orchestrator.provisioning_problems() == []
+    harness.provider.refuses = lambda _: None
+    assert (await harness.follow(await harness.submit()))[-1].status == "CHECKED"
+
+
+@orchestrated(max_vms=1)
+async def test_failures_that_did_not_open_a_breaker_survive_a_restart(harness: OrchestratorHarness) -> None:
+    """Three VMs in a row are paid for, not three after each crash."""
+    harness.provider.refuses = lambda _: ProviderError("It broke.", kind=FailureKind.UNHEALTHY)
+    submission = await harness.submit()
+    while not harness.orchestrator._autoscaler._state("MI300X").failures:  # noqa: ASYNC110 - in virtual time, and there is no event for it
+        await asyncio.sleep(0.5)
+    await _restart(harness)
+    assert harness.orchestrator._autoscaler._state("MI300X").failures == 1
+    message = (await harness.follow(submission))[-1].fields["message"]
+    assert "3 VMs in a row failed to provision" in message
+
+
+@orchestrated(max_vms=1)
+async def test_a_corrected_setting_closes_the_breaker(harness: OrchestratorHarness) -> None:
+    """A restart with another image tries it; a VM that works removes the record."""
+    harness.provider.refuses = lambda _: ProviderError("No such image.", kind=FailureKind.BAD_IMAGE)
+    await harness.follow(await harness.submit())
+    harness.provider.refuses = lambda _: None
+    first = harness.settings
+    harness.settings = replace(first, worker_image="registry.example/corrected:1")
+    await _restart(harness)
+    assert harness.orchestrator.provisioning_problems() == []
+    assert (await harness.follow(await harness.submit()))[-1].status == "CHECKED"
 
 
 @orchestrated(max_vms=2)
