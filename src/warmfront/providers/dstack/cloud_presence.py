@@ -59,7 +59,7 @@ class CloudPresence:
         self._clouds = clouds
         self._prefix = f"dstack-{project}-"
         self._now = now
-        self._reading = asyncio.Lock()
+        self._reading: asyncio.Task[bool] | None = None
         self._read_at: float | None = None
         self._failing_since: float | None = None
         self._last_seen: dict[str, float] = {}
@@ -76,23 +76,38 @@ class CloudPresence:
         """For how long a cloud has not answered; 0 if all answered last time."""
         return 0.0 if self._failing_since is None else self._now() - self._failing_since
 
-    async def read(self, max_age_s: float) -> bool:
-        """Read the lists, unless the last ones are recent enough; return False if a cloud does not answer."""
-        async with self._reading:
-            if self._read_at is not None and self._now() - self._read_at <= max_age_s:
-                return True
-            asked_at = self._now()
-            try:
-                lists = [await cloud.machines() for cloud in self._clouds]
-            except ProviderError as error:
-                if self._failing_since is None:
-                    self._failing_since = asked_at
-                    _log.warning("cannot list the machines of the cloud: %s", error.message)
-                return False
-            self._failing_since = None
-            machines = {machine.id: machine for listed in lists for machine in listed}
-            self._record(machines, asked_at, self._now())
+    async def read(self, max_age_s: float, *, wait_s: float | None = None) -> bool:
+        """Read the lists, unless the last ones are recent enough; return False if a cloud does not answer.
+
+        Callers share a request that is under way, and so its failure: none waits for the failures of others.
+
+        Args:
+            max_age_s: A list that is not older will do.
+            wait_s: How long to wait for the answer; None: until the request fails.
+        """
+        if self._read_at is not None and self._now() - self._read_at <= max_age_s:
             return True
+        if self._reading is None:
+            self._reading = asyncio.create_task(self._read())
+        reading = self._reading
+        await asyncio.wait([reading], timeout=wait_s)
+        return reading.done() and reading.result()
+
+    async def _read(self) -> bool:
+        asked_at = self._now()
+        try:
+            lists = await asyncio.gather(*(cloud.machines() for cloud in self._clouds))
+        except ProviderError as error:
+            if self._failing_since is None:
+                self._failing_since = asked_at
+                _log.warning("cannot list the machines of the cloud: %s", error.message)
+            return False
+        finally:
+            self._reading = None
+        self._failing_since = None
+        machines = {machine.id: machine for listed in lists for machine in listed}
+        self._record(machines, asked_at, self._now())
+        return True
 
     def find(self, run_name: str, machine_id: str | None) -> CloudMachine | None:
         """Return the machine of a run, by its id or by the name that dstack gives to droplets."""
@@ -128,6 +143,9 @@ class CloudPresence:
 
     async def close(self) -> None:
         """Close the connections to the clouds."""
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.wait([self._reading])
         for cloud in self._clouds:
             await cloud.close()
 

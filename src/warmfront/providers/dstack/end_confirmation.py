@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 CONFIRM_POLL_S = 5.0
 #: A list of this age will do while VMs end or do not respond: those that do so together share one.
 _RECENT_S = CONFIRM_POLL_S / 2
+#: How long the list is waited for while a VM does not respond: a tunnel may have to be opened again.
+_QUICK_S = 5.0
 #: Otherwise a list of this age will do.
 _LIST_AGE_S = 120.0
 
@@ -56,7 +58,7 @@ class EndConfirmation:
         run = snapshot.run
         if snapshot.outcome is not RunOutcome.RUNNING or run.instance_id is None:
             return None
-        if not self._is_listed(snapshot) or not await self._presence.read(_RECENT_S):
+        if not self._is_listed(snapshot) or not await self._presence.read(_RECENT_S, wait_s=_QUICK_S):
             return None
         if self._presence.find(run.name, run.instance_id) is not None:
             return None

@@ -202,10 +202,11 @@ class DstackProvider:
         snapshot = await self._snapshot(vm_id)
         if snapshot is None:
             return await self._unknown_to_dstack(vm_id)
-        vanished = await self._ends.vanished(snapshot, self.lease(vm_id, snapshot))
+        vanished, _ = await asyncio.gather(
+            self._ends.vanished(snapshot, self.lease(vm_id, snapshot)), self.open_tunnel(snapshot, probe=True)
+        )
         if vanished is not None:
             return vanished
-        await self.open_tunnel(snapshot, probe=True)
         return self.lease(vm_id, snapshot)
 
     async def leases(self) -> list[Lease]:

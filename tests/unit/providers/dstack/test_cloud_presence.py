@@ -82,3 +82,33 @@ def test_when_a_machine_was_seen_and_missing() -> None:
         assert presence.absence("500002") == Absence(last_seen_at=None, missing_at=40.0)
 
     asyncio.run(scenario())
+
+
+def test_callers_share_a_request_and_its_failure() -> None:
+    """A cloud that does not answer is asked once for all callers, and one of them need not wait for it."""
+    answer: asyncio.Event
+    asked = 0
+
+    class SilentCloud:
+        backend = "amddevcloud"
+
+        async def machines(self) -> list[CloudMachine]:
+            nonlocal asked
+            asked += 1
+            await answer.wait()
+            raise ProviderError("The API of amddevcloud did not answer.")
+
+    async def scenario() -> None:
+        nonlocal answer
+        answer = asyncio.Event()
+        cloud: Any = SilentCloud()
+        presence = CloudPresence([cloud], "main", lambda: 10.0)
+        callers = [asyncio.create_task(presence.read(0.0)) for _ in range(100)]
+        assert await presence.read(0.0, wait_s=0.0) is False
+        answer.set()
+        assert await asyncio.gather(*callers) == [False] * 100
+        assert asked == 1
+        assert await presence.read(0.0) is False
+        assert asked == 2
+
+    asyncio.run(scenario())
