@@ -3,11 +3,13 @@
 Runs the service against the unmodified dstack server and the fake cloud, whose VMs are listeners without
 processes. The service is killed three times: while VMs boot, while all of them judge, and before they end.
 No submission may be lost, and no VM left behind. Takes about twenty minutes; `python -m bench.fleet 10` is
-quicker.
+quicker, and `python -m bench.fleet 100 0.2` scales the intervals of the dstack server to a fifth, so that
+times are not those of production.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
@@ -17,7 +19,7 @@ from pathlib import Path
 from tests.dstack.harness import open_stack
 from tests.support.dstack_services import temporary_home
 from tests.support.fake_cloud import Switches
-from tests.support.large_fleet import LargeFleet
+from tests.support.large_fleet import LargeFleet, ProcessUsage
 from tests.support.request_counter import RequestCounter
 
 #: How long the load of warm VMs is measured.
@@ -26,10 +28,12 @@ STEADY_S = 120.0
 
 def measure(fleet: LargeFleet, counter: RequestCounter) -> None:
     """Boot, serve, crash and end, and print the figures."""
-    empty = fleet.usage()
-    fleet.learn_durations()
+    boot_s = fleet.boot_one()
+    one_vm = _usage_with_one_vm(fleet)
+    fleet.learn_durations(boot_s)
     fleet.hold_attempts()
-    start = time.perf_counter()
+    empty = fleet.usage()
+    start, requests = time.perf_counter(), counter.requests
     held = fleet.submit(fleet.vms)
     fleet.wait(lambda: fleet.states().total() == fleet.vms)  # all are requested
     fleet.wait_for_busy(max(1, fleet.vms // 3))
@@ -39,14 +43,14 @@ def measure(fleet: LargeFleet, counter: RequestCounter) -> None:
     warm_s = time.perf_counter() - start
     boot_cpu_s = before_crash.cpu_s - empty.cpu_s + fleet.usage().cpu_s
     print(f"  {fleet.vms} warm VMs after {warm_s:.0f} s, with a crash in between")
-    print(f"  requests to dstack per VM until then: {counter.requests / fleet.vms:.1f}")
+    print(f"  requests to dstack per VM until then: {(counter.requests - requests) / fleet.vms:.1f}")
+    print(f"  CPU time of the service until then: {boot_cpu_s / fleet.vms * 1000:.0f} ms per VM")
     fleet.crash()  # while all of them judge
     fleet.wait(lambda: fleet.states()["BUSY"] == fleet.vms)
     fleet.finish_attempts()
     verdicts = Counter(fleet.wait_for_verdicts(held))
     assert verdicts == {"CHECKED": fleet.vms}, verdicts
-    _measure_steady_state(fleet, counter)
-    print(f"  CPU time of the service until all were warm: {boot_cpu_s / fleet.vms * 1000:.0f} ms per VM")
+    _measure_steady_state(fleet, counter, one_vm)
     start = time.perf_counter()
     verdicts = Counter(fleet.wait_for_verdicts(fleet.submit(3 * fleet.vms)))
     assert verdicts == {"CHECKED": 3 * fleet.vms}, verdicts
@@ -54,16 +58,29 @@ def measure(fleet: LargeFleet, counter: RequestCounter) -> None:
     _end(fleet)
 
 
-def _measure_steady_state(fleet: LargeFleet, counter: RequestCounter) -> None:
+def _usage_with_one_vm(fleet: LargeFleet) -> ProcessUsage:
+    """Return what a new process of the service uses that has one VM, which has judged."""
+    fleet.crash()
+    assert fleet.wait_for_verdicts(fleet.submit(1)) == ["CHECKED"]
+    return fleet.usage()
+
+
+def _measure_steady_state(fleet: LargeFleet, counter: RequestCounter, one_vm: ProcessUsage) -> None:
+    """Measure while VMs are warm. The process is new, and each VM has judged once, as with one VM."""
     before, requests = fleet.usage(), counter.requests
     time.sleep(STEADY_S)
     after = fleet.usage()
     cpu_ms = (after.cpu_s - before.cpu_s) / STEADY_S * 60 * 1000 / fleet.vms
-    # The service was restarted since it had no VM, so a difference would compare two processes.
-    print(f"  memory of the service in all: {after.memory_bytes / 1e6:.0f} MB")
+    per_vm = (before.memory_bytes - one_vm.memory_bytes) / max(1, fleet.vms - 1)
+    print(
+        f"  memory of the service: {before.memory_bytes / 1e6:.0f} MB, with one VM "
+        f"{one_vm.memory_bytes / 1e6:.0f} MB: {per_vm / 1e3:.0f} kB per VM"
+    )
     print(f"  CPU time of the service per warm VM: {cpu_ms:.0f} ms per minute")
     per_min = (counter.requests - requests) / STEADY_S * 60
-    print(f"  load on dstack's API with warm VMs: {per_min:.1f} requests per minute")
+    print(
+        f"  requests to dstack's API with warm VMs: {per_min:.1f} per minute, {per_min / 60:.2f} per second"
+    )
 
 
 def _end(fleet: LargeFleet) -> None:
@@ -88,6 +105,10 @@ def main() -> None:
     """Run with the number of VMs that is given as an argument."""
     vms = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     scale = float(sys.argv[2]) if len(sys.argv) > 2 else None
+    print(
+        f"{vms} VMs, intervals of dstack x{scale or 1:g}, "
+        f"load {os.getloadavg()[0]:.0f} on {os.cpu_count()} CPUs"
+    )
     switches = Switches(light_attempt_s=0.05, pull_s=1.0, boot_s=1.0)
     with (
         temporary_home() as folder,

@@ -37,6 +37,6 @@ def test_crashes_with_several_vms(
             fleet.service.stop()
         assert len(stack.cloud.bill()) == VMS
     assert (
-        f"three crashes: {5 * VMS + 1} submissions, none lost; {VMS} VMs, none left"
+        f"three crashes: {5 * VMS + 3} submissions, none lost; {VMS} VMs, none left"
         in capsys.readouterr().out
     )

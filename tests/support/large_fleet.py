@@ -78,13 +78,18 @@ class LargeFleet:
         """End all attempts."""
         self._stack.cloud.switches.light_attempt_s = 0.05
 
-    def learn_durations(self) -> None:
+    def boot_one(self) -> float:
+        """Have the first VM judge a submission; return how long that took, most of it its boot."""
+        start = time.monotonic()
+        assert self.wait_for_verdicts(self.submit(1)) == ["CHECKED"]
+        return time.monotonic() - start
+
+    def learn_durations(self, boot_s: float) -> None:
         """Have an attempt take longer than a boot: the autoscaler then provides a VM per submission."""
         self.hold_attempts()
-        start = time.monotonic()
         ids = self.submit(1)
         self.wait_for_busy(1)
-        time.sleep(1.5 * (time.monotonic() - start))
+        time.sleep(1.5 * boot_s)
         self.finish_attempts()
         assert self.wait_for_verdicts(ids) == ["CHECKED"]
 
