@@ -55,8 +55,8 @@ CONSTRUCTS = (
     Construct("__float2bfloat16_r[nzdu]|__floats?2bfloat162_rn|make_bfloat162",
               "__float2bfloat16, __float22bfloat162_rn or __halves2bfloat162",
               spelling="`__float2bfloat16_rn`, `__floats2bfloat162_rn`, `make_bfloat162`"),
-    Construct(r"__bfloat162\w+_r[nzdu]|__\w+2bfloat16_rn", "a conversion by way of float",
-              spelling="`__bfloat162int_rn`, `__int2bfloat16_rn` and their like"),
+    Construct(r"__bfloat162\w+_r[nzdu]|__(?!int2)\w+2bfloat16_rn", "a conversion by way of float",
+              spelling="`__bfloat162int_rn`, `__uint2bfloat16_rn` and their like"),
     Construct("__double2half", "__half(x)"),
     Construct("reduce|inclusive_scan|exclusive_scan|plus|less|greater|bit_and|bit_or|bit_xor",
               "a loop over tile.shfl_down or tile.shfl_xor",
@@ -72,6 +72,9 @@ CONSTRUCTS = (
               "`__reduce_add_sync` and the other reductions"),
     Construct("__h(?:add|sub|mul)2?_rn", "the function without _rn", NEEDS_ROCM_7,
               "`__hadd_rn`, `__hsub_rn`, `__hmul_rn` and those of pairs"),
+    Construct("__int2bfloat16_rn", "__hip_bfloat16(x)", NEEDS_ROCM_7),
+    Construct(r"__hip_fp[46]\w*|__hip_cvt_\w*fp[46]\w*", "a type of hip/hip_fp8.h", NEEDS_ROCM_7,
+              "`hip/hip_fp4.h` and `hip/hip_fp6.h`"),
     Construct("num_threads", "size()", NEEDS_ROCM_7, "`num_threads()` of groups", is_member=True),
 )  # fmt: skip
 
@@ -153,6 +156,11 @@ def replacement(name: str) -> str:
         if re.fullmatch(construct.names, name):
             return f"For ROCm 6.4, write instead: {construct.instead}."
     return "See docs/rocm-versions.md for what to write for ROCm 6.4."
+
+
+def is_newer(name: str) -> bool:
+    """Return whether the name itself, with whatever types, needs ROCm 7."""
+    return any(c.code == NEEDS_ROCM_7 and re.fullmatch(c.names, name) for c in CONSTRUCTS)
 
 
 def table() -> str:

@@ -39,8 +39,8 @@ CASE(pairs_and_comparisons) {
   CHECK(sum.x == 4 && sum.y == 8 && float(__high2bfloat16(a)) == 2 && __low2float(a + b) == 4);
   CHECK(__hblt2(a, b) && __hgt(b.x, a.x) && a.x < b.x && float(__hmax(a.x, b.x)) == 3);
   CHECK(float(hsqrt(__hip_bfloat16(9))) == 3 && float(-a.x) == -1);
-  hip_bfloat16 old_name = 5;
-  old_name += hip_bfloat16(2);
+  hip_bfloat16 old_name(5.0f);
+  old_name += hip_bfloat16(2.0f);
   CHECK(float(old_name) == 7);
 }
 

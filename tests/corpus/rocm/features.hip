@@ -634,7 +634,19 @@ __global__ void k(__hip_bfloat16* p) { p[0] = __float2bfloat16_rn(1.0f); }
 __global__ void k(__hip_bfloat16* p) { p[0] = __float2bfloat16_rz(1.0f); }
 //// bf16-int: none
 #include <hip/hip_bf16.h>
-__global__ void k(__hip_bfloat16* p, int* q) { q[0] = __bfloat162int_rn(p[0]); p[1] = __int2bfloat16_rn(q[0]); }
+__global__ void k(__hip_bfloat16* p, int* q) { q[0] = __bfloat162int_rn(p[0]); }
+//// bf16-of-int: 7.2
+#include <hip/hip_bf16.h>
+__global__ void k(__hip_bfloat16* p, int* q) { p[1] = __int2bfloat16_rn(q[0]); }
+//// bf16-pair-raw: 6.4 7.2
+#include <hip/hip_bf16.h>
+__global__ void k(__hip_bfloat162* p, float2* q) { __hip_bfloat162_raw r = p[0]; p[1] = __hip_bfloat162(r); q[0] = p[2]; }
+//// hip-bfloat16-explicit: 6.4 7.2
+#include <hip/hip_bfloat16.h>
+__global__ void k(hip_bfloat16* p, float* q) { p[0] = hip_bfloat16(q[0]); p[1] = q[1]; p[2] += p[3]; q[2] = p[4]; q[3] = hip_bfloat16(q[4], hip_bfloat16::truncate); }
+//// hip-bfloat16-implicit: none
+#include <hip/hip_bfloat16.h>
+__global__ void k(hip_bfloat16* p) { hip_bfloat16 x = 5.0f; p[0] = x; }
 //// bf16-max: 6.4 7.2
 #include <hip/hip_bf16.h>
 __global__ void k(__hip_bfloat16* p) { p[0] = __hmax(p[1], p[2]); p[1] = __hneg(p[2]); p[3] = __habs(p[4]); }
@@ -1801,12 +1813,54 @@ __global__ void k(hip_bfloat16* p) { p[0] = p[1] + p[2]; p[1] = hip_bfloat16(1.0
 //// bf16-cuda-name: none
 #include <hip/hip_bf16.h>
 __global__ void k(__nv_bfloat16* p) { p[0] = p[1]; }
-//// fp8-header: 6.4 7.2 cpu: no xray: no
+//// fp8-header: 6.4 7.2
 #include <hip/hip_fp8.h>
 __global__ void k(__hip_fp8_e4m3_fnuz* p, float* q) { p[0] = __hip_fp8_e4m3_fnuz(q[0]); q[1] = float(p[1]); }
-//// fp4-header: 7.2 cpu: no xray: no
+//// fp8-implicit: 6.4 7.2
+#include <hip/hip_fp8.h>
+__global__ void k(__hip_fp8_e5m2_fnuz* p, float* q) { p[0] = q[0]; q[1] = p[1]; int i = p[2]; q[2] = i; }
+//// fp8-plus: none
+#include <hip/hip_fp8.h>
+__global__ void k(__hip_fp8_e4m3_fnuz* p, float* q) { q[0] = p[0] + p[1]; }
+//// fp8-of-long-long: none
+#include <hip/hip_fp8.h>
+__global__ void k(__hip_fp8_e4m3_fnuz* p, long long* q) { p[0] = q[0]; }
+//// fp8-half-and-bf16: 6.4 7.2
+#include <hip/hip_fp8.h>
+__global__ void k(__hip_fp8_e4m3_fnuz* p, __half* h, __hip_bfloat16* b) { p[0] = h[0]; p[1] = b[0]; h[1] = __half(p[2]); }
+//// fp8-pairs: 6.4 7.2
+#include <hip/hip_fp8.h>
+__global__ void k(__hip_fp8x2_e4m3_fnuz* p, float2* q, __half2* h) { p[0] = __hip_fp8x2_e4m3_fnuz(q[0]); q[1] = p[1]; h[0] = p[2]; p[3] = h[1]; }
+//// fp8-fours: 6.4 7.2
+#include <hip/hip_fp8.h>
+__global__ void k(__hip_fp8x4_e5m2_fnuz* p, float4* q, __half2* h) { p[0] = __hip_fp8x4_e5m2_fnuz(q[0]); q[1] = p[1]; p[2].__x = 7u; }
+//// fp8-cvt: 6.4 7.2
+#include <hip/hip_fp8.h>
+__global__ void k(__hip_fp8_storage_t* p, float* q) { p[0] = __hip_cvt_float_to_fp8(q[0], __HIP_NOSAT, __HIP_E4M3_FNUZ); }
+//// fp8-cvt-pair: 6.4 7.2
+#include <hip/hip_fp8.h>
+__global__ void k(__hip_fp8x2_storage_t* p, float2* q) { p[0] = __hip_cvt_float2_to_fp8x2(q[0], __HIP_SATFINITE, __HIP_E5M2_FNUZ); }
+//// fp8-cvt-half: 6.4 7.2
+#include <hip/hip_fp8.h>
+__global__ void k(__hip_fp8_storage_t* p, __half* q) { q[0] = __half(__hip_cvt_fp8_to_halfraw(p[0], __HIP_E4M3_FNUZ)); }
+//// fp8-ocp-in-host-code: 6.4 7.2
+#include <hip/hip_fp8.h>
+float host(float x) { return float(__hip_fp8_e4m3(x)) + __hip_cvt_float_to_fp8(x, __HIP_NOSAT, __HIP_E5M2); }
+//// fp8-ocp-in-device-code: none cpu: yes
+#include <hip/hip_fp8.h>
+__global__ void k(float* q) { q[0] = float(__hip_fp8_e4m3(q[1])); }
+//// fp4-header: 7.2
 #include <hip/hip_fp4.h>
 __global__ void k(float* q) { __hip_fp4_e2m1 x(q[0]); q[1] = float(x); }
+//// fp4-pair: 7.2
+#include <hip/hip_fp4.h>
+__global__ void k(__hip_fp4x2_e2m1* p, float2* q) { p[0] = __hip_fp4x2_e2m1(q[0]); q[1] = p[1]; }
+//// fp4-cvt: 7.2
+#include <hip/hip_fp4.h>
+__global__ void k(__hip_fp4_storage_t* p, float* q) { p[0] = __hip_cvt_float_to_fp4(q[0], __HIP_E2M1, hipRoundNearest); }
+//// fp6-header: 7.2
+#include <hip/hip_fp6.h>
+__global__ void k(__hip_fp6_e3m2* p, __hip_fp6_e2m3* r, float* q) { p[0] = __hip_fp6_e3m2(q[0]); r[0] = __hip_fp6_e2m3(q[2]); q[1] = p[1]; }
 //// double-vectors: 6.4 7.2
 __global__ void k(double2* p, double4* q) { p[0] = make_double2(1, 2) * 2.0; q[0] = make_double4(1, 2, 3, 4) + q[1]; }
 //// long-vectors: 6.4 7.2

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from warmfront.hip.compiler_messages import Severity, parse_messages
-from warmfront.hip.rocm_versions import NEEDS_NOTE, describe_newer, replacement
+from warmfront.hip.rocm_versions import NEEDS_NOTE, describe_newer, is_newer, replacement
 from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.hip.xray.xray_report import Rule, XrayFinding
 
@@ -40,7 +40,14 @@ def find_newer_constructs(output: str, source: str) -> tuple[XrayFinding, ...]:
 
 
 def _name_at(line: str, column: int) -> str:
-    """Return the name at or after a column, which clang counts in bytes; a subscript for anything else."""
-    rest = line.encode()[max(column - 1, 0) :].decode(errors="ignore")
+    """Return the name at a column, which clang counts in bytes; a subscript for anything else.
+
+    A constructor's warning is at the variable: the name is then that of the type before it.
+    """
+    encoded = line.encode()
+    rest = encoded[max(column - 1, 0) :].decode(errors="ignore")
     name = _NAME.match(rest)
-    return name.group() if name and re.match(r"\w+\s*[(<]", rest) else "a subscript of a vector"
+    if name is None or not re.match(r"\w+\s*[(<{;=]", rest):
+        return "a subscript of a vector"
+    before = _NAME.findall(encoded[: max(column - 1, 0)].decode(errors="ignore"))
+    return next((earlier for earlier in reversed(before) if is_newer(earlier)), name.group())

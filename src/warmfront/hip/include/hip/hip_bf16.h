@@ -8,17 +8,26 @@
 
 HIPTARGET_HOST_DEVICE_BEGIN
 
+struct alignas(4) __hip_bfloat162_raw {
+  unsigned short x, y;
+};
+
 struct alignas(4) __hip_bfloat162 : hiptarget::NarrowPair<__hip_bfloat162, __hip_bfloat16> {
   __hip_bfloat16 x, y;
 
   __hip_bfloat162() = default;
   __hip_bfloat162(__hip_bfloat16 x, __hip_bfloat16 y) : x(x), y(y) {}
+  __hip_bfloat162(__hip_bfloat162_raw raw) : x(__hip_bfloat16_raw{raw.x}), y(__hip_bfloat16_raw{raw.y}) {}
+
+  operator __hip_bfloat162_raw() const { return {__hip_bfloat16_raw(x).x, __hip_bfloat16_raw(y).x}; }
+  operator float2() const { return {float(x), float(y)}; }
 };
 
 // Between float and bfloat16
 
 static inline __hip_bfloat16 __float2bfloat16(float x) { return __hip_bfloat16(x); }
 static inline __hip_bfloat16 __double2bfloat16(double x) { return __hip_bfloat16(x); }
+static inline __hip_bfloat16 __int2bfloat16_rn(int x) HIPTARGET_NEEDS_ROCM_7 { return __hip_bfloat16(x); }
 static inline float __bfloat162float(__hip_bfloat16 h) { return float(h); }
 
 static inline __hip_bfloat162 __float22bfloat162_rn(float2 v) { return {v.x, v.y}; }

@@ -11,6 +11,9 @@ HIPTARGET_HOST_DEVICE_BEGIN
 struct __half_raw {
   unsigned short x;
 };
+struct alignas(4) __half2_raw {
+  __half_raw x, y;
+};
 
 struct __half : hiptarget::Narrow<__half>, hipshared::HalfFunctions<__half> {
   hiptarget::Half native;
@@ -30,6 +33,9 @@ struct alignas(4) __half2 : hiptarget::NarrowPair<__half2, __half>, hipshared::H
 
   __half2() = default;
   __half2(__half x, __half y) : x(x), y(y) {}
+  __half2(__half2_raw raw) : x(raw.x), y(raw.y) {}
+
+  operator __half2_raw() const { return {x, y}; }
 };
 
 using half = __half;
