@@ -59,7 +59,7 @@ GCC_FLAGS: Final = ("-fvect-cost-model=dynamic",)
 WHOLE_FLAGS: Final = ("-fwhole-program",)
 
 #: For the library and the guest.
-RUNTIME_FLAGS: Final = (*_COMMON, "-O2", "-Wall", "-Wextra")
+RUNTIME_FLAGS: Final = (*_COMMON, "-O2", "-march=native", "-Wall", "-Wextra")
 
 #: The library with the bug finder, which runs inside the guest of a checked build.
 CHECKED_SOURCES: Final = (*RUNTIME_SOURCES, *sorted((_HERE / "checked").glob("*.cpp")))

@@ -25,6 +25,7 @@ from warmfront.hip.source.lexer import (
 )
 from warmfront.hip.source.lockstep import find_assignments, translate_assignment
 from warmfront.hip.source.shared_memory import decay, translate_shared
+from warmfront.hip.source.vector_types import VECTOR_ATTRIBUTES, translate_vector
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ _WAITING = (
     "__reduce_",
     "cooperative_groups",
 )
+#: What needs translation in the body of a macro.
+_IN_MACROS = VECTOR_ATTRIBUTES | {"<<<", "__shared__"}
 _ASSEMBLY = frozenset({"asm", "__asm", "__asm__"})
 
 
@@ -117,7 +120,7 @@ def _editors(tokens: Source, lines: LineIndex) -> Iterator[TokenEditor]:
     """Yield an editor for the code, then one for the body of each macro that needs translation."""
     yield TokenEditor(tokens.code, match_brackets(tokens.code, tokens.directives), lines)
     for directive in tokens.directives:
-        if directive.name == "define" and any(t.text in {"<<<", "__shared__"} for t in directive.tokens):
+        if directive.name == "define" and any(t.text in _IN_MACROS for t in directive.tokens):
             parameters, body = split_macro(directive.tokens)
             brackets = match_brackets(body)
             # A macro does not say where it is used. Shared memory is declared in kernels, so assume a
@@ -140,6 +143,8 @@ def _translate(editor: TokenEditor, launcher: str) -> int:
             drop_cast(editor, index)
         elif text in {"extern", "__shared__"}:
             index = translate_shared(editor, index)
+        elif text in VECTOR_ATTRIBUTES:
+            index = translate_vector(editor, index)
         elif index in lockstep:
             translate_assignment(editor, lockstep[index])
         elif text in editor.file_arrays:

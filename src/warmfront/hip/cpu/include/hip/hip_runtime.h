@@ -19,6 +19,7 @@
 #include <cstring>
 
 #include <hipcpu/core.h>
+#include <hipcpu/ext_vector.h>
 #include <hipshared/vectors.h>
 
 #include <hip/hip_runtime_api.h>
@@ -26,6 +27,7 @@
 #include <hipcpu/reserved.h>
 #include <hipcpu/launch.h>
 #include <hipcpu/wave.h>
+#include <hipcpu/matrix.h>
 #include <hipcpu/math.h>
 #include <hipcpu/atomics.h>
 #include <hipshared/wave_size.h>
