@@ -1,7 +1,7 @@
 """A model of the dense matrix instructions of gfx942, from their definition: which lane has which element.
 
-The layouts are those that AMD's matrix instruction calculator prints for CDNA3, in the direction from the element
-to the lane. The CPU runtime computes them in the other direction.
+The layouts are those that AMD's matrix instruction calculator prints for CDNA3, in the direction from the
+element to the lane. The CPU runtime computes them in the other direction.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NAME = re.compile(
     r"(?P<result>[fi]\d\d)_(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)_?(?P<a>[a-z]+\d\d?)(?:_(?P<b>[bf]+p?8|1k))?"
 )
 _BLOCKS = {"32x32x1": 2, "32x32x4": 2, "16x16x1": 4, "16x16x4": 4, "4x4x1": 16, "4x4x4": 16}
-_SUMS = {"f32": np.dtype(np.float32), "f64": np.dtype(np.float64), "i32": np.dtype(np.int32)}
+_SUMS: dict[str, np.dtype[Any]] = {"f32": np.dtype(np.float32), "f64": np.dtype(np.float64), "i32": np.dtype(np.int32)}
 _STORED = {"f32": 4, "xf32": 4, "f64": 8, "f16": 2, "bf16": 2, "i8": 1, "fp8": 1, "bf8": 1}
 
 
@@ -47,7 +47,7 @@ def _decode_8_bits(kind: str, code: int) -> float:
     bits, bias = (3, 8) if kind == "fp8" else (2, 16)
     exponent, mantissa = (code & 0x7F) >> bits, code & ((1 << bits) - 1)
     significand = mantissa / 2**bits + (1 if exponent else 0)
-    value = significand * 2.0 ** (max(exponent, 1) - bias)
+    value: float = significand * 2.0 ** (max(exponent, 1) - bias)
     return -value if code & 0x80 else value
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from warmfront.hip.builtins import find_rejection
 from warmfront.hip.compiler_messages import Message, Place, Severity, parse_messages
 from warmfront.hip.gpu_only import find_gpu_only
+from warmfront.hip.matrix_builtins import find_unknown_instruction
 from warmfront.hip.message_cleanup import clean_message, describe_launch_error
 from warmfront.hip.rocm_versions import find_missing
 from warmfront.hip.source.edits import LineIndex, spell
@@ -74,6 +75,7 @@ def classify(
     )
     messages = [m for m in parse_messages(output) if m.severity is not Severity.WARNING]
     for explain in (
+        compilation.unknown_instruction,
         compilation.gpu_only_name,
         compilation.rejected_argument,
         compilation.gpu_assembly,
@@ -166,6 +168,16 @@ class _FailedCompilation:
     declaration: str
     assembly: tuple[int, ...]
     source_map: SourceMap
+
+    def unknown_instruction(self, messages: Sequence[Message]) -> CompileFailure | None:
+        """Recognize a matrix instruction that the GPU does not have."""
+        for message in self.by_author(messages):
+            if unknown := find_unknown_instruction(message.text):
+                diagnostic = self.diagnostic(message, unknown.message)
+                return CompileFailure(
+                    "UNKNOWN_INSTRUCTION", render([diagnostic], self.source), (diagnostic,), hint=unknown.hint
+                )
+        return None
 
     def gpu_only_name(self, messages: Sequence[Message]) -> CompileFailure | None:
         """Recognize a name that exists only on a GPU, if this is not the compiler for one."""

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 _OPTION = re.compile(r" \[-[fW][\w=+-]*\]$")
 _VECTOR = re.compile(r"HIP_vector_type<(?P<element>[a-z ]+), (?P<count>[1-4])u?>")
+_COMPILER_VECTOR = re.compile(
+    r"(?:hipcpu::)?ext_vector<(?P<element>[\w ]+|\[\.\.\.\]), ?(?P<count>\d+|\[\.\.\.\])>"
+)
 _USING = re.compile(r"'using (?P<name>\w+) = [^']*'")
-_OUR_ALIAS = re.compile(r"'[^']*(?:hipcpu|hipshared|HIP_vector)[^']*' \{aka '(?P<real>[^']*)'\}")
+_OUR_ALIAS = re.compile(r"'[^']*(?:hipcpu|hipshared|HIP_vector|vector of)[^']*' \{aka '(?P<real>[^']*)'\}")
 _OUR_NAMESPACE = re.compile(r"\b(?:hipcpu|hipshared|hiptarget)::")
 _ALIAS = re.compile(r" \{aka '[^']*'\}")
 _LAMBDA = re.compile(r"[\w:]*(?:\([^()]*\))?(?:::)?<lambda\(auto:?\d*&? ?\.\.\.\)>")
@@ -45,6 +48,7 @@ def clean_message(text: str) -> str:
     """Return a compiler's message without our types and options, and with HIP's name for a CUDA name."""
     text = _OPTION.sub("", text.strip())
     text = _VECTOR.sub(lambda v: _SHORT.get(v["element"], v["element"]) + v["count"], text)
+    text = _COMPILER_VECTOR.sub(_vector_name, text)
     text = _OUR_ALIAS.sub(lambda alias: f"'{alias['real']}'", text)
     text = _USING.sub(lambda using: f"'{using['name']}'", text)
     text = _ALIAS.sub("", _BOUND.sub("", text))
@@ -52,6 +56,12 @@ def clean_message(text: str) -> str:
     text = _OUR_NAMESPACE.sub("", text.replace("hipshared::Coordinates", "dim3"))
     text = text.removeprefix("static assertion failed: ").replace("static_assert failed: ", "")
     return _suggest_hip_name(text)
+
+
+def _vector_name(vector: re.Match[str]) -> str:
+    """Return a name for a vector of the compiler; g++ writes [...] for what two types have in common."""
+    parts = [vector[part] for part in ("count", "element") if vector[part] != "[...]"]
+    return f"vector of {' '.join(parts)}"
 
 
 def _suggest_hip_name(text: str) -> str:

@@ -41,6 +41,7 @@ FAULT_HINTS = {
     "misaligned-access": "A float4 needs an address that is a multiple of 16.",
     "stack-overflow": "Make private arrays smaller, or end the recursion.",
     "division-by-zero": "Check the divisor before the division.",
+    "matrix-instruction": "All 64 lanes of a wave must execute a matrix instruction together.",
     "assertion": "",
     "abort": "",
     "host-fault": "",

@@ -107,7 +107,48 @@ FORMS(TYPES)
       #name " " #cbsz " " #abid " " #blgp, in, out);
 #define RUN_PLAIN(name, A, C) RUN(name, 0, 0, 0)
 
-int main(int, char** argv) {
+__global__ void under_a_branch(float* x, floatx4* c) {
+  if (threadIdx.x % 2 == 0) {
+    *c = __builtin_amdgcn_mfma_f32_16x16x4f32(*x, *x, *c, 0, 0, 0);
+  }
+}
+__global__ void in_both_branches(float* x, floatx4* c) {
+  if (threadIdx.x < 32)
+    *c = __builtin_amdgcn_mfma_f32_16x16x4f32(*x, *x, *c, 0, 0, 0);
+  else
+    *c = __builtin_amdgcn_mfma_f32_16x16x4f32(*x, *x, *c, 0, 0, 0);
+}
+__global__ void after_a_return(float* x, floatx4* c) {
+  if (threadIdx.x == 5) return;
+  *c = __builtin_amdgcn_mfma_f32_16x16x4f32(*x, *x, *c, 0, 0, 0);
+}
+__global__ void with_broadcast(float* x, floatx4* c) {
+  *c = __builtin_amdgcn_mfma_f32_16x16x4f32(*x, *x, *c, 1, 0, 0);
+}
+__global__ void with_block_that_does_not_exist(float* x, floatx4* c) {
+  *c = __builtin_amdgcn_mfma_f32_4x4x1f32(*x, *x, *c, 2, 4, 0);
+}
+__global__ void with_pattern(halfx4* h, floatx4* c) {
+  *c = __builtin_amdgcn_mfma_f32_16x16x16f16(*h, *h, *c, 0, 0, 3);
+}
+
+void fault(const char* name, float* x, floatx4* c) {
+  if (strcmp(name, "under_a_branch") == 0) under_a_branch<<<1, 64>>>(x, c);
+  if (strcmp(name, "in_both_branches") == 0) in_both_branches<<<1, 64>>>(x, c);
+  if (strcmp(name, "after_a_return") == 0) after_a_return<<<1, 64>>>(x, c);
+  if (strcmp(name, "in_half_a_wave") == 0) in_both_branches<<<1, 32>>>(x, c);
+  if (strcmp(name, "with_broadcast") == 0) with_broadcast<<<1, 64>>>(x, c);
+  if (strcmp(name, "with_block_that_does_not_exist") == 0) with_block_that_does_not_exist<<<1, 64>>>(x, c);
+  if (strcmp(name, "with_pattern") == 0) with_pattern<<<1, 64>>>((halfx4*)x, c);
+}
+
+int main(int count, char** argv) {
+  if (count == 2) {
+    float* x;
+    hipMalloc(&x, 64);
+    fault(argv[1], x, (floatx4*)x);
+    return 0;
+  }
   FILE* in = fopen(argv[1], "rb");
   FILE* out = fopen(argv[2], "wb");
   FORMS(RUN_PLAIN)

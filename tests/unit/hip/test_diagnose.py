@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,6 +11,7 @@ import pytest
 from warmfront.hip import cpu
 from warmfront.hip.diagnose import CompileFailure, Diagnostic, classify, main_defined, render
 from warmfront.hip.headers import copy_headers
+from warmfront.hip.matrix_builtins import DENSE_FORMS
 from warmfront.hip.source.rewrite import rewrite
 from warmfront.hip.trailer import wrap_source
 from warmfront.problems.relu import Relu
@@ -153,7 +155,7 @@ def test_reports_a_mistake_at_its_position_in_the_source(
 
 
 GPU_ONLY = {
-    "matrix instruction": ("__builtin_amdgcn_mfma_f32_32x32x1f32(1.f, 2.f, n, 0, 0, 0);", "instruction"),
+    "export instruction": ("__builtin_amdgcn_exp_compr(n, n, n, n, n, n);", "instruction"),
     "texture": ("tex2D<float>(n, 1, 2);", "texture"),
     "graph": ("hipGraph_t graph; hipGraphCreate(&graph, 0);", "graph"),
     "library type": ("rocblas_handle handle;", "library"),
@@ -206,6 +208,58 @@ def test_suggests_a_builtin_for_a_misspelt_one(explain: Callable[[str], CompileF
     failure = explain(f"{HEAD}  __builtin_amdgcn_readfirstlan(n);\n}}\n")
     assert (failure.code, failure.diagnostics[0].line) == ("GPU_ONLY", 2)
     assert "did you mean __builtin_amdgcn_readfirstlane?" in failure.message
+
+
+MATRIX_MISTAKES = {
+    "form of gfx908": (
+        "s[0] = __builtin_amdgcn_mfma_f32_32x32x4bf16(h[0], h[0], s[0], 0, 0, 0);",
+        "is not an instruction of gfx942",
+        "Use __builtin_amdgcn_mfma_f32_32x32x8bf16_1k.",
+    ),
+    "form of gfx950": (
+        "s[0] = __builtin_amdgcn_mfma_f32_32x32x16_f16(h[0], h[0], s[0], 0, 0, 0);",
+        "is not an instruction of gfx942",
+        "Use __builtin_amdgcn_mfma_f32_32x32x8f16.",
+    ),
+    "unknown builtin": (
+        "s[0] = __builtin_amdgcn_mfma_f32_32x32x8_f16(h[0], h[0], s[0], 0, 0, 0);",
+        "is not a matrix instruction",
+        "Use __builtin_amdgcn_mfma_f32_32x32x8f16.",
+    ),
+    "wrong element type": (
+        "s[0] = __builtin_amdgcn_mfma_f32_32x32x8f16(s[0].lo.lo, h[0], s[0], 0, 0, 0);",
+        "from 'vector of float' to 'vector of _Float16'",
+        "",
+    ),
+    "wrong number of results": (
+        "s[0] = __builtin_amdgcn_mfma_f32_16x16x16f16(h[0], h[0], s[0], 0, 0, 0);",
+        "from 'vector of 16' to 'vector of 4'",
+        "",
+    ),
+    "swizzle": ("s[0].lo.lo = s[0].lo.lo.yx;", "has no member named 'yx'", ""),
+}
+
+
+@pytest.mark.parametrize(("line", "message", "hint"), MATRIX_MISTAKES.values(), ids=MATRIX_MISTAKES)
+def test_reports_mistakes_with_matrix_instructions(
+    line: str, message: str, hint: str, explain: Callable[[str], CompileFailure]
+) -> None:
+    """A wrong operand, or an instruction that gfx942 lacks, is an error with its line and what to use."""
+    types = (
+        "typedef _Float16 halfx4 __attribute__((ext_vector_type(4)));\n"
+        "typedef float floatx16 __attribute__((ext_vector_type(16)));\n"
+    )
+    failure = explain(f"{types}__global__ void k(halfx4* h, floatx16* s) {{\n  {line}\n}}\n{HEAD}}}\n")
+    assert failure.diagnostics[0].line == 4
+    assert message in failure.message
+    assert hint in failure.hint
+    assert "hipcpu" not in failure.message
+
+
+def test_the_list_of_matrix_instructions() -> None:
+    """The names for messages are those that the CPU runtime's header declares."""
+    header = (cpu.INCLUDE / "hipcpu" / "matrix_forms.h").read_text()
+    assert sorted(re.findall(r"^  X\((\w+),", header, re.MULTILINE)) == sorted(DENSE_FORMS)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """Rewrite the attributes that make vectors: `ext_vector_type(N)` and `vector_size(B)`.
 
-g++ ignores the first one, with which every element but one would be lost without a message. Both become a type of
-the CPU runtime: `hipcpu::ext_vector<T, N>` and `hipcpu::sized_vector<T, B>`, which are the compiler's own vectors with
-clang. An attribute whose element type is not found raises `RewriteError`.
+g++ ignores the first one, and all elements but one would be lost without a message. Both become a type of the
+CPU runtime: `hipcpu::ext_vector<T, N>` and `hipcpu::sized_vector<T, B>`, which are the compiler's own vectors
+with clang. An attribute whose element type is not found raises `RewriteError`.
 """
 
 from __future__ import annotations
@@ -25,11 +25,34 @@ _ATTRIBUTE = frozenset({"__attribute__", "__attribute"})
 _BEGINNINGS = frozenset({"", ";", "{", "}"})
 #: Words of a declaration that are not part of its type.
 _SPECIFIERS = frozenset(
-    {"typedef", "const", "volatile", "static", "constexpr", "extern", "inline", "return", "thread_local", "typename"}
-    | {"__shared__", "__device__", "__host__", "__constant__", "__restrict__", "__restrict", "case", "sizeof", "new"}
+    {
+        "typedef",
+        "const",
+        "volatile",
+        "static",
+        "constexpr",
+        "extern",
+        "inline",
+        "return",
+        "thread_local",
+        "typename",
+    }
+    | {
+        "__shared__",
+        "__device__",
+        "__host__",
+        "__constant__",
+        "__restrict__",
+        "__restrict",
+        "case",
+        "sizeof",
+        "new",
+    }
 )
 #: Types of several words, and types of one.
-_BUILT_IN = frozenset({"unsigned", "signed", "char", "short", "int", "long", "float", "double", "_Float16", "__bf16"})
+_BUILT_IN = frozenset(
+    {"unsigned", "signed", "char", "short", "int", "long", "float", "double", "_Float16", "__bf16"}
+)
 _HINT = "Write: typedef float floatx4 __attribute__((ext_vector_type(4)));"
 
 
@@ -69,7 +92,9 @@ def _translate_typedef(editor: TokenEditor, first: int, attribute: _Attribute) -
     names = [i for i in others if editor.kind(i) is TokenKind.NAME and editor.text(i) not in _ATTRIBUTE]
     if not names or "," in _texts(editor, first, end) or "*" in (editor.text(i) for i in others):
         raise _error(editor, attribute.name, "must be in a typedef that declares one type")
-    name = next((i for i in reversed(others) if i in names and editor.text(i + 1) in {";", "__attribute__", "["}), -1)
+    name = next(
+        (i for i in reversed(others) if i in names and editor.text(i + 1) in {";", "__attribute__", "["}), -1
+    )
     element = [editor.tokens[i] for i in others if i < name or name < 0]
     if name < 0 or not element:
         raise _error(editor, attribute.name, "has no element type")
@@ -105,7 +130,9 @@ def _translate_use(editor: TokenEditor, attribute: _Attribute) -> int:
         raise _error(editor, attribute.name, "has no element type next to it")
     _remove(editor, attribute)
     tokens = [editor.tokens[i] for i in element]
-    editor.replace(element[0], f"{_vector(editor, attribute, tokens)} ", anchor=editor.tokens[attribute.name].start)
+    editor.replace(
+        element[0], f"{_vector(editor, attribute, tokens)} ", anchor=editor.tokens[attribute.name].start
+    )
     for i in element[1:]:
         editor.replace(i, "")
     return max(attribute.end, element[-1])

@@ -47,7 +47,7 @@ def encode(kind: str, values: NDArray[np.float64]) -> bytes:
     if kind == "i8":
         return values.astype(np.int8).tobytes()
     codes = np.arange(256, dtype=np.uint8)
-    by_value = {value: code for value, code in zip(decode(kind, codes), codes, strict=True)}
+    by_value = dict(zip(decode(kind, codes), codes, strict=True))
     return bytes(int(by_value[value + 0.0]) for value in values)
 
 
@@ -83,7 +83,9 @@ def split_results(output: bytes) -> list[NDArray[Any]]:
     return results
 
 
-def expected(form: Form, operands: tuple[bytes, bytes, bytes], modifiers: tuple[int, int, int]) -> NDArray[Any]:
+def expected(
+    form: Form, operands: tuple[bytes, bytes, bytes], modifiers: tuple[int, int, int]
+) -> NDArray[Any]:
     """Return the model's D."""
     a, b, c = operands
     decoded = (
@@ -95,7 +97,7 @@ def expected(form: Form, operands: tuple[bytes, bytes, bytes], modifiers: tuple[
 
 
 def test_every_dense_form(programs: Programs, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every element of every form, with and without broadcasts, is the model's; every form of gfx942 is there."""
+    """Every element of every form of gfx942, with and without broadcasts, is the model's."""
     cases = program_cases()
     assert len({name for name, _ in cases}) == 32
     rng = np.random.default_rng(16)
@@ -108,7 +110,10 @@ def test_every_dense_form(programs: Programs, tmp_path: Path, capsys: pytest.Cap
         right += int((result == wanted).sum())
         total += wanted.size
     with capsys.disabled():
-        print(f"\nmatrix instructions: {right} of {total} elements in {len(cases)} of {len(cases)} cases, ", end="")
+        print(
+            f"\nmatrix instructions: {right} of {total} elements in {len(cases)} of {len(cases)} cases, ",
+            end="",
+        )
         print(f"{len({name for name, _ in cases})} of 32 dense forms")
     assert right == total
 
@@ -135,3 +140,24 @@ def test_rounding(programs: Programs, tmp_path: Path) -> None:
         assert np.abs(result - wanted).max() <= bound * 10, (name, modifiers)
         if parse_form(name).k == 1:  # one product: rounded once
             assert np.array_equal(result, wanted.astype(result.dtype)), name
+
+
+FAULTS = {
+    "under_a_branch": "only 32 of 64 lanes execute it",
+    "in_both_branches": "only 32 of 64 lanes execute it",
+    "after_a_return": "only 63 of 64 lanes execute it",
+    "in_half_a_wave": "only 32 of 64 lanes execute it",
+    "with_broadcast": "cbsz is 1, but gfx942 has no broadcast of A for this form",
+    "with_block_that_does_not_exist": "abid is 4, but it selects one of the 2^cbsz = 4 blocks",
+    "with_pattern": "blgp is 3, but gfx942 has no pattern of B for this form",
+}
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_fault(programs: Programs, case: str) -> None:
+    """An instruction that not all lanes execute, or with a modifier that it lacks, faults with its line."""
+    fault = programs.fault("matrix_dense", case)
+    assert fault["fault"] == "matrix-instruction"
+    assert FAULTS[case] in fault["detail"]
+    line = int(re.match(r"line (\d+): __builtin_amdgcn_mfma_", fault["detail"])[1])  # type: ignore[index]
+    assert "__builtin_amdgcn_mfma_" in PROGRAM.read_text().splitlines()[line - 1]

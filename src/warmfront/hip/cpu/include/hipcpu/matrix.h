@@ -55,9 +55,8 @@ HIPCPU_UNCHECKED inline C multiply(const A& a, const A& b, const C& c, const Mat
 
 }  // namespace hipcpu
 
-// Templates, so that only a form that is used is compiled.
+// No templates, so that a message about a wrong operand says which one, and what it must be.
 #define HIPCPU_DENSE(name, A, C, ...)                                                                   \
-  template <int = 0>                                                                                    \
   static inline hipcpu::C __builtin_amdgcn_mfma_##name(hipcpu::A a, hipcpu::A b, hipcpu::C c, int cbsz, \
                                                        int abid, int blgp, int line = __builtin_LINE()) { \
     return hipcpu::multiply<hipcpu::MatrixForm::name>(a, b, c, {cbsz, abid, blgp, line});               \
