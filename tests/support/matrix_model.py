@@ -20,7 +20,11 @@ _NAME = re.compile(
     r"(?P<result>[fi]\d\d)_(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)_?(?P<a>[a-z]+\d\d?)(?:_(?P<b>[bf]+p?8|1k))?"
 )
 _BLOCKS = {"32x32x1": 2, "32x32x4": 2, "16x16x1": 4, "16x16x4": 4, "4x4x1": 16, "4x4x4": 16}
-_SUMS: dict[str, np.dtype[Any]] = {"f32": np.dtype(np.float32), "f64": np.dtype(np.float64), "i32": np.dtype(np.int32)}
+_SUMS: dict[str, np.dtype[Any]] = {
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+    "i32": np.dtype(np.int32),
+}
 _STORED = {"f32": 4, "xf32": 4, "f64": 8, "f16": 2, "bf16": 2, "i8": 1, "fp8": 1, "bf8": 1}
 
 
