@@ -116,7 +116,7 @@ def parse_form(name: str) -> Form:
 
 
 def b_source(lane: int, blgp: int) -> int:
-    """Return the lane whose B a lane uses."""
+    """Return the lane from which a lane gets its part of B."""
     if blgp >= 4:
         return 16 * (blgp - 4) + lane % 16
     return [lane, lane % 32, 32 + lane % 32, (lane + 16) % 64][blgp]

@@ -82,7 +82,7 @@ struct Element<MatrixType::kFp8> : Fp8Element<hipshared::Fp8Format::kE4m3Fnuz> {
 template <>
 struct Element<MatrixType::kBf8> : Fp8Element<hipshared::Fp8Format::kE5m2Fnuz> {};
 
-// The lane whose B a lane uses, for each value of BLGP.
+// The lane from which a lane gets its part of B, for each value of BLGP.
 constexpr uint32_t b_lane(uint32_t lane, int blgp) {
   switch (blgp) {
     case 1: return lane % 32;
