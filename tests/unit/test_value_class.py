@@ -5,6 +5,10 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field
 from typing import Any
 
@@ -116,3 +120,62 @@ def test_arguments_are_checked_as_usual() -> None:
         Price()  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="positional"):
         Price(1)  # type: ignore[call-arg]
+
+
+@dataclass(frozen=True)
+class Late:
+    """A class that no other test uses, so that it is incomplete when a test begins."""
+
+    text: str
+    parts: list[str] = field(default_factory=list)
+
+
+def test_a_class_that_was_never_used_compares_what_was_unpickled() -> None:
+    """Objects that were not made by `__init__` in this process have their equality, hash and text."""
+    script = (
+        "import pickle, sys; from tests.unit.test_value_class import Late;"
+        "one, two = pickle.loads(sys.stdin.buffer.read());"
+        "print(one == two, one != two, repr(one))"
+    )
+    sent = pickle.dumps((Late("a", ["b"]), Late("a", ["b"])))
+    done = subprocess.run([sys.executable, "-c", script], input=sent, capture_output=True, check=True)
+    assert done.stdout.decode().strip() == "True False Late(text='a', parts=['b'])"
+
+
+def test_the_first_objects_of_a_class_can_be_created_by_many_threads() -> None:
+    """A class is completed once, by one of them."""
+    barrier = threading.Barrier(8)
+
+    @dataclass(frozen=True)
+    class Fresh:
+        number: int
+        twice: int = 2
+
+    def create(number: int) -> Fresh:
+        barrier.wait()
+        return Fresh(number)
+
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(create, range(8)))
+    assert [fresh.number for fresh in made] == list(range(8))
+    assert [each.name for each in dataclasses.fields(Fresh)] == ["number", "twice"]
+
+
+def test_fields_and_patterns_of_a_class_without_objects() -> None:
+    """The fields of a class can be read before it has objects, and patterns match by position."""
+
+    @dataclass(frozen=True, kw_only=False)
+    class Point:
+        x: int
+        y: int = 0
+
+    @dataclass(frozen=True)
+    class Labelled(Point):
+        label: str = ""
+
+    assert [each.name for each in dataclasses.fields(Labelled)] == ["x", "y", "label"]
+    assert Labelled.__match_args__ == ("x", "y", "label")
+    match Labelled(1, 2, "here"):
+        case Labelled(x, _, label):
+            assert (x, label) == (1, "here")
+    assert dataclasses.replace(Point(1), y=5) == Point(1, 5)
