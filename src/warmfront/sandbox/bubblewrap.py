@@ -42,10 +42,10 @@ class Bubblewrap(PooledSandbox):
 
     def __init__(self, *, base: Path | None = None, use_cgroup: bool = True) -> None:
         probe = bwrap_command.probe()
-        if not probe.modes:
+        if probe.mode is None:
             raise NoSandbox(f"bubblewrap does not work on this machine: {probe.detail}", hint=INSTALL_HINT)
         super().__init__(BoxFolders(self.name, base))
-        self._modes = probe.modes
+        self._preferred = probe.mode
         self._spawner = Spawner()
         self._hierarchy = find_hierarchy() if use_cgroup else None
         limits = f"cgroup {self._hierarchy.version}" if self._hierarchy else "rlimits"
@@ -66,9 +66,9 @@ class Bubblewrap(PooledSandbox):
     def _mode(self, template: Template) -> bwrap_command.BwrapMode:
         """Return the best mode that works. Unprivileged bubblewrap must be able to reach what it mounts."""
         paths = [self.folders.base, *(mount.host for mount in template.mounts)]
-        if len(self._modes) > 1 and not all(map(is_world_readable, paths)):
-            return self._modes[1]
-        return self._modes[0]
+        if all(map(is_world_readable, paths)):
+            return self._preferred
+        return bwrap_command.privileged_mode() or self._preferred
 
     def _remove_leftovers(self) -> None:
         for owner in self.folders.dead_owners():

@@ -47,29 +47,41 @@ class BwrapMode:
 
 @dataclass(frozen=True, kw_only=True)
 class BwrapProbe:
-    """The modes that work on this machine, best first; and why the others do not."""
+    """The preferred mode that works on this machine, if any; and why others do not."""
 
-    modes: tuple[BwrapMode, ...]
+    mode: BwrapMode | None
     detail: str
 
 
 @functools.cache
-def start_probe() -> tuple[tuple[BwrapMode, subprocess.Popen[bytes] | OSError], ...]:
-    """Start a process that tries each mode, once per process. `probe` waits for the results."""
+def start_probe() -> tuple[BwrapMode, subprocess.Popen[bytes] | OSError] | None:
+    """Start a process that tries the preferred mode, once per process. `probe` waits for the result."""
     if shutil.which("bwrap") is None:
-        return ()
-    candidates = [_unprivileged(), _privileged()] if os.geteuid() == 0 else [_unprivileged()]
-    return tuple((mode, _try(mode)) for mode in candidates)
+        return None
+    mode = _unprivileged()
+    return mode, _try(mode)
 
 
 @functools.cache
 def probe() -> BwrapProbe:
-    """Return which modes work."""
-    if not start_probe():
-        return BwrapProbe(modes=(), detail="bubblewrap is not installed.")
-    failures = {mode: _failure(attempt) for mode, attempt in start_probe()}
-    working = tuple(mode for mode, failure in failures.items() if failure is None)
-    return BwrapProbe(modes=working, detail="; ".join(failure for failure in failures.values() if failure))
+    """Return a mode that works. The privileged one is tried only if the preferred one does not work."""
+    started = start_probe()
+    if started is None:
+        return BwrapProbe(mode=None, detail="bubblewrap is not installed.")
+    mode, attempt = started
+    failure = _failure(attempt)
+    if failure is None:
+        return BwrapProbe(mode=mode, detail="")
+    return BwrapProbe(mode=privileged_mode(), detail=failure)
+
+
+@functools.cache
+def privileged_mode() -> BwrapMode | None:
+    """Return the mode for root, which reaches folders that are closed to others; None if it does not work."""
+    if os.geteuid() != 0:
+        return None
+    mode = _privileged()
+    return mode if _failure(_try(mode)) is None else None
 
 
 def prlimit_argv(argv: Iterable[str], limits: SandboxLimits, *, has_devices: bool = False) -> list[str]:

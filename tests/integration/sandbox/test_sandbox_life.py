@@ -222,7 +222,7 @@ class TestChoice:
 @pytest.fixture
 def no_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pretend that bubblewrap is not installed."""
-    nothing = bwrap_command.BwrapProbe(modes=(), detail="bubblewrap is not installed.")
+    nothing = bwrap_command.BwrapProbe(mode=None, detail="bubblewrap is not installed.")
     monkeypatch.setattr(bwrap_command, "probe", lambda: nothing)
 
 
