@@ -11,7 +11,7 @@ import numpy as np
 
 from warmfront.judge.error_grid import error_grid
 from warmfront.judge.kernel_failure import KernelFailure
-from warmfront.problems.chunks import LARGE, parts_of, run_parallel
+from warmfront.problems.chunks import LARGE, SMALL_CHUNK, parts_of, run_parallel
 from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -63,15 +63,16 @@ def check_call(
 
 
 def is_correct(got: Array, want: Array, tolerance: Tolerance) -> bool:
-    """Return whether no element is wrong; large arrays are compared in parts, in threads."""
-    if got.size < LARGE:
-        return not mismatches(got, want, tolerance).any()
+    """Return whether no element is wrong; arrays are compared in parts, and large ones in threads."""
     got, want = got.reshape(-1), want.reshape(-1)
+
+    def is_part_correct(part: slice) -> bool:
+        return not mismatches(got[part], want[part], tolerance).any()
+
+    if got.size < LARGE:
+        return all(map(is_part_correct, parts_of(got.size, chunk=SMALL_CHUNK)))
     verdicts: list[bool] = []
-    run_parallel(
-        lambda part: verdicts.append(not mismatches(got[part], want[part], tolerance).any()),
-        parts_of(got.size),
-    )
+    run_parallel(lambda part: verdicts.append(is_part_correct(part)), parts_of(got.size))
     return all(verdicts)
 
 

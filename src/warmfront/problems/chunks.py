@@ -18,7 +18,9 @@ _Part = TypeVar("_Part")
 
 #: Elements per part.
 CHUNK = 2**17
-#: Arrays with fewer elements are not divided.
+#: Elements per part where one thread works with temporary arrays of float64.
+SMALL_CHUNK = 2**15
+#: Arrays with fewer elements are not divided between threads.
 LARGE = 2**21
 
 
