@@ -43,6 +43,8 @@ class Gpu:
     peak_flops: Mapping[str, float]
     compute_units: int
     lds_bytes_per_cu: int
+    #: Dense operations per second of the matrix cores alone, by element type.
+    matrix_peak_flops: Mapping[str, float]
     list_price_usd_per_h: Decimal | None = None  #: published on-demand price; None where we know of none
     devices_per_card: int = 1  #: a device costs this part of its card
     card: str = ""  #: the name of the card that this is a partition of; empty for anything else
@@ -100,11 +102,13 @@ class Gpu:
             self,
             compute_units=compute_units,
             peak_flops={dtype: flops * share for dtype, flops in self.peak_flops.items()},
+            matrix_peak_flops={dtype: flops * share for dtype, flops in self.matrix_peak_flops.items()},
         )
 
 
 #: Data sheet: peak engine clock 2,100 MHz, no sparsity. Per clock and compute unit: 256 FLOP of float32,
-#: 2,048 of float16 and bfloat16, 4,096 of float8 and int8. No int32 peak is published; the vector units issue
+#: 2,048 of float16 and bfloat16, 4,096 of float8 and int8; the matrix cores also 256 of float64 and 1,024 of
+#: xf32 (TF32 in the data sheet). No int32 peak is published; the vector units issue
 #: int32 no faster than float32, so the floor is still a lower bound. List price: AMD Developer Cloud.
 MI300X = Gpu(
     name="MI300X",
@@ -117,6 +121,15 @@ MI300X = Gpu(
         "int32": 163.4e12,
         "bfloat16": 1307.4e12,
         "float8": 2614.9e12,
+        "int8": 2614.9e12,
+    },
+    matrix_peak_flops={
+        "fp64": 163.4e12,
+        "fp32": 163.4e12,
+        "xf32": 653.7e12,
+        "fp16": 1307.4e12,
+        "bf16": 1307.4e12,
+        "fp8": 2614.9e12,
         "int8": 2614.9e12,
     },
     compute_units=304,
@@ -134,6 +147,7 @@ MI325X = Gpu(
     memory_bytes=256 * 10**9,
     bandwidth_bytes_per_s=6.0e12,
     peak_flops=MI300X.peak_flops,
+    matrix_peak_flops=MI300X.matrix_peak_flops,
     compute_units=304,
     lds_bytes_per_cu=64 * _KIB,
     list_price_usd_per_h=Decimal("2.25"),
@@ -143,7 +157,8 @@ MI325X = Gpu(
 #: Memory, compute units (8 dies of 32) and LDS: "AMD GPU specifications", rocm.docs.amd.com. Float8 per clock
 #: and compute unit, 8,192 FLOP: AMD at ISSCC 2026; at 2,400 MHz that is the published 5.0 PFLOPS. Float16 and
 #: bfloat16 are half of it, int8 is the same, and float32 is 256 FLOP, as on the MI300X. No sparsity. Int32 as
-#: for the MI300X.
+#: for the MI300X. Matrix cores, from AMD's data sheet: float64 78.6 TFLOPS, float6 and float4 twice float8;
+#: there is no xf32.
 MI355X = Gpu(
     name="MI355X",
     arch="gfx950",
@@ -157,13 +172,23 @@ MI355X = Gpu(
         "float8": 5033.2e12,
         "int8": 5033.2e12,
     },
+    matrix_peak_flops={
+        "fp64": 78.6e12,
+        "fp32": 157.3e12,
+        "fp16": 2516.6e12,
+        "bf16": 2516.6e12,
+        "fp8": 5033.2e12,
+        "fp6": 10066.3e12,
+        "fp4": 10066.3e12,
+        "int8": 5033.2e12,
+    },
     compute_units=256,
     lds_bytes_per_cu=160 * _KIB,
     can_be_partitioned=True,
 )
 
 #: AnandTech, March 2022: peak engine clock 1,700 MHz; float32 is the rate of the matrix cores, int32 as for
-#: the MI300X. The matrix cores have one rate for float16, bfloat16 and int8.
+#: the MI300X. The matrix cores have one rate for float16, bfloat16 and int8, and one for float64 and float32.
 MI210 = Gpu(
     name="MI210",
     arch="gfx90a",
@@ -176,13 +201,21 @@ MI210 = Gpu(
         "bfloat16": 181.0e12,
         "int8": 181.0e12,
     },
+    matrix_peak_flops={
+        "fp64": 45.3e12,
+        "fp32": 45.3e12,
+        "fp16": 181.0e12,
+        "bf16": 181.0e12,
+        "int8": 181.0e12,
+    },
     compute_units=104,
     lds_bytes_per_cu=64 * _KIB,
 )
 
 #: One of the two dies (GCDs) of a card: HIP presents them as two devices with a memory each, and a kernel
 #: runs on one. So these are half of the published figures of the card: 220 compute units, 128 GB,
-#: 3.2768 TB/s, and 95.7 TFLOPS of float32 (matrix cores), 383.0 of float16 and bfloat16, 383.0 TOPS of int8.
+#: 3.2768 TB/s, and 95.7 TFLOPS of float64 and of float32 (matrix cores), 383.0 of float16 and bfloat16,
+#: 383.0 TOPS of int8.
 #: Source: AMD's announcement of November 2021. Int32 as for the MI300X.
 MI250X = Gpu(
     name="MI250X",
@@ -194,6 +227,13 @@ MI250X = Gpu(
         "float16": 191.5e12,
         "int32": 47.85e12,
         "bfloat16": 191.5e12,
+        "int8": 191.5e12,
+    },
+    matrix_peak_flops={
+        "fp64": 47.85e12,
+        "fp32": 47.85e12,
+        "fp16": 191.5e12,
+        "bf16": 191.5e12,
         "int8": 191.5e12,
     },
     compute_units=110,

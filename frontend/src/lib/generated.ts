@@ -506,6 +506,32 @@ export interface Machine {
   hip_runtime?: string;
 }
 
+/** One form of matrix instruction in the hot loop. */
+export interface MatrixFormResponse {
+  form: string;
+  instructions: number;
+  /** Of one instruction, for the whole wave. */
+  flops: number;
+  /** For which one instruction occupies the matrix core, if published. */
+  cycles: number | null;
+  /** Of the loop's FLOPs, those of the vector ALU included. */
+  share: number;
+}
+
+/** The matrix instructions of the loop that has the most of them, or of the kernel if no loop has any. */
+export interface MatrixUsageResponse {
+  line: number | null;
+  forms: MatrixFormResponse[];
+  /** Of the vector ALU in the same loop, per wave. */
+  vector_flops: number;
+  /** Independent sums, each in registers of its own. */
+  accumulators: number;
+  matrix_cycles: number | null;
+  issue_cycles: number;
+  /** The largest share of the time in which the matrix core can be busy. */
+  most_utilisation: number | null;
+}
+
 export type Meter = "PROVISIONING" | "WORK" | "IDLE";
 
 /** What was billed while VMs were in one phase. */
@@ -864,6 +890,8 @@ export interface RooflineResponse {
   ridge_flops_per_byte: number;
   memory_bound: boolean;
   floor_ms: number;
+  /** Dense FLOP per second of the GPU's matrix cores, by element type. */
+  matrix_peaks: Record<string, number>;
 }
 
 /** Every signing key of the service, oldest first. */
@@ -1375,6 +1403,8 @@ export interface XrayKernelDetailResponse {
   /** Global stores, by bytes per lane. */
   store_widths: Record<string, number>;
   loops: LoopResponse[];
+  /** Null for a kernel without matrix instructions. */
+  matrix?: MatrixUsageResponse | null;
   /** Only with `isa: true`. */
   isa?: AssemblyBlock[] | null;
 }
@@ -1410,6 +1440,8 @@ export interface XrayKernelResponse {
   /** Global stores, by bytes per lane. */
   store_widths: Record<string, number>;
   loops: LoopResponse[];
+  /** Null for a kernel without matrix instructions. */
+  matrix: MatrixUsageResponse | null;
 }
 
 /** What the compiler for the GPU reports about a source. */

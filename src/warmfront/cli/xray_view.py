@@ -18,6 +18,7 @@ from warmfront.hip.xray.occupancy import COMPUTE_UNITS, OccupancyLimit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from warmfront.hip.xray.matrix_usage import MatrixUsage
     from warmfront.hip.xray.occupancy import ComputeUnit, OccupancyStep
     from warmfront.hip.xray.xray_report import KernelReport, Loop, Roofline, XrayFinding, XrayReport
 
@@ -106,7 +107,20 @@ def figure_rows(kernel: KernelReport, unit: ComputeUnit) -> Iterator[tuple[str, 
     yield "code", format_counts(kernel.mix.counts, kernel.mix.total)
     if kernel.mix.load_widths or kernel.mix.store_widths:
         yield "global memory", "; ".join(_format_widths(kernel))
+    if kernel.matrix is not None:
+        yield from _matrix_rows(kernel.matrix)
     yield from _loop_rows(kernel)
+
+
+def _matrix_rows(usage: MatrixUsage) -> Iterator[tuple[str, str]]:
+    for row, use in enumerate(usage.forms):
+        cycles = f" in {use.cycles} cycles" if use.cycles else ""
+        work = f"{use.instructions} {use.form}, {use.flops:,} FLOP{cycles} each"
+        yield "" if row else "matrix cores", f"{work}, {use.share:.0%} of the loop's arithmetic"
+    busy = ""
+    if usage.most_utilisation is not None:
+        busy = f"; the matrix core is busy at most {usage.most_utilisation:.0%} of the time"
+    yield "", f"{usage.accumulators} independent sums per wave{busy}"
 
 
 def format_occupancy(kernel: KernelReport, unit: ComputeUnit) -> str:
@@ -167,12 +181,13 @@ def _loop_rows(kernel: KernelReport) -> Iterator[tuple[str, str]]:
 def format_roofline(roofline: Roofline) -> str:
     """Format the lower bound that the problem sets on the runtime."""
     limit = "memory" if roofline.memory_bound else "arithmetic"
+    peaks = ", ".join(f"{name} {flops / 1e12:,.1f}" for name, flops in roofline.matrix_peaks.items())
     return (
         f"The problem, in {roofline.dtype} and its largest case ({roofline.case}), requires "
         f"{roofline.flops / 1e9:.3g} GFLOP over {roofline.bytes_moved / 1e6:.3g} MB: "
         f"{roofline.flops_per_byte:.3g} FLOP per byte. The ridge point of an {roofline.gpu} is at "
         f"{roofline.ridge_flops_per_byte:.3g}, so {limit} is the bottleneck, and no kernel takes less than "
-        f"{roofline.floor_ms:.3g} ms."
+        f"{roofline.floor_ms:.3g} ms. Its matrix cores compute, in TFLOP/s: {peaks}."
     )
 
 

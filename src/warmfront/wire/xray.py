@@ -51,6 +51,32 @@ class LoopResponse(ResponseModel):
     counts: dict[str, int] = Field(description="Instructions by kind.")
 
 
+class MatrixFormResponse(ResponseModel):
+    """One form of matrix instruction in the hot loop."""
+
+    form: str
+    instructions: int
+    flops: int = Field(description="Of one instruction, for the whole wave.")
+    cycles: int | None = Field(
+        description="For which one instruction occupies the matrix core, if published."
+    )
+    share: float = Field(description="Of the loop's FLOPs, those of the vector ALU included.")
+
+
+class MatrixUsageResponse(ResponseModel):
+    """The matrix instructions of the loop that has the most of them, or of the kernel if no loop has any."""
+
+    line: int | None
+    forms: list[MatrixFormResponse]
+    vector_flops: int = Field(description="Of the vector ALU in the same loop, per wave.")
+    accumulators: int = Field(description="Independent sums, each in registers of its own.")
+    matrix_cycles: int | None
+    issue_cycles: int
+    most_utilisation: float | None = Field(
+        description="The largest share of the time in which the matrix core can be busy."
+    )
+
+
 class AssemblyBlock(ResponseModel):
     """Consecutive instructions of one source line."""
 
@@ -88,6 +114,9 @@ class XrayKernelResponse(ResponseModel):
     load_widths: dict[str, int] = Field(description="Global loads, by bytes per lane.")
     store_widths: dict[str, int] = Field(description="Global stores, by bytes per lane.")
     loops: list[LoopResponse]
+    matrix: MatrixUsageResponse | None = Field(
+        default=None, description="Null for a kernel without matrix instructions."
+    )
 
 
 class XrayKernelDetailResponse(XrayKernelResponse):
@@ -120,6 +149,9 @@ class RooflineResponse(ResponseModel):
     ridge_flops_per_byte: float
     memory_bound: bool
     floor_ms: float
+    matrix_peaks: dict[str, float] = Field(
+        description="Dense FLOP per second of the GPU's matrix cores, by element type."
+    )
 
 
 class DiagnosticResponse(ResponseModel):

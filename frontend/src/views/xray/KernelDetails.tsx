@@ -96,6 +96,7 @@ function Resources({ kernel }: { kernel: XrayKernelDetailResponse }): React.JSX.
     ["Code size", bytes(kernel.code_bytes), false],
     ["Global loads", widths(kernel.load_widths), false],
     ["Global stores", widths(kernel.store_widths), false],
+    ["Matrix cores", matrixText(kernel), false],
   ];
   return (
     <section className="card stack" aria-label="Registers and memory">
@@ -110,6 +111,16 @@ function Resources({ kernel }: { kernel: XrayKernelDetailResponse }): React.JSX.
       </dl>
     </section>
   );
+}
+
+/** The matrix instructions of the hot loop: `16 × v_mfma_f32_32x32x8_f16 (32 cycles, 98% of FLOPs)`. */
+function matrixText({ matrix }: XrayKernelDetailResponse): string {
+  if (!matrix) return "not used";
+  const forms = matrix.forms.map(({ form, instructions, cycles, share }) => {
+    const time = cycles === null ? "" : `${cycles} cycles, `;
+    return `${instructions} × ${form} (${time}${Math.round(100 * share)}% of FLOPs)`;
+  });
+  return `${forms.join(", ")}; ${plural(matrix.accumulators, "independent sum")}`;
 }
 
 /** `2 × 4 bytes`: number of accesses by width. */

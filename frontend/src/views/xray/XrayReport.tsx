@@ -138,13 +138,20 @@ function Findings({ findings, hasKernels, onLine }: FindingsProps): React.JSX.El
   );
 }
 
+function matrixPeaks({ matrix_peaks }: RooflineResponse): string {
+  return Object.entries(matrix_peaks)
+    .map(([type, flops]) => `${type} ${significant(flops / 1e12)}`)
+    .join(", ");
+}
+
 function RooflineNote({ hint }: { hint: RooflineResponse }): React.JSX.Element {
   return (
     <p className="note info small">
       This problem is {hint.memory_bound ? "memory-bound" : "compute-bound"} on {hint.gpu}: its largest case (
       {hint.case}) moves at least {bytes(hint.bytes_moved)} for {significant(hint.flops / 1e9)} GFLOP, which is{" "}
       {significant(hint.flops_per_byte)} FLOP/byte; the ridge point is at{" "}
-      {significant(hint.ridge_flops_per_byte)}. The roofline floor is {runtime(hint.floor_ms)}.
+      {significant(hint.ridge_flops_per_byte)}. The roofline floor is {runtime(hint.floor_ms)}. Peaks of the matrix
+      cores, in TFLOP/s: {matrixPeaks(hint)}.
     </p>
   );
 }

@@ -260,4 +260,5 @@ def _roofline(problem: Problem, dtype: Dtype | None, gpu: Gpu) -> Roofline:
         ridge_flops_per_byte=ridge,
         memory_bound=flops / moved < ridge,
         floor_ms=gpu.floor_ms(flops, moved, dtype),
+        matrix_peaks=dict(gpu.matrix_peak_flops),
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from warmfront.hip.xray.assembly import InstructionKind, kind_of, read_assembly, width_of
 from warmfront.hip.xray.demangler import bare_name, demangle
 from warmfront.hip.xray.kernel_launches import block_of, kernel_lines
+from warmfront.hip.xray.matrix_usage import matrix_usage
 from warmfront.hip.xray.occupancy import KernelResources, best_occupancy, next_steps, occupancy
 from warmfront.hip.xray.xray_report import InstructionMix, KernelReport, Loop
 
@@ -74,6 +75,7 @@ def _kernel(
         steps=tuple(next_steps(resources, threads, unit)) if threads else (),
         mix=_mix(function.instructions),
         loops=tuple(_loops(function)),
+        matrix=matrix_usage(function.instructions, unit.arch),
         instructions=tuple(function.instructions),
         labels=function.labels,
     )

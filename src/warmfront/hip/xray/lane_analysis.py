@@ -7,13 +7,14 @@ block index). All other values are unknown. The code is read once, from top to b
 from __future__ import annotations
 
 import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from warmfront.hip.xray.assembly import InstructionKind, kind_of
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from warmfront.hip.xray.assembly import Instruction
 
@@ -52,6 +53,7 @@ class LaneTrace:
     accesses: tuple[MemoryAccess, ...]
     #: Indexes of instructions that mask off lanes by a condition that depends on the thread's index.
     divergent: frozenset[int]
+    results: Mapping[int, LaneValue]  #: known results, by the index of the instruction
 
 
 def trace_lanes(instructions: Sequence[Instruction], block: tuple[int, int, int] | None) -> LaneTrace:
@@ -59,10 +61,12 @@ def trace_lanes(instructions: Sequence[Instruction], block: tuple[int, int, int]
     interpreter = _Interpreter(block)
     for index, instruction in enumerate(instructions):
         interpreter.step(index, instruction)
-    return LaneTrace(tuple(interpreter.accesses), frozenset(interpreter.divergent))
+    return LaneTrace(
+        tuple(interpreter.accesses), frozenset(interpreter.divergent), MappingProxyType(interpreter.results)
+    )
 
 
-def _thread_indexes(block: tuple[int, int, int] | None) -> LaneValue:
+def thread_indexes(block: tuple[int, int, int] | None) -> LaneValue:
     """Return the initial value of v0: the x, y and z of the thread, ten bits each."""
     width, height, _ = block or (1024, 1, 1)
     packed = (
@@ -82,13 +86,14 @@ class _Interpreter:
     def __init__(self, block: tuple[int, int, int] | None) -> None:
         self.accesses: list[MemoryAccess] = []
         self.divergent: set[int] = set()
-        self._values: dict[int, LaneValue] = {0: _thread_indexes(block)}
+        self.results: dict[int, LaneValue] = {}
+        self._values: dict[int, LaneValue] = {0: thread_indexes(block)}
         #: Scalar registers that hold a mask → whether the mask depends on the thread's index.
         self._conditions: dict[str, bool] = {}
 
     def step(self, index: int, instruction: Instruction) -> None:
         name = _SUFFIX.sub("", instruction.mnemonic)
-        operands = _operands(instruction.operands)
+        operands = operands_of(instruction.operands)
         kind = kind_of(instruction.mnemonic, instruction.operands)
         if kind in _ACCESSES:
             self._access(index, kind, operands)
@@ -97,7 +102,9 @@ class _Interpreter:
         elif name.startswith("v_cmp_"):
             self._conditions[operands[0]] = any(self._varies(operand) for operand in operands[1:])
         elif name.startswith("v_") and operands:
-            self._compute(name, operands)
+            result = self._compute(name, operands)
+            if result is not None:
+                self.results[index] = result
         elif name.startswith("s_"):
             self._mask(index, name, operands)
         elif operands:
@@ -108,7 +115,7 @@ class _Interpreter:
         if position < len(operands) and (address := self._value(operands[position])):
             self.accesses.append(MemoryAccess(index, address))
 
-    def _compute(self, name: str, operands: list[str]) -> None:
+    def _compute(self, name: str, operands: list[str]) -> LaneValue | None:
         operation = _OPERATIONS.get(name)
         inputs = operands[1:]
         if name in _WITH_CARRY:  # the second operand receives the carry
@@ -120,6 +127,7 @@ class _Interpreter:
             if len(known) == len(values):
                 result = operation(known)
         self._set(operands[0], result)
+        return result
 
     def _set(self, target: str, value: LaneValue | None) -> None:
         register = _register(target)
@@ -187,7 +195,7 @@ _WRITING_ACCESSES = frozenset(
 _WITH_CARRY = frozenset({"v_add_co_u32", "v_sub_co_u32", "v_mad_u64_u32", "v_mad_i64_i32"})
 
 
-def _operands(text: str) -> list[str]:
+def operands_of(text: str) -> list[str]:
     """Return the operands before the modifiers: `v1, v[2:3], off offset:16` → `v1`, `v[2:3]`, `off`."""
     parts = [part.strip() for part in text.split(",")]
     if parts and " " in parts[-1]:

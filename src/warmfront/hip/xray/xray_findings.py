@@ -16,6 +16,7 @@ from warmfront.hip.xray.barrier_divergence import divergent_barriers
 from warmfront.hip.xray.demangler import bare_name
 from warmfront.hip.xray.kernel_launches import dynamic_lds_of, is_one_block
 from warmfront.hip.xray.lane_analysis import LANES, trace_lanes
+from warmfront.hip.xray.matrix_findings import find_in_arithmetic
 from warmfront.hip.xray.wave32 import find_assumptions
 from warmfront.hip.xray.xray_report import Rule, XrayFinding
 
@@ -57,6 +58,7 @@ def find_all(
                 findings += _narrow_loads(kernel, lanes)
             findings += _bank_conflicts(kernel, lanes, unit)
             findings += _barriers(kernel, lanes)
+            findings += find_in_arithmetic(kernel, lanes, unit.arch)
     findings += _waves_of_32(source, kernels)
     unique: dict[tuple[Rule, int | None, str], XrayFinding] = {}
     for finding in findings:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from warmfront.hip.diagnose import CompileFailure
     from warmfront.hip.xray.assembly import Instruction
+    from warmfront.hip.xray.matrix_usage import MatrixUsage
     from warmfront.hip.xray.occupancy import Occupancy, OccupancyStep
 
 
@@ -32,6 +33,12 @@ class Rule(StrEnum):
     DIVERGENT_BARRIER = "divergent-barrier"  #: some threads of a block may not reach a barrier
     WAVE_OF_32 = "wave-of-32"  #: code that assumes waves of 32 lanes
     NEEDS_ROCM_7 = "needs-rocm-7"  #: a construct that ROCm 6.4 does not have
+    SCALAR_MATMUL = "scalar-matmul"  #: a matrix product without a matrix instruction
+    SLOW_MATRIX_FORM = "slow-matrix-form"  #: a matrix instruction below the peak of its type
+    DEPENDENT_MFMA = "dependent-mfma"  #: matrix instructions that all wait for each other
+    AGPR_MOVES = "agpr-moves"  #: copies between vector and accumulation registers in a loop
+    UNPACKED_FMA = "unpacked-fma"  #: multiply-adds one by one that could be computed in pairs
+    NARROW_STORES = "narrow-stores"  #: a lane stores with more instructions than it needs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +93,7 @@ class Roofline:
     ridge_flops_per_byte: float  #: above it arithmetic is the limit, below it memory bandwidth
     memory_bound: bool
     floor_ms: float  #: the least possible time
+    matrix_peaks: Mapping[str, float]  #: dense FLOP per second of the matrix cores, by element type
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +120,7 @@ class KernelReport:
     steps: tuple[OccupancyStep, ...]  #: changes that would increase the occupancy
     mix: InstructionMix
     loops: tuple[Loop, ...]
+    matrix: MatrixUsage | None  #: None for a kernel without matrix instructions
     instructions: tuple[Instruction, ...] = field(repr=False)
     labels: Mapping[str, int] = field(repr=False)  #: label → index of the instruction after it
 
@@ -149,6 +158,7 @@ class KernelReport:
         data["load_widths"] = {str(width): count for width, count in self.mix.load_widths.items()}
         data["store_widths"] = {str(width): count for width, count in self.mix.store_widths.items()}
         data["loops"] = [asdict(loop) for loop in self.loops]
+        data["matrix"] = None if self.matrix is None else asdict(self.matrix)
         if isa:
             data["isa"] = [asdict(block) for block in listing_blocks(self.instructions, self.labels)]
         return data
