@@ -52,7 +52,7 @@ def find_in_arithmetic(kernel: KernelReport, lanes: LaneTrace, arch: str) -> Ite
         yield from _slow_forms(kernel, arch)
         yield from _dependent_chains(kernel, arch)
     elif scalar := list(_scalar_matmul(kernel, lanes, arch)):
-        yield from scalar  # whoever follows its advice rewrites what the rules below are about
+        yield from scalar  # its advice is to rewrite what the rules below are about
         return
     else:
         yield from _unpacked(kernel)
@@ -265,6 +265,9 @@ def _narrow_stores(kernel: KernelReport) -> Iterator[XrayFinding]:
         if kind_of(instruction.mnemonic, instruction.operands) is InstructionKind.GLOBAL_STORE
         and width_of(instruction.mnemonic) <= 4
     ]
+    widest = max(kernel.mix.store_widths, default=0)
+    if not stores or widest >= 4 * min(width_of(store.mnemonic) for store in stores):
+        return  # the narrow ones are for the edge
     if neighbours := _neighbours(stores):
         width = width_of(neighbours[0].mnemonic)
         yield XrayFinding(

@@ -19,6 +19,18 @@ __global__ __launch_bounds__(64) void by_row(const _Float16* a, const _Float16* 
     }
 }
 
+__global__ __launch_bounds__(256) void four_or_each(const float* a, float* c, int n) {
+    const int first = (blockIdx.x * 256 + threadIdx.x) * 4;
+    const float4 values = *(const float4*)(a + first);
+    if (first + 3 < n) {
+        *(float4*)(c + first) = make_float4(values.x * 2.0f, values.y * 2.0f, values.z * 2.0f, values.w * 2.0f);
+    } else {
+        if (first + 0 < n) c[first + 0] = values.x * 2.0f;
+        if (first + 1 < n) c[first + 1] = values.y * 2.0f;
+        if (first + 2 < n) c[first + 2] = values.z * 2.0f;
+    }
+}
+
 __global__ __launch_bounds__(256) void four_or_the_rest(const float* a, float* c, int n) {
     const int first = (blockIdx.x * 256 + threadIdx.x) * 4;
     if (first + 3 < n) {
