@@ -67,7 +67,7 @@ class Programs:
 
     def _link(self, name: str) -> Path:
         built = self._folder / name
-        text = f'#line 1 "{name}.hip"\n' + rewrite((PROGRAMS / f"{name}.hip").read_text()).text
+        text = f'#line 1 "{name}.hip"\n' + (PROGRAMS / f"{name}.hip").read_text()
         compiled = self.compile(text, flags=cpu.WHOLE_FLAGS, output=f"{built}.o")
         assert compiled.returncode == 0, compiled.stderr
         subprocess.run(

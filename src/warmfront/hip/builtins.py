@@ -45,8 +45,10 @@ class _Family(NamedTuple):
 
 
 _LANES, _ARITHMETIC = "hipcpu/builtins/lanes.h", "hipcpu/builtins/arithmetic.h"
-_SCHEDULING = "hipcpu/builtins/scheduling.h"
+_SCHEDULING, _BUFFERS = "hipcpu/builtins/scheduling.h", "hipcpu/builtins/buffers.h"
 _EXACT, _APPROXIMATE, _GPU_ONLY = Fidelity.EXACT, Fidelity.APPROXIMATE, Fidelity.GPU_ONLY
+#: Headers of names other than functions.
+_OTHER_NAMES = {"__amdgpu_buffer_rsrc_t": _BUFFERS, "address_space": "hipcpu/builtins/address_space.h"}
 _WITHOUT_WAITS = {_ARITHMETIC}
 _ULP = "the GPU computes it to about one unit in the last place"
 
@@ -80,6 +82,21 @@ _FAMILIES = (
     _Family("scheduling", _EXACT, _SCHEDULING,
             "s_barrier wave_barrier sched_barrier sched_group_barrier iglp_opt s_setprio s_sleep "
             "s_waitcnt fence s_incperflevel s_decperflevel s_dcache_inv s_dcache_wb buffer_wbinvl1"),
+    _Family("buffers", _EXACT, _BUFFERS, "make_buffer_rsrc"),
+    _Family("buffers", _APPROXIMATE, _BUFFERS,
+            "raw_buffer_{load,store}_b{8,16,32,64,96,128} raw_ptr_buffer_atomic_add_i32 "
+            "raw_ptr_buffer_atomic_fadd_{f32,v2f16} raw_ptr_buffer_atomic_f{min,max}_f64",
+            "the range is checked per word of 4 bytes, with the scalar offset; the documentation of the "
+            "hardware leaves partly valid accesses open"),
+    _Family("buffers", _APPROXIMATE, _BUFFERS, "raw_ptr_buffer_load_lds",
+            "a lane that is out of range writes 0 to LDS; that is not documented"),
+    _Family("buffers", _EXACT, _BUFFERS,
+            "global_load_lds load_to_lds {global,flat,ds}_atomic_fadd_{f32,f64,v2f16,v2bf16} "
+            "{global,flat}_atomic_f{min,max}_f64"),
+    _Family("buffers", _GPU_ONLY, "", "struct_ptr_buffer_load_lds ds_faddf ds_fminf ds_fmaxf "
+            "atomic_{inc,dec}{32,64}", "the CPU runtime does not have it: use atomicAdd and its like"),
+    _Family("buffers", _GPU_ONLY, "", "raw_ptr_buffer_atomic_f{min,max}_f32",
+            "gfx942 does not have this instruction"),
     _Family("position", _EXACT, _SCHEDULING,
             "work{item,group}_id_{x,y,z} workgroup_size_{x,y,z} grid_size_{x,y,z} wavefrontsize"),
     _Family("position", _APPROXIMATE, _SCHEDULING,
@@ -163,8 +180,11 @@ def all_builtins() -> dict[str, Builtin]:
 
 def headers_of(names: Iterable[str]) -> list[str]:
     """Return the headers that define these names, sorted; other names need none."""
-    used = {name for name in names if name.startswith(PREFIX)}
-    return sorted({builtin.header for name in used if (builtin := all_builtins().get(name))} - {""})
+    used = set(names)
+    known = {
+        all_builtins()[name].header for name in used if name.startswith(PREFIX) and name in all_builtins()
+    }
+    return sorted((known | {header for name, header in _OTHER_NAMES.items() if name in used}) - {""})
 
 
 def may_wait(name: str) -> bool:

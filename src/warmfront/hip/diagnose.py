@@ -15,8 +15,9 @@ from warmfront.hip.gpu_only import find_gpu_only
 from warmfront.hip.matrix_builtins import find_unknown_instruction
 from warmfront.hip.message_cleanup import clean_message, describe_launch_error
 from warmfront.hip.rocm_versions import find_missing
-from warmfront.hip.source.edits import LineIndex, spell
-from warmfront.hip.source.lexer import LexError, Source, TokenKind, match_brackets, tokenize
+from warmfront.hip.source.assembly import ASSEMBLY, unknown_instruction
+from warmfront.hip.source.edits import LineIndex, TokenEditor, spell
+from warmfront.hip.source.lexer import LexError, Source, TokenKind, match_brackets, split_macro, tokenize
 from warmfront.hip.source.source_map import SourceMap
 from warmfront.hip.trailer import SOURCE_NAME, TRAILER_NAME
 from warmfront.value_class import dataclass
@@ -216,8 +217,8 @@ class _FailedCompilation:
             return None
         for message in messages:
             if message.severity is Severity.ASSEMBLER or _REJECTED_ASSEMBLY.search(message.text):
-                text = "inline assembly runs on a GPU only: this machine does not have its instructions"
                 line = self.assembly_line(message)
+                text = f"inline assembly runs on a GPU only: {self.unknown_assembly(line)}"
                 return CompileFailure(
                     "GPU_ONLY",
                     f"{text} (line {line})",
@@ -225,6 +226,18 @@ class _FailedCompilation:
                     hint="Write it in C++, or use the rocm toolchain.",
                 )
         return None
+
+    def unknown_assembly(self, line: int) -> str:
+        """Return which part of the assembly at a line the CPU runtime does not know."""
+        tokens, lines = _tokens(self.source), LineIndex(self.source)
+        bodies = [tokens.code, *(split_macro(d.tokens)[1] for d in tokens.directives if d.name == "define")]
+        for body in bodies:
+            editor = TokenEditor(body, match_brackets(body), lines)
+            for index, token in enumerate(body):
+                is_here = token.text in ASSEMBLY and lines.position(token.start)[0] == line
+                if is_here and (part := unknown_instruction(editor, index)):
+                    return f"the CPU runtime does not know {part}"
+        return "this machine does not have its instructions"
 
     def assembly_line(self, message: Message) -> int:
         """Return the line of the asm statement that a message is about; by default, the first one."""

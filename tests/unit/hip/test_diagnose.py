@@ -161,7 +161,8 @@ GPU_ONLY = {
     "library type": ("rocblas_handle handle;", "library"),
     "library namespace": ("thrust::sort(output, output + n);", "library"),
     "module": ("hipModule_t module; hipModuleLoad(&module, 0);", "cannot load GPU code"),
-    "inline assembly": ('asm volatile("s_waitcnt vmcnt(0)");', "inline assembly"),
+    "inline assembly": ('asm volatile("v_mad_u64_u32 %0, %0" : "+v"(n));', "v_mad_u64_u32"),
+    "registers in assembly": ('asm volatile("v_mov_b32 v[3], 0");', "the operand v[3]"),
 }
 
 

@@ -11,7 +11,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from warmfront.hip.builtins import PREFIX, headers_of, may_wait
+from warmfront.hip.source.assembly import ASSEMBLY, translate_assembly
+from warmfront.hip.source.assembly import HEADER as ASSEMBLY_HEADER
 from warmfront.hip.source.edits import Edit, LineIndex, RewriteError, TokenEditor
+from warmfront.hip.source.intrinsics import find_intrinsic, translate_intrinsic
 from warmfront.hip.source.launch_rewrite import LAUNCHING_CALLS, drop_cast, translate_launch
 from warmfront.hip.source.lexer import (
     Brackets,
@@ -47,8 +50,7 @@ _WAITING = (
     "cooperative_groups",
 )
 #: What needs translation in the body of a macro.
-_IN_MACROS = VECTOR_ATTRIBUTES | {"<<<", "__shared__"}
-_ASSEMBLY = frozenset({"asm", "__asm", "__asm__"})
+_IN_MACROS = VECTOR_ATTRIBUTES | ASSEMBLY | {"<<<", "__shared__"}
 
 
 @dataclass(frozen=True)
@@ -91,16 +93,25 @@ def rewrite(source: str) -> Translation:
         text=_apply(source, edits),
         launches=launches,
         plain=plain,
-        assembly=tuple(sorted(lines.position(t.start)[0] for t in all_tokens if t.text in _ASSEMBLY)),
+        assembly=tuple(sorted(lines.position(t.start)[0] for t in all_tokens if t.text in ASSEMBLY)),
         main_line=lines.position(main.start)[0] if main else None,
-        headers=tuple(headers_of(token.text for token in all_tokens)),
+        headers=tuple(_headers(all_tokens)),
         edits=tuple(edits),
     )
 
 
+def _headers(tokens: Sequence[Token]) -> list[str]:
+    """Return the headers of the runtime that define the builtins and the assembly of a source."""
+    labels = (find_intrinsic(token.text) for token in tokens if token.kind is TokenKind.STRING)
+    headers = {*headers_of(token.text for token in tokens), *(label[1] for label in labels if label)}
+    return sorted(headers | {ASSEMBLY_HEADER for token in tokens if token.text in ASSEMBLY})
+
+
 def _may_wait(tokens: Sequence[Token]) -> bool:
     """Return whether a barrier or a wave operation is named, or could be formed by a macro's `##`."""
-    names = (token.text for token in tokens if token.kind is TokenKind.NAME)
+    names = [token.text for token in tokens if token.kind is TokenKind.NAME]
+    if not ASSEMBLY.isdisjoint(names):
+        return True
     return any(n.startswith(_WAITING) or (n.startswith(PREFIX) and may_wait(n)) for n in names) or any(
         token.text == "##" and following.text != "__VA_ARGS__" for token, following in pairwise(tokens)
     )
@@ -145,6 +156,8 @@ def _translate(editor: TokenEditor, launcher: str) -> int:
             index = translate_shared(editor, index)
         elif text in VECTOR_ATTRIBUTES:
             index = translate_vector(editor, index)
+        elif text in ASSEMBLY:
+            _ = translate_intrinsic(editor, index) or translate_assembly(editor, index)
         elif index in lockstep:
             translate_assignment(editor, lockstep[index])
         elif text in editor.file_arrays:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tests.support import arithmetic_models, lane_models
+from tests.support import arithmetic_models, lane_models, memory_models
 from warmfront import sandbox, settings
 from warmfront.hip.xray import xray
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.compiler
 
-SOURCE = (Path(__file__).parents[3] / "corpus" / "programs" / "builtins.hip").read_text()
+PROGRAMS = Path(__file__).parents[3] / "corpus" / "programs"
+SOURCE = (PROGRAMS / "builtins.hip").read_text()
 CASES_PER_BLOCK = 256
 
 #: Whole waves, and waves with inactive lanes: every third lane, the upper half, one lane.
@@ -53,9 +54,9 @@ def _run(programs: Programs, tmp_path: Path) -> Run:
     return run
 
 
-def cases_of(kernel: str) -> list[str]:
+def cases_of(kernel: str, source: str = SOURCE) -> list[str]:
     """Return the names of a kernel's cases, in their order."""
-    body = SOURCE.split(f"__global__ void {kernel}(")[1].split("\n}\n")[0]
+    body = source.split(f"__global__ void {kernel}(")[1].split("\n}\n", maxsplit=1)[0]
     names = []
     for line in body.splitlines():
         if found := re.match(r"\s*DPP\((\w+), (\w+), (\w+), (\w+), (\w+)\)", line):
@@ -178,14 +179,48 @@ def test_in_a_lane(run: Run) -> None:
     print(f"arithmetic: {right} of {total} elements, {len(names)} operations")
 
 
-def test_compiles_for_the_gpu() -> None:
+@pytest.mark.parametrize(("program", "kernels"), [("builtins", 3), ("builtins_memory", 2)])
+def test_compiles_for_the_gpu(program: str, kernels: int) -> None:
     """The compiler for gfx942 accepts the same kernels."""
     maker = sandbox.open_sandbox("bubblewrap")
-    device_code = SOURCE.partition("\n// host\n")[0]
+    device_code = (PROGRAMS / f"{program}.hip").read_text().partition("\n// host\n")[0]
+    # The GPU's compiler knows only vectors of its own as operands of 16 bytes.
+    for name, element in (("int32x4_t", "int"), ("Four", "unsigned")):
+        vector = f"typedef {element} {name} __attribute__((ext_vector_type(4)));"
+        device_code = re.sub(rf"struct alignas\(16\) {name} \{{[^}}]*\}};", vector, device_code)
     report = xray(device_code, sandbox=maker, settings=settings.load({}, env_file=None))
     maker.close()
-    assert report.failure is None
-    assert len(report.kernels) == 3
+    assert report.failure is None, report.failure
+    assert len(report.kernels) == kernels
+
+
+@pytest.mark.parametrize("kernel", ["buffers", "assembly", "intrinsics"])
+def test_memory(programs: Programs, tmp_path: Path, kernel: str) -> None:
+    """Buffers check their range, loads to LDS write per lane, and inline assembly has the GPU's meaning."""
+    result = programs.run("builtins_memory", kernel, str(tmp_path / "out"))
+    assert (result.returncode, result.stderr) == (0, "")
+    output = np.fromfile(tmp_path / "out", np.uint32).reshape(64, 64)
+    expected = getattr(memory_models, kernel)()
+    source = (PROGRAMS / "builtins_memory.hip").read_text()
+    assert list(expected) == cases_of(kernel, source)
+    for words, (name, model) in zip(output, expected.items(), strict=False):
+        wanted = np.asarray(model).astype(np.int64).astype(np.uint32)
+        assert np.array_equal(words, wanted), (name, wanted[:12], words[:12])
+    print(f"{kernel}: {64 * len(expected)} of {64 * len(expected)} elements, {len(expected)} operations")
+
+
+@pytest.mark.parametrize(
+    ("case", "kind", "detail"),
+    [
+        ("unaligned", "misaligned-access", "the address of a buffer descriptor must be a multiple of 4"),
+        ("without_format", "unsupported", "pass the flags 0x00027000"),
+    ],
+)
+def test_bad_descriptor(programs: Programs, case: str, kind: str, detail: str) -> None:
+    """A descriptor that the hardware would not use as intended is a fault that says what to pass."""
+    fault = programs.fault("builtins_memory", case, "/dev/null")
+    assert (fault["fault"], fault["kernel"]) == (kind, "bad_descriptor")
+    assert detail in fault["detail"]
 
 
 def test_scheduling(run: Run) -> None:

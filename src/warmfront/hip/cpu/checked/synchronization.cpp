@@ -196,6 +196,12 @@ void hipcpu_checked_wait(unsigned, unsigned) {}
 
 void hipcpu_checked_bare_barrier() {}
 
+void hipcpu_checked_buffer(uint64_t, size_t, uint64_t, bool) {}
+
+void hipcpu_checked_lds_load(void*, size_t) {}
+
+void hipcpu_checked_register_load(void*, size_t, bool) {}
+
 void hipcpu_checked_vote(uint64_t votes, int line) {
   if (votes & kUpperHalf)
     report_finding("wide-vote", Certainty::kSuspect, "a vote has bits of lanes 32 and above", place_of(thread(), line));

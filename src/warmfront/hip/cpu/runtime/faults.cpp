@@ -280,6 +280,8 @@ void end_replay(Worker& worker) { report(first_fault, &worker, false); }
 
 extern "C" {
 
+void hipcpu_kernel_fault(const char* kind, const char* detail) { hipcpu::fault(kind, detail, 134); }
+
 void hipcpu_on_fault(void (*receive)(const char*, size_t)) { hipcpu::receiver = receive; }
 
 // Called by glibc's assert; this version reports the thread.

@@ -19,6 +19,12 @@ void hipcpu_checked_inactive(uint32_t source, const char* what, int line);
 void hipcpu_checked_wait(unsigned vector_memory, unsigned lds);
 // The barrier that follows does not wait for memory operations, unlike __syncthreads.
 void hipcpu_checked_bare_barrier();
+// `bytes` at `offset` of a buffer are beyond the size in its descriptor.
+void hipcpu_checked_buffer(uint64_t offset, size_t bytes, uint64_t size, bool writes);
+// A load to LDS that has just been made runs until the thread waits for it.
+void hipcpu_checked_lds_load(void* to, size_t bytes);
+// The same for a load to a variable, by inline assembly; `lds` says which memory was read.
+void hipcpu_checked_register_load(void* to, size_t bytes, bool lds);
 // A vote at this line resulted in `votes`.
 void hipcpu_checked_vote(uint64_t votes, int line);
 // A read-modify-write that the instrumentation would report as a loop of accesses.

@@ -131,6 +131,10 @@ inline int write_lane(int value, int index, int old, int line) {
   return first >> kIndexShift == __lane_id() ? static_cast<int>(first) : old;
 }
 
+inline int intrinsic_writelane(int value, int index, int old, int line = __builtin_LINE()) {
+  return write_lane(value, index, old, line);
+}
+
 }  // namespace hipcpu
 
 // Permutations by way of LDS, which use no memory
