@@ -30,6 +30,7 @@ def measure(fleet: LargeFleet, counter: RequestCounter) -> None:
     """Boot, serve, crash and end, and print the figures."""
     boot_s = fleet.boot_one()
     one_vm = _usage_with_one_vm(fleet)
+    fleet.crash()  # its estimates would include the short attempts
     fleet.learn_durations(boot_s)
     fleet.hold_attempts()
     empty = fleet.usage()

@@ -57,6 +57,8 @@ def add_spot_offers() -> None:
     """Mark the fake cloud's spot sizes in the catalogue; what follows from it is dstack's own code."""
     from gpuhunt.providers import digitalocean  # type: ignore[import-untyped]  # noqa: PLC0415 - see above
 
+    if not hasattr(digitalocean, "_make_offers"):  # not with servers before 0.22
+        return
     original = digitalocean._make_offers
 
     @wraps(original)
