@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 #: The maximum number of VMs: high enough for anyone, and low enough to catch a typing error.
-MAX_NODES = 32
+MAX_NODES = 1000
 #: The maximum rate of interruptions of a spot VM; with more, no work would ever be done on one.
 MAX_INTERRUPTIONS_PER_H = 60
 #: The maximum value of an hour of waiting in dollars; more is probably a typing error.

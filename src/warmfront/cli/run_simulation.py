@@ -174,7 +174,10 @@ def _policy(text: str, settings: Settings) -> Policy:
 
 
 def _conditions(options: SimulationOptions, settings: Settings) -> list[Conditions]:
-    vms = [_parse_option("--max-vms", text, values.nodes, "1 to 32") for text in options.max_vms or ["1"]]
+    vms = [
+        _parse_option("--max-vms", text, values.nodes, f"1 to {values.MAX_NODES}")
+        for text in options.max_vms or ["1"]
+    ]
     boots = [
         _parse_option("--boot", text, values.seconds, "a time such as 450s or 7m")
         for text in options.boots or ["450s"]
