@@ -188,7 +188,7 @@ def print_configuration(kind: str) -> int:
     """Print a configuration as YAML for dstack."""
     try:
         settings = configured.load()
-        bundle = listener_bundle.pack(settings.cache_dir) if kind in {"worker", "direct"} else None
+        bundle = listener_bundle.pack_for_upload(settings.cache_dir) if kind in {"worker", "direct"} else None
         print(to_yaml(configuration.example_configuration(kind, settings, bundle=bundle)), end="")
     except WarmfrontError as error:
         return report(error, as_json=False)

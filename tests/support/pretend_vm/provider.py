@@ -141,7 +141,7 @@ class PretendProvider:
         return False
 
     def _start(self, vm_id: str, gpu: str, token: str) -> str:
-        bundle = listener_bundle.pack(self.settings.cache_dir)
+        bundle = listener_bundle.pack_for_upload(self.settings.cache_dir)
         task = worker_task(
             self.settings,
             vm_id=vm_id,

@@ -71,5 +71,5 @@ def test_printed_worker_is_the_task_that_is_submitted(tmp_path: Path) -> None:
     assert printed == submitted
     assert "secret" not in done.stdout
     folder = Path(printed["files"][0].rpartition(":")[0])
-    assert (folder / "warmfront" / "listener").is_dir()
+    assert (folder / listener_bundle.ARCHIVE).is_file()
     assert printed["files"][0].endswith(f":{listener_bundle.FOLDER}")

@@ -165,7 +165,7 @@ class DirectListeners:
         """Do nothing: the provider closes the client."""
 
     async def _submit(self, vm: VMInstance, attempt: ExecuteRequest) -> None:
-        bundle = await asyncio.to_thread(listener_bundle.pack, self.settings.cache_dir)
+        bundle = await asyncio.to_thread(listener_bundle.pack_for_upload, self.settings.cache_dir)
         instance = await self._wait_until_idle(vm)
         with tempfile.TemporaryDirectory(prefix="warmfront-attempt-") as folder:
             file = Path(folder) / ATTEMPT_FILE

@@ -2,12 +2,17 @@
 
 The listener therefore always has the control plane's version, whatever image it runs in, and knows the
 operator's own problems. The bundle contains no secret and no setting.
+
+dstack limits the size of what a task uploads, and does not compress it. So the files are uploaded as one
+compressed archive, which `prepare.sh` unpacks on the VM.
 """
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import shutil
+import tarfile
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +22,7 @@ from warmfront.errors import InfrastructureError
 from warmfront.problems import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 #: The packages that the listener imports. All top-level modules go along: they are small, and which of them
 #: these packages import changes often.
@@ -26,15 +31,16 @@ _PACKAGES = ("hip", "judge", "listener", "problems", "sandbox")
 _EXCLUDED = ("hip/xray", "listener/client.py")
 #: dstack's limit for one entry of a task's `files`, as a tar archive.
 MAX_BYTES = 2 << 20
-#: Headers and data in a tar archive are multiples of this; the archive is a multiple of its record.
-_TAR_BLOCK_BYTES, _TAR_RECORD_BYTES = 512, 10240
-#: Blocks before the data of a file: its header, and that of the fraction of a second of its time, with data.
-_TAR_HEADER_BLOCKS = 3
+#: What a tar archive of the upload has besides the files: headers, and padding to the end of its record.
+_TAR_OVERHEAD_BYTES = 20 << 10
 
 #: The bundle's name on the VM, relative to the directory in which a task's commands run. Python can execute
 #: a directory that has a `__main__.py`.
 FOLDER = "warmfront-listener"
 LISTENER = ("python3", FOLDER)
+
+#: The compressed archive of everything but `__main__.py`; `prepare.sh` unpacks it.
+ARCHIVE = "package.tar.gz"
 
 #: Subdirectory with the operator's own problems.
 _PROBLEMS = "problems"
@@ -64,30 +70,37 @@ def pack(cache_dir: Path, *, with_problems: bool = True) -> Path:
     Args:
         cache_dir: Where bundles are kept.
         with_problems: Whether to add the operator's own problems.
+    """
+    files = dict(sorted(_files()))
+    files = files if with_problems else _without_problems(files)
+    packed = cache_dir / _name(files)
+    if not packed.is_dir():
+        _build(packed, lambda draft: _copy(files, draft))
+    return packed
+
+
+def pack_for_upload(cache_dir: Path) -> Path:
+    """Return the bundle as dstack uploads it: the listener's start, and the rest as a compressed archive.
 
     Raises:
         InfrastructureError: The bundle is larger than dstack accepts.
     """
-    files = dict(sorted(_files()))
-    files = files if with_problems else _without_problems(files)
-    size_bytes = archive_bytes(files)
+    packed = pack(cache_dir)
+    upload = packed.with_name(f"{packed.name}-upload")
+    if not upload.is_dir():
+        _build(upload, lambda draft: _compress(packed, draft))
+    size_bytes = upload_bytes(upload)
     if size_bytes > MAX_BYTES:
         raise InfrastructureError(
             f"The listener bundle has {size_bytes:,} bytes as an archive; dstack accepts {MAX_BYTES:,}.",
             hint=f"Move large files out of the directories of {registry.DIRECTORIES_VARIABLE}.",
         )
-    packed = cache_dir / _name(files)
-    if not packed.is_dir():
-        _copy(files, packed)
-    return packed
+    return upload
 
 
-def archive_bytes(files: Mapping[str, Path]) -> int:
-    """Return the size of a tar archive of these files, by their paths inside, and of their folders."""
-    folders = {parent for inside in files for parent in Path(FOLDER, inside).parents}
-    entries = [0] * len(folders) + [len(_START)] + [path.stat().st_size for path in files.values()]
-    blocks = sum(_TAR_HEADER_BLOCKS - (-size // _TAR_BLOCK_BYTES) for size in entries) + 2
-    return -(-blocks * _TAR_BLOCK_BYTES // _TAR_RECORD_BYTES) * _TAR_RECORD_BYTES
+def upload_bytes(upload: Path) -> int:
+    """Return the size that dstack's archive of the upload has at most."""
+    return sum(path.stat().st_size for path in upload.iterdir()) + _TAR_OVERHEAD_BYTES
 
 
 def _files() -> Iterator[tuple[str, Path]]:
@@ -117,16 +130,41 @@ def _name(files: Mapping[str, Path]) -> str:
     return f"listener-{digest.hexdigest()[:16]}"
 
 
-def _copy(files: Mapping[str, Path], packed: Path) -> None:
-    """Build the bundle atomically: two processes may do it at the same time."""
+def _copy(files: Mapping[str, Path], draft: Path) -> None:
+    for inside, path in files.items():
+        target = draft / inside
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+    (draft / "__main__.py").write_text(_START.replace("NAME", _name(_without_problems(files))))
+
+
+def _compress(packed: Path, draft: Path) -> None:
+    """Write the upload. The same bundle gives the same bytes, which dstack then uploads only once."""
+    shutil.copyfile(packed / "__main__.py", draft / "__main__.py")
+    with (
+        (draft / ARCHIVE).open("wb") as file,
+        gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as compressed,
+        tarfile.open(fileobj=compressed, mode="w") as archive,
+    ):
+        for path in sorted(packed.rglob("*")):
+            if path.is_file() and path != packed / "__main__.py":
+                archive.add(path, arcname=path.relative_to(packed).as_posix(), filter=_anonymous)
+
+
+def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Return the entry without time and owner."""
+    entry.mtime = entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    entry.mode = 0o644
+    return entry
+
+
+def _build(packed: Path, fill: Callable[[Path], None]) -> None:
+    """Build a folder atomically: two processes may do it at the same time."""
     packed.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".listener-", dir=packed.parent))
     try:
-        for inside, path in files.items():
-            target = draft / inside
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
-        (draft / "__main__.py").write_text(_START.replace("NAME", _name(_without_problems(files))))
+        fill(draft)
         draft.chmod(0o755)
         draft.rename(packed)
     except OSError:

@@ -240,7 +240,7 @@ class DstackProvider:
 
     def task(self, vm_id: str, gpu: str, token: str) -> dict[str, Any]:
         """Return the configuration of the VM's run."""
-        bundle = listener_bundle.pack(self.settings.cache_dir)
+        bundle = listener_bundle.pack_for_upload(self.settings.cache_dir)
         return worker_task(
             self.settings,
             vm_id=vm_id,

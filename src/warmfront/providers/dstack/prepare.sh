@@ -1,4 +1,7 @@
 # Points the listener at what its image has. Nothing is installed on a VM: an image that lacks something ends the task.
+if [ -f warmfront-listener/package.tar.gz ]; then
+  tar -xzf warmfront-listener/package.tar.gz -C warmfront-listener && rm warmfront-listener/package.tar.gz || exit 1
+fi
 if [ -d /opt/rocm ]; then
   shared=/opt/warmfront
   ours=/opt/warmfront-image

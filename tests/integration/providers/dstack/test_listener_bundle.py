@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,32 +37,44 @@ def test_bundle_is_self_contained(tmp_path: Path) -> None:
 
 
 def test_the_archive_is_as_large_as_we_say(tmp_path: Path) -> None:
-    """The archive of the bundle by dstack's client has the computed size."""
-    packed = listener_bundle.pack(tmp_path)
-    files = {
-        path.relative_to(packed).as_posix(): path
-        for path in packed.rglob("*")
-        if path.is_file() and path != packed / "__main__.py"
-    }
+    """The archive of the upload by dstack's client is no larger than computed, and far below the limit."""
+    upload = listener_bundle.pack_for_upload(tmp_path)
     with tempfile.TemporaryFile() as archive:
-        create_file_archive(packed, archive)
+        create_file_archive(upload, archive)
         size_bytes = archive.seek(0, os.SEEK_END)
-    computed_bytes = listener_bundle.archive_bytes(files)
-    assert size_bytes <= computed_bytes <= size_bytes + 10_240
-    assert computed_bytes < listener_bundle.MAX_BYTES
+    computed_bytes = listener_bundle.upload_bytes(upload)
+    assert size_bytes <= computed_bytes <= size_bytes + 20_480
+    assert 2 * computed_bytes < listener_bundle.MAX_BYTES
+
+
+def test_the_upload_has_every_file_of_the_bundle(tmp_path: Path) -> None:
+    """Unpacked beside its `__main__.py`, the archive gives the bundle; its bytes depend on nothing else."""
+    packed, upload = listener_bundle.pack(tmp_path), listener_bundle.pack_for_upload(tmp_path)
+    unpacked = tmp_path / "unpacked"
+    shutil.copytree(upload, unpacked)
+    subprocess.run(["tar", "-xzf", listener_bundle.ARCHIVE], cwd=unpacked, check=True)
+    (unpacked / listener_bundle.ARCHIVE).unlink()
+    assert _contents(unpacked) == _contents(packed)
+    again = listener_bundle.pack_for_upload(tmp_path / "elsewhere")
+    assert _contents(again) == _contents(upload)
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
 
 
 def test_a_bundle_that_dstack_would_refuse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many small problems of an operator count with their headers; the error names the variable."""
+    """Problems that are too large even when they are compressed: the error names the variable."""
     folder = tmp_path / "mine"
     folder.mkdir()
-    for number in range(500):
-        (folder / f"problem_{number}.py").write_text("# a problem\n")
+    (folder / "tables.py").write_text(f'TABLE = "{secrets.token_hex(3 << 20)}"\n')
     monkeypatch.setenv("WARMFRONT_PROBLEMS", str(folder))
     with pytest.raises(
-        InfrastructureError, match=r"has 2,\d+,\d+ bytes as an archive; dstack accepts"
+        InfrastructureError, match=r"has [34],\d+,\d+ bytes as an archive; dstack accepts"
     ) as raised:
-        listener_bundle.pack(tmp_path)
+        listener_bundle.pack_for_upload(tmp_path)
     assert "WARMFRONT_PROBLEMS" in str(raised.value.hint)
 
 

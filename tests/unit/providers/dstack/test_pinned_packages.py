@@ -46,7 +46,7 @@ def _prepare(tmp_path: Path) -> subprocess.CompletedProcess[str]:
 def test_a_vm_installs_nothing(tmp_path: Path) -> None:
     """The image has the packages of the lock file, which is part of the uploaded listener."""
     bundle = listener_bundle.pack(tmp_path / "cache")
-    (tmp_path / listener_bundle.FOLDER).symlink_to(bundle)
+    shutil.copytree(listener_bundle.pack_for_upload(tmp_path / "cache"), tmp_path / listener_bundle.FOLDER)
     locked = bundle / "warmfront" / "listener" / "requirements.txt"
     pinned = _pinned(locked.read_text())
     assert set(pinned) >= _needed(ROOT / "requirements" / "listener.in")
@@ -56,6 +56,9 @@ def test_a_vm_installs_nothing(tmp_path: Path) -> None:
     done = _prepare(tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert not (tmp_path / "installed").exists()
+    # The upload is unpacked where the task runs, and where the VM's host sees it.
+    for place in (tmp_path / listener_bundle.FOLDER, tmp_path / "warmfront" / "listener"):
+        assert (place / "warmfront" / "listener" / "__main__.py").is_file()
 
 
 @pytest.mark.parametrize(
