@@ -222,8 +222,8 @@ def test_implausible_rate_is_rejected(rate: str) -> None:
 
 def test_error_for_an_invalid_option_names_the_option() -> None:
     """The error names the option, not the variable."""
-    with pytest.raises(BadSetting, match="--nodes is '99'"):
-        settings.with_options(OURS, {"fleet_max_nodes": ("--nodes", "99")})
+    with pytest.raises(BadSetting, match="--nodes is '9999'"):
+        settings.with_options(OURS, {"fleet_max_nodes": ("--nodes", "9999")})
     assert settings.with_options(OURS, {"fleet_idle_s": ("--idle-duration", "2h")}).fleet_idle_s == 7200
 
 
