@@ -115,6 +115,8 @@ class PoolUsage:
     active_vms: int
     busy_vms: int
     queued: int
+    slots: int = 0  #: attempts that all VMs can judge at once
+    busy_slots: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +138,8 @@ class VMReady(Event):
     simulated: bool
     attempt: int  #: 1, or more after lost attempts
     metrics: VMReadyMetrics
+    slot: int = 0  #: the slot of the VM that judges it, from 0
+    slots: int = 1  #: how many slots the VM has
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -129,6 +129,10 @@ class Settings:
     rate_usd_per_h: Decimal = Decimal("1.99")
     #: AMD_MI325X_HOURLY_RATE: dollars per hour of a VM with an MI325X.
     mi325x_rate_usd_per_h: Decimal = Decimal("2.25")
+    #: AMD_VM_GPUS: how many GPUs a VM may have, separated by commas, such as `1,8`.
+    gpu_counts: tuple[int, ...] = (1,)
+    #: AMD_VM_GPU_RATES: dollars per hour of VMs with several GPUs, such as `8:15.92`; else one GPU's times them.
+    gpu_count_rates: Mapping[int, Decimal] = field(default_factory=dict, hash=False)
     #: AMD_MINIMUM_RESERVATION: the minimum time that the cloud bills for a VM; Hot Aisle requires it.
     minimum_reservation_s: int | None = None
     #: AMD_GRANT_CREDITS_TOTAL: the hard limit on spending, in dollars.
@@ -275,6 +279,14 @@ class Settings:
                 hint="Set AMD_GPU_TYPE and AMD_DEFAULT_GPU to GPU types that have a rate.",
             )
         return rate
+
+    def vm_rate_usd_per_h(self, gpu: str, gpu_count: int) -> Decimal:
+        """Return the price of a VM with this many GPUs: the operator's, or that of one GPU times their number.
+
+        AMD_VM_GPU_RATES is for the default GPU type.
+        """
+        rate = self.gpu_count_rates.get(gpu_count) if gpu == self.default_gpu else None
+        return self.gpu_rate_usd_per_h(gpu) * gpu_count if rate is None else rate
 
     def judge_environ(self) -> dict[str, str]:
         """Return variables from which `load` restores the settings that a judge needs, and nothing else."""
@@ -450,6 +462,16 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "judge_gpu": ("WARMFRONT_GPU", values.one_of(*_GPU_NAMES), f"one of {', '.join(_GPU_NAMES)}"),
     "rate_usd_per_h": ("AMD_MI300X_HOURLY_RATE", values.dollars, _DOLLARS),
     "mi325x_rate_usd_per_h": ("AMD_MI325X_HOURLY_RATE", values.dollars, _DOLLARS),
+    "gpu_counts": (
+        "AMD_VM_GPUS",
+        values.gpu_counts,
+        f"whole numbers from 1 to {values.MAX_GPUS}, separated by commas, such as 1,8",
+    ),
+    "gpu_count_rates": (
+        "AMD_VM_GPU_RATES",
+        values.gpu_count_rates,
+        "dollars per hour by number of GPUs, such as 8:15.92",
+    ),
     "minimum_reservation_s": (
         "AMD_MINIMUM_RESERVATION",
         values.duration(0, 31 * 86400),

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: The maximum number of VMs: high enough for anyone, and low enough to catch a typing error.
 MAX_NODES = 1000
+#: The most GPUs of one VM.
+MAX_GPUS = 64
 #: The maximum rate of interruptions of a spot VM; with more, no work would ever be done on one.
 MAX_INTERRUPTIONS_PER_H = 60
 #: The maximum value of an hour of waiting in dollars; more is probably a typing error.
@@ -160,6 +162,20 @@ def nodes(text: str) -> int:
     if not 1 <= value <= MAX_NODES:
         raise ValueError(text)
     return value
+
+
+def gpu_counts(text: str) -> tuple[int, ...]:
+    """Parse numbers of GPUs per VM, in any order."""
+    counts = tuple(sorted({int(part) for part in text.split(",")}))
+    if not 1 <= counts[0] <= counts[-1] <= MAX_GPUS:
+        raise ValueError(text)
+    return counts
+
+
+def gpu_count_rates(text: str) -> dict[int, Decimal]:
+    """Parse dollars per hour by the number of GPUs, such as `8:15.92`."""
+    pairs = [part.strip().split(":") for part in text.split(",")]
+    return {gpu_counts(count)[0]: dollars(rate) for count, rate in pairs}
 
 
 def matching(pattern: str) -> Callable[[str], str]:

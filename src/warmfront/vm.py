@@ -93,6 +93,8 @@ class VMInstance:
     end_confirmed: bool | None = None  #: whether the cloud's own list confirms its end; None until it ended
     spot: bool = False  #: it costs the spot price, and the cloud may take it back
     preempted: bool = False  #: the cloud took it back
+    gpu_count: int = 1  #: how many GPUs were requested
+    slots: int = 1  #: attempts that it judges at once; what is expected, until its listener has answered
     #: `devices` and `gpu_health`, as its listener reported them last; empty until then.
     report: dict[str, Any] = field(default_factory=dict, hash=False)
 
@@ -108,6 +110,8 @@ class VMInstance:
         escrow_usd: Decimal,
         provisioned_for: str | None,
         spot: bool = False,
+        gpu_count: int = 1,
+        slots: int = 1,
     ) -> VMInstance:
         """Return a VM that is to be requested from its provider."""
         return cls(
@@ -120,6 +124,8 @@ class VMInstance:
             escrow_usd=escrow_usd,
             provisioned_for=provisioned_for,
             spot=spot,
+            gpu_count=gpu_count,
+            slots=slots,
         )
 
     @classmethod
@@ -133,6 +139,8 @@ class VMInstance:
         started_at: float | None,
         address: str | None,
         simulated: bool,
+        gpu_count: int = 1,
+        slots: int = 1,
     ) -> VMInstance:
         """Return a VM that only its provider knew, as it is adopted."""
         return cls(
@@ -145,6 +153,8 @@ class VMInstance:
             ready_at=now,
             address=address,
             simulated=simulated,
+            gpu_count=gpu_count,
+            slots=slots,
         )
 
     # Transitions.
@@ -194,6 +204,10 @@ class VMInstance:
     ) -> VMInstance:
         """Record what the provider says about its start, its address and its id in the cloud, if known."""
         return self._with(started_at=started_at, address=address, machine_id=machine_id or self.machine_id)
+
+    def divide(self, slots: int) -> VMInstance:
+        """Record how many attempts it judges at once, as its listener reports when it is ready."""
+        return self._with(slots=slots)
 
     def explain(self, reason: str) -> VMInstance:
         """Record why it is in its present state."""

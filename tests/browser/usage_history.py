@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from warmfront.money.billing import Billing, meter_until
+from warmfront.money.billing import Billing, charge_work, meter_until
 from warmfront.settings import Settings
 from warmfront.store import attempt_queries, event_queries, ledger_queries, submission_queries, vm_queries
 from warmfront.store.records import AttemptRecord
@@ -106,9 +106,7 @@ def write_failed_vm(data_dir: Path) -> None:
     )
 
     def write(conn: Connection) -> None:
-        ended, entries = meter_until(
-            vm, _BILLING, created_at + BOOT_S, worked=False, submission_id=None, owner=None
-        )
+        ended, entries = meter_until(vm, _BILLING, created_at + BOOT_S)
         vm_queries.save(conn, ended.end(created_at + BOOT_S))
         ledger_queries.add(conn, entries)
 
@@ -153,7 +151,7 @@ def _live(c: Connection, shift: _Shift) -> None:
         seconds = 6.0 + (number * 13) % 29
         vm = _task(c, vm, shift, number, at=at, seconds=seconds)
         at += seconds + (number * 97) % 240
-    vm, entries = meter_until(vm, _BILLING, at + KEPT_S, worked=False, submission_id=None, owner=None)
+    vm, entries = meter_until(vm, _BILLING, at + KEPT_S)
     ledger_queries.add(c, entries)
     vm_queries.save(
         c,
@@ -189,17 +187,11 @@ def _task(
     event_queries.admit(c, new.id, {"status": "XRAY"}, new.created_at)
     attempt = AttemptRecord(id=f"att_{new.id}", submission_id=new.id, vm_id=vm.id, number=1, started_at=at)
     attempt_queries.begin(c, attempt, {"status": "VM_READY"}, cold=number == 0)
-    for until, worked in ((at, False), (at + seconds, True)):
-        vm, entries = meter_until(
-            vm,
-            _BILLING,
-            until,
-            worked=worked,
-            submission_id=new.id,
-            owner=new.owner,
-            pays_boot=number == 0,
-        )
-        ledger_queries.add(c, entries)
+    vm, entries = meter_until(vm, _BILLING, at, submission_id=new.id, owner=new.owner, pays_boot=number == 0)
+    ledger_queries.add(c, entries)
+    entries = charge_work(vm, _BILLING, at, at + seconds, submission_id=new.id, owner=new.owner)
+    vm, idle = meter_until(vm, _BILLING, at + seconds, busy_since=[at])
+    ledger_queries.add(c, entries + idle)
     verdict = {
         "status": "CHECKED",
         "test_results": [],

@@ -78,7 +78,7 @@ class RequeuesWithoutLease(VMOrchestrator):
         self._release(pooled, reason, failed=failed, lost=lost)
         for active in running:
             if active.attempt is not None:
-                pooled.running.pop(active.attempt.id, None)
+                pooled.remove(active.attempt.id)
             self._tasks.spawn(self._take_back(active))
 
     async def _take_back(self, active: ActiveSubmission) -> None:

@@ -66,7 +66,7 @@ class HttpListenerClient:
 
     async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
         """Start the attempt, or re-attach to it, and yield all of its events."""
-        async with self._request(vm, "POST", "/execute", json=asdict(attempt)) as response:
+        async with self._request(vm, "POST", "/execute", json=_body(attempt)) as response:
             async for event in _attempt_events(response, after=0):
                 yield event
 
@@ -144,10 +144,15 @@ class HttpListenerClient:
             raise VMUnreachable(f"{vm.id} is unreachable: {type(error).__name__} {error}".strip()) from error
 
 
+def _body(attempt: ExecuteRequest) -> dict[str, Any]:
+    """Return the body of a request; a listener of an earlier release knows no slots."""
+    return {name: value for name, value in asdict(attempt).items() if name != "slot" or value is not None}
+
+
 def _parse_health(content: dict[str, Any]) -> ListenerHealth:
     """Parse a health response; a listener of an earlier release lacks the fields that have a default."""
     fields = {name: content[name] for name in ListenerHealth.__dataclass_fields__ if name in content}
-    lists = {name: tuple(fields.get(name, ())) for name in ("running", "devices")}
+    lists = {name: tuple(fields.get(name, ())) for name in ("running", "devices", "failed_slots")}
     return ListenerHealth(**{**fields, **lists})
 
 

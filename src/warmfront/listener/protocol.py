@@ -40,6 +40,7 @@ class ExecuteRequest:
     dtype: str
     endpoint: str  #: checker, benchmark or submit
     problem_def: str | None = None  #: Python source of the problem, from an operator
+    slot: int | None = None  #: the slot that judges it; None: the least busy one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +65,7 @@ class ListenerHealth:
     devices: tuple[dict[str, Any], ...] = ()  #: its GPUs, each as `DeviceFacts.to_json`; none on the CPU
     gpu_health: dict[str, Any] | None = None  #: the latest `GpuHealth.to_json`; None without a GPU
     slots: int = 1  #: how many attempts it judges at once, each on a GPU of its own
+    failed_slots: tuple[int, ...] = ()  #: the numbers of further slots, which cannot judge
 
 
 class ListenerClient(Protocol):

@@ -24,6 +24,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 _FILE_NAME = re.compile(r"[^\x00-\x1f\x7f/]{1,255}")
 _SLUG = re.compile(r"(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*")
 _OPTIONAL = {"problem_def"}
+_MAX_SLOT = 1023
 #: The endpoints of attempts; `xray` needs no VM.
 _ENDPOINTS = {endpoint.value for endpoint in Endpoint if endpoint is not Endpoint.XRAY}
 
@@ -42,8 +43,9 @@ def parse_execute_request(body: bytes) -> ExecuteRequest:
     known = {field.name for field in dataclasses.fields(ExecuteRequest)}
     for name in fields.keys() - known:
         raise InvalidExecuteRequest(name[:64], "unknown field.")
-    for name in sorted(known):
+    for name in sorted(known - {"slot"}):
         _check_type(name, fields)
+    _check_slot(fields.get("slot"))
     attempt = ExecuteRequest(**fields)
     if not _ID.fullmatch(attempt.id):
         raise InvalidExecuteRequest("id", "allowed are up to 128 letters, digits and _ . : -")
@@ -91,6 +93,11 @@ def _check_type(name: str, fields: dict[str, Any]) -> None:
     value = fields.get(name)
     if not isinstance(value, str) and not (name in _OPTIONAL and value is None):
         raise InvalidExecuteRequest(name, "expected a string.")
+
+
+def _check_slot(slot: object) -> None:
+    if slot is not None and (type(slot) is not int or not 0 <= slot <= _MAX_SLOT):
+        raise InvalidExecuteRequest("slot", f"expected a whole number from 0 to {_MAX_SLOT}.")
 
 
 def _source_of(attempt: ExecuteRequest) -> str:

@@ -108,6 +108,7 @@ class SlotPool:
             failure="; ".join(failures) if is_lost else "",
             devices=tuple(device for status in statuses for device in status.devices),
             slots=len(working),
+            failed_slots=tuple(channel.slot.number for channel in self._channels if channel.failure),
         )
 
     def events(
@@ -117,12 +118,13 @@ class SlotPool:
         run_slot: AbstractContextManager[None],
         cancellation: CancellationToken,
     ) -> Iterator[Event]:
-        """Judge the attempt in the least busy slot and yield its events; the last one is the verdict."""
+        """Judge the attempt in its slot and yield its events; the last one is the verdict.
+
+        An attempt without a slot, or whose slot has just failed, gets the least busy one.
+        """
         del run_slot  # each slot runs one attempt at a time
         with self._choosing:
-            channel = min(
-                self._channels, key=lambda channel: (bool(channel.failure), channel.load, channel.slot.number)
-            )
+            channel = min(self._channels, key=lambda channel: _rank(channel, attempt.slot))
             answers = channel.judge(attempt)
         cancellation.on_cancel(lambda: channel.cancel(attempt.id))
         while (event := answers.get()) is not None:
@@ -282,6 +284,14 @@ class SlotChannel:
 
     def _describe_failure(self) -> str:
         return f"Slot {self.slot.number} of the VM failed: {self.failure}."
+
+
+def _rank(channel: SlotChannel, wanted: int | None) -> tuple[bool, bool, int, int]:
+    """Return the order in which slots are chosen: working ones, the one that is wanted, the least busy one.
+
+    The control plane knows first which slot is free: a verdict reaches it before its slot reports the end.
+    """
+    return bool(channel.failure), channel.slot.number != wanted, channel.load, channel.slot.number
 
 
 def _end(answers: queue.SimpleQueue[Event | None], error: WarmfrontError) -> None:

@@ -31,6 +31,7 @@ class VMStatus:
     devices: tuple[dict[str, Any], ...] = ()  #: its GPUs, each as `DeviceFacts.to_json`; none on the CPU
     gpu_health: dict[str, Any] | None = None  #: the latest `GpuHealth.to_json`; None without a GPU
     slots: int = 1  #: how many attempts it judges at once, each on a GPU of its own
+    failed_slots: tuple[int, ...] = ()  #: the numbers of further slots, which cannot judge
 
 
 class UnavailableJudge:

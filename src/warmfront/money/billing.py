@@ -7,6 +7,7 @@ such costs, so that intervals add up to the provider's bill exactly.
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from warmfront.store.records import LedgerEntry, Meter
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from warmfront.vm import VMInstance
 
 #: The ledger counts in billionths of a dollar.
@@ -71,16 +74,25 @@ def meter_until(
     billing: Billing,
     until: float,
     *,
-    worked: bool,
-    submission_id: str | None,
-    owner: str | None,
+    busy_since: Iterable[float] = (),
+    submission_id: str | None = None,
+    owner: str | None = None,
     pays_boot: bool = False,
 ) -> tuple[VMInstance, list[LedgerEntry]]:
     """Return the VM metered up to `until`, and the ledger entries since it was last metered.
 
-    Work is charged to the submission; idle time never is: it belongs to the pool, which keeps the VM warm.
-    Provisioning is charged to the submission only if it `pays_boot`, because its quote included it.
-    If the provider reports an end before what is metered already, the entry is a correction.
+    They are charged to the pool, which keeps the VM warm. The share of slots that work is left out:
+    `charge_work` has it when their attempts end. If the provider reports an end before what is metered
+    already, the entry is a correction.
+
+    Args:
+        vm: the VM.
+        billing: its billing model.
+        until: the end of the interval.
+        busy_since: when each attempt began that works until then.
+        submission_id: the first submission on the VM.
+        owner: its owner.
+        pays_boot: whether it is charged for its slot's share of the boot, because its quote included it.
     """
     if vm.started_at is None:
         return vm, []
@@ -90,29 +102,66 @@ def meter_until(
     cuts = [begin, until]
     if vm.ready_at is not None and begin < vm.ready_at < until:
         cuts.insert(1, vm.ready_at)
-    entries = []
+    busy = list(busy_since)
+    entries: list[LedgerEntry] = []
     for start, end in itertools.pairwise(cuts):
-        booted = vm.ready_at is not None and end > vm.ready_at
-        meter = Meter.PROVISIONING if not booted else Meter.WORK if worked else Meter.IDLE
-        charged = meter is Meter.WORK or (meter is Meter.PROVISIONING and pays_boot)
-        entries.append(
-            LedgerEntry(
-                vm_id=vm.id,
-                meter=meter,
-                started_at=min(start, end),
-                ended_at=end,
-                amount_usd=_between_usd(
-                    vm, billing, start, end, first=vm.metered_until is None and start == begin
-                ),
-                submission_id=submission_id if charged else None,
-                owner=owner if charged else None,
-            )
-        )
+        first = vm.metered_until is None and start == begin
+        amount_usd = _cost_at(vm, billing, end) - (Decimal(0) if first else _cost_at(vm, billing, start))
+        if vm.ready_at is None or end <= vm.ready_at:
+            entry = _entry(vm, Meter.PROVISIONING, start, end, amount_usd)
+            entries += _charge_boot(entry, vm.slots, submission_id, owner) if pays_boot else [entry]
+            continue
+        working = [max(start, since) for since in busy]
+        amount_usd -= sum((_share_usd(vm, billing, since, end) for since in working), Decimal(0))
+        if amount_usd or working.count(start) < vm.slots:
+            entries.append(_entry(vm, Meter.IDLE, start, end, amount_usd))
     return vm.meter(until), entries
 
 
-def _between_usd(vm: VMInstance, billing: Billing, start: float, end: float, *, first: bool) -> Decimal:
-    """Return the difference of two totals; the first interval includes the minimum charge."""
+def charge_work(
+    vm: VMInstance,
+    billing: Billing,
+    since: float,
+    until: float,
+    *,
+    submission_id: str | None,
+    owner: str | None,
+) -> list[LedgerEntry]:
+    """Return the entry of an attempt that worked in one slot; none if the VM is not billed.
+
+    A slot's share of the VM's price does not depend on what the other slots do.
+    """
+    if vm.started_at is None:
+        return []
+    since = max(since, vm.started_at)
+    entry = _entry(vm, Meter.WORK, since, until, _share_usd(vm, billing, since, until))
+    return [replace(entry, submission_id=submission_id, owner=owner)]
+
+
+def _charge_boot(
+    entry: LedgerEntry, slots: int, submission_id: str | None, owner: str | None
+) -> list[LedgerEntry]:
+    """Charge the boot of one slot to a submission, and that of the others to the pool."""
+    share_usd = (entry.amount_usd / slots).quantize(NANO, ROUND_HALF_EVEN)
+    own = replace(entry, amount_usd=share_usd, submission_id=submission_id, owner=owner)
+    return [own] if slots == 1 else [own, replace(entry, amount_usd=entry.amount_usd - share_usd)]
+
+
+def _entry(vm: VMInstance, meter: Meter, start: float, end: float, amount_usd: Decimal) -> LedgerEntry:
+    return LedgerEntry(
+        vm_id=vm.id, meter=meter, started_at=min(start, end), ended_at=end, amount_usd=amount_usd
+    )
+
+
+def _share_usd(vm: VMInstance, billing: Billing, since: float, until: float) -> Decimal:
+    """Return one slot's share: a difference of totals, so that parts of an interval add up to it exactly."""
+    return _slot_cost_at(vm, billing, until) - _slot_cost_at(vm, billing, since)
+
+
+def _slot_cost_at(vm: VMInstance, billing: Billing, moment: float) -> Decimal:
+    return (_cost_at(vm, billing, moment) / vm.slots).quantize(NANO, ROUND_HALF_EVEN)
+
+
+def _cost_at(vm: VMInstance, billing: Billing, moment: float) -> Decimal:
     assert vm.started_at is not None  # noqa: S101 - checked by the caller
-    before = Decimal(0) if first else billing.cost_usd(max(0.0, start - vm.started_at))
-    return billing.cost_usd(max(0.0, end - vm.started_at)) - before
+    return billing.cost_usd(max(0.0, moment - vm.started_at))

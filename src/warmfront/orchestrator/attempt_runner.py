@@ -24,7 +24,7 @@ from warmfront.errors import (
 )
 from warmfront.events import VMReady, VMReadyMetrics, VMStart, VMUsage
 from warmfront.listener.protocol import ExecuteRequest
-from warmfront.money.billing import meter_until
+from warmfront.money.billing import charge_work, meter_until
 from warmfront.orchestrator.control_plane_verdicts import cancelled, rejected
 from warmfront.orchestrator.lease_check import other_gpu_of_time
 from warmfront.store.records import AttemptRecord
@@ -105,6 +105,7 @@ class AttemptRunner:
             vm_id=pooled.vm.id,
             number=active.submission.attempts + 1,
             started_at=self._clock.now(),
+            slot=pooled.free_slot(),
         )
         active.vm = pooled
         pooled.running[active.attempt.id] = active
@@ -118,8 +119,10 @@ class AttemptRunner:
         return self._follow(*_assignment(active), is_new=False)
 
     async def _run(self, pooled: PooledVM, attempt: AttemptRecord) -> None:
-        if not await self._begin(pooled, attempt):
+        begun = await self._begin(pooled, attempt)
+        if begun is None:
             return
+        attempt = begun
         active = pooled.running.get(attempt.id)
         if active is not None and active.cancel_requested:
             await self._complete(pooled, attempt, cancelled().fields())
@@ -152,13 +155,15 @@ class AttemptRunner:
             log.exception("attempt %s failed unexpectedly; aborting it", attempt.id)
             await self._abort(pooled, attempt, f"internal error: {error!r}")
 
-    async def _begin(self, pooled: PooledVM, attempt: AttemptRecord) -> bool:
-        """Store the beginning of an attempt; return False if its submission is handled elsewhere."""
+    async def _begin(self, pooled: PooledVM, attempt: AttemptRecord) -> AttemptRecord | None:
+        """Store the beginning of an attempt and return it; None if its submission is handled elsewhere."""
         async with pooled.writing:
             active = pooled.running.get(attempt.id)
             if active is None or pooled.releasing:
-                return False  # the end of the VM was first, and queues the submission again
+                return None  # the end of the VM was first, and queues the submission again
             cold = pooled.vm.state is VMState.WARM
+            # What the VM did before is metered: from here on, the attempt is.
+            attempt = replace(attempt, started_at=max(attempt.started_at, pooled.vm.metered_until or 0.0))
             vm, entries = self._before_work(pooled, attempt, active)
             # Again: a transition of another attempt may have stored the VM with its earlier reservation.
             vm = vm.begin_task().reserve(self._budget.escrow.reserved_usd(vm.id))
@@ -179,14 +184,15 @@ class AttemptRunner:
             except BudgetExceeded as error:  # earlier submissions cost more than they were expected to
                 refusal = error
             if event is not None:
-                pooled.vm = vm
+                pooled.vm, active.attempt = vm, attempt
+                pooled.begun[attempt.id] = attempt.started_at
         if event is None:
             await self._withdraw(active, pooled, attempt, refusal)
-            return False
+            return None
         active.submission = replace(active.submission, attempts=attempt.number, pays_boot=False)
         if attempt.number == 1:
             self._pool.policy(active.gpu).arrived(active.submission.created_at, active.owner)
-        return True
+        return attempt
 
     async def _withdraw(
         self,
@@ -196,7 +202,7 @@ class AttemptRunner:
         refusal: BudgetExceeded | None,
     ) -> None:
         """Take back an assignment that is refused, or whose submission was just cancelled."""
-        pooled.running.pop(attempt.id, None)
+        pooled.remove(attempt.id)
         self._pool.offer(pooled)
         if refusal is not None:
             verdict = rejected(Verdict.BUDGET_EXCEEDED, refusal)
@@ -210,6 +216,8 @@ class AttemptRunner:
             gpu=vm.gpu,
             simulated=vm.simulated,
             attempt=attempt.number,
+            slot=attempt.slot,
+            slots=vm.slots,
             metrics=VMReadyMetrics(
                 vm=VMUsage(tasks_done=vm.tasks_done, age_s=round(self._budget.age_s(vm), 3)),
                 pool=self._pool.usage(self._submissions.queue_length()),
@@ -227,7 +235,7 @@ class AttemptRunner:
         while (active := pooled.running.get(attempt.id)) is not None:
             try:
                 if is_new:
-                    stream = self._listeners.execute(pooled.vm, await self._request(active, attempt))
+                    stream = self._listeners.execute(pooled.vm, await self._request(pooled, active, attempt))
                 else:
                     stream = self._resume_stream(active, pooled, attempt, last_seq)
                 async for event in stream:
@@ -269,10 +277,12 @@ class AttemptRunner:
             return
         if last_seq:
             raise AttemptLost("its listener no longer knows it")
-        async for event in self._listeners.execute(pooled.vm, await self._request(active, attempt)):
+        async for event in self._listeners.execute(pooled.vm, await self._request(pooled, active, attempt)):
             yield event
 
-    async def _request(self, active: ActiveSubmission, attempt: AttemptRecord) -> ExecuteRequest:
+    async def _request(
+        self, pooled: PooledVM, active: ActiveSubmission, attempt: AttemptRecord
+    ) -> ExecuteRequest:
         submission = active.submission
         code, problem_def = await self._submissions.sources.get(submission.id)
         return ExecuteRequest(
@@ -283,6 +293,7 @@ class AttemptRunner:
             dtype=submission.dtype,
             endpoint=submission.endpoint,
             problem_def=problem_def,
+            slot=attempt.slot if pooled.vm.slots > 1 else None,
         )
 
     @staticmethod
@@ -309,7 +320,7 @@ class AttemptRunner:
             active = pooled.running.get(attempt.id)
             if active is None:
                 return  # the end of the VM was first, and has ended the attempt
-            vm, entries = self._after_work(pooled, active, now)
+            vm, entries = self._after_work(pooled, attempt, active, now)
             vm = vm.finish_task()
             sign = await self._receipt_signer(active, fields)
             await self._store.complete_attempt(
@@ -322,7 +333,7 @@ class AttemptRunner:
                 finish_event=sign and partial(sign, now=now),
             )
             pooled.vm = vm
-            del pooled.running[attempt.id]
+            pooled.remove(attempt.id)
         self._pool.offer(pooled)
         self._pool.estimates(vm.gpu).observe_task(active.submission.endpoint, now - attempt.started_at)
         self._submissions.finish_attempt(active, str(fields["status"]))
@@ -360,13 +371,10 @@ class AttemptRunner:
             active = pooled.running.get(attempt.id)
             if active is None:
                 return  # the end of the VM was first, and has ended the attempt
-            vm, entries = self._after_work(pooled, active, now)
-            entries = [
-                replace(entry, submission_id=None, owner=None) for entry in entries
-            ]  # it is not charged
+            vm, entries = self._after_work(pooled, attempt, None, now)
             await self._store.lose_attempt(attempt, now, reason, vm=vm, entries=entries)
             pooled.vm = vm
-            del pooled.running[attempt.id]
+            pooled.remove(attempt.id)
         await self._pool.report_failure(active.id, vm, reason)
         self._pool.offer(pooled)
         self._submissions.requeue(active)
@@ -376,41 +384,40 @@ class AttemptRunner:
     ) -> tuple[VMInstance, list[LedgerEntry]]:
         """Return the VM metered up to the beginning of an attempt, and the ledger entries of the time before.
 
-        It was idle or booted then; or it worked, which another attempt on it is charged for.
+        Its slot was idle or booted then; what others do in their slots they are charged for.
         """
-        others = (other for attempt_id, other in pooled.running.items() if attempt_id != attempt.id)
-        worked_for = next(others, None) if pooled.vm.state is VMState.BUSY else None
-        if pooled.vm.state is VMState.BUSY and worked_for is None:
-            return pooled.vm, []  # the other attempt has just ended, and is metered next
-        until = max(attempt.started_at, pooled.vm.metered_until or 0.0)
-        return self._meter(pooled.vm, worked_for or active, until, worked=worked_for is not None)
+        return meter_until(
+            pooled.vm,
+            self._budget.billing_of(pooled.vm),
+            attempt.started_at,
+            busy_since=pooled.begun.values(),
+            submission_id=active.id,
+            owner=active.owner,
+            pays_boot=active.submission.pays_boot,
+        )
 
     def _expected_usd(self, vm: VMInstance) -> Decimal:
         """Return what an attempt that begins now on a VM is expected to cost."""
         return self._budget.work_usd(vm, self._pool.estimates(vm.gpu).task.seconds)
 
     def _after_work(
-        self, pooled: PooledVM, active: ActiveSubmission, now: float
+        self, pooled: PooledVM, attempt: AttemptRecord, charged: ActiveSubmission | None, now: float
     ) -> tuple[VMInstance, list[LedgerEntry]]:
-        """Return the VM without the attempt of this submission, and the ledger entries of the work."""
-        vm, entries = self._meter(pooled.vm, active, now, worked=True)
+        """Return the VM without an attempt, and the ledger entries of its work: None charges the pool."""
+        billing = self._budget.billing_of(pooled.vm)
+        vm, entries = meter_until(pooled.vm, billing, now, busy_since=pooled.begun.values())
+        entries += charge_work(
+            vm,
+            billing,
+            attempt.started_at,
+            now,
+            submission_id=charged.id if charged else None,
+            owner=charged.owner if charged else None,
+        )
         vm = vm.reserve(self._budget.escrow.reserved_usd(vm.id))
-        if len(pooled.running) == 1 and not pooled.releasing:
+        if pooled.begun.keys() <= {attempt.id} and not pooled.releasing:
             vm = self._pool.set_deadline(vm.become_idle(), now)
         return vm, entries
-
-    def _meter(
-        self, vm: VMInstance, active: ActiveSubmission, until: float, *, worked: bool
-    ) -> tuple[VMInstance, list[LedgerEntry]]:
-        return meter_until(
-            vm,
-            self._budget.billing_of(vm),
-            until,
-            worked=worked,
-            submission_id=active.id,
-            owner=active.owner,
-            pays_boot=active.submission.pays_boot,
-        )
 
 
 def _assignment(active: ActiveSubmission) -> tuple[PooledVM, AttemptRecord]:

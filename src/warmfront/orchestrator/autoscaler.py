@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from warmfront.vm import VMInstance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from decimal import Decimal
 
     from warmfront.clock import Clock
     from warmfront.orchestrator.breaker_records import BreakerRecords
@@ -115,6 +117,10 @@ class Autoscaler:
     def provisions_for_another(self, gpu: str) -> bool:
         """Return whether one more submission for this GPU type would make it provision a VM."""
         return self._is_worth_a_vm(gpu, len(self._submissions.queue(gpu)) + 1)
+
+    def next_gpu_count(self, gpu: str) -> int:
+        """Return how many GPUs the next VM would have if one more submission waited for it."""
+        return self._by_price(gpu, len(self._submissions.queue(gpu)) + 1)[0]
 
     def record_success(self, vm: VMInstance) -> None:
         """Note that a VM took a submission: VMs of its GPU type work."""
@@ -244,13 +250,43 @@ class Autoscaler:
         if len(self._pool) >= self._max_vms():
             # Only for a GPU type without a VM, which an idle VM of another type can make room for.
             return not self._pool.serves(gpu)
-        serving = [pooled for pooled in self._pool.with_gpu(gpu) if not pooled.releasing]
-        if not serving:
-            return True
-        # The last in the queue begins when all others are done, or running on the other VMs.
+        slots, boots_of_work = self._slots(gpu), self._boots_of_work(gpu, queued)
+        return not slots or boots_of_work > slots
+
+    def _slots(self, gpu: str) -> int:
+        """Return how many attempts the VMs with this GPU type can run at once, those that boot included."""
+        return sum(
+            pooled.vm.slots - len(pooled.failed_slots)
+            for pooled in self._pool.with_gpu(gpu)
+            if not pooled.releasing
+        )
+
+    def _boots_of_work(self, gpu: str, queued: int) -> float:
+        """Return the work before the last of `queued` submissions, in units of the time that a boot takes.
+
+        With as many slots as this, it begins when a VM that is requested now would be ready.
+        """
+        serving = (pooled for pooled in self._pool.with_gpu(gpu) if not pooled.releasing)
         before = queued - 1 + sum(len(pooled.running) for pooled in serving)
         estimates = self._pool.estimates(gpu)
-        return before * estimates.task.seconds / len(serving) > estimates.boot.seconds
+        return before * estimates.task.seconds / max(estimates.boot.seconds, 1e-9)
+
+    def _by_price(self, gpu: str, queued: int) -> list[int]:
+        """Return the sizes of VMs, by the price of the slots that the queue would use; larger ones first.
+
+        During a shortage, those come last that were not available.
+        """
+        short_of = self._state(gpu).short_of
+        if short_of.issuperset(self._provider.gpu_counts(gpu)):
+            short_of.clear()  # each was tried: begin again
+        missing = max(1, math.ceil(self._boots_of_work(gpu, queued)) - self._slots(gpu))
+
+        def rank(gpu_count: int) -> tuple[bool, float, int]:
+            used = min(missing, self._provider.slots(gpu, gpu_count))
+            rate = float(self._budget.billing(gpu, gpu_count).rate_usd_per_h)
+            return gpu_count in short_of, round(rate / used, 9), -gpu_count
+
+        return sorted(self._provider.gpu_counts(gpu), key=rank)
 
     def _release_spare(self, gpu: str, reason: str) -> None:
         """Release an idle VM that no submission waits for: of another GPU type, or a spot VM."""
@@ -272,7 +308,7 @@ class Autoscaler:
         """Provision a VM for the first submission without one, or raise `BudgetExceeded`."""
         vm_id = self._new_id("vm")
         provisioned_for = self._next_without_vm(gpu)
-        escrow_usd = self._budget.reserve_new(vm_id, gpu)
+        gpu_count, escrow_usd = self._reserve(vm_id, gpu)
         self._pool.provision(
             VMInstance.request(
                 vm_id,
@@ -282,13 +318,23 @@ class Autoscaler:
                 simulated=self._provider.simulated,
                 escrow_usd=escrow_usd,
                 provisioned_for=provisioned_for,
-                spot=self._chooses_spot(gpu, provisioned_for, now),
+                spot=self._chooses_spot(gpu, gpu_count, provisioned_for, now),
+                gpu_count=gpu_count,
+                slots=self._provider.slots(gpu, gpu_count),
             )
         )
 
-    def _chooses_spot(self, gpu: str, submission_id: str | None, now: float) -> bool:
+    def _reserve(self, vm_id: str, gpu: str) -> tuple[int, Decimal]:
+        """Reserve a VM of the best size that the credits cover; return its GPUs and its worst case."""
+        sizes = self._by_price(gpu, len(self._submissions.queue(gpu)))
+        for gpu_count in sizes[:-1]:
+            with contextlib.suppress(BudgetExceeded):
+                return gpu_count, self._budget.reserve_new(vm_id, gpu, gpu_count)
+        return sizes[-1], self._budget.reserve_new(vm_id, gpu, sizes[-1])
+
+    def _chooses_spot(self, gpu: str, gpu_count: int, submission_id: str | None, now: float) -> bool:
         """Return whether a new VM is to be a spot VM, for the submission that it is provisioned for."""
-        spot = self._budget.spot_billing(gpu)
+        spot = self._budget.spot_billing(gpu, gpu_count)
         active = self._submissions.get(submission_id) if submission_id else None
         if spot is None or (active is not None and active.preempted) or self._needs_on_demand(gpu):
             return False
@@ -296,7 +342,7 @@ class Autoscaler:
         work_s = estimates.task_s(active.submission.endpoint) if active else estimates.task.seconds
         return self._pool.spot.chooses_spot(
             gpu,
-            rate_usd_per_h=float(self._budget.billing(gpu).rate_usd_per_h),
+            rate_usd_per_h=float(self._budget.billing(gpu, gpu_count).rate_usd_per_h),
             spot_rate_usd_per_h=float(spot.rate_usd_per_h),
             busy_s=estimates.boot.seconds + work_s,
             now=now,
@@ -304,7 +350,8 @@ class Autoscaler:
 
     def _needs_on_demand(self, gpu: str) -> bool:
         """Return whether a submission waits that runs on no spot VM, and there are only spot VMs."""
-        if self._budget.spot_billing(gpu) is None or not self._submissions.needs_on_demand(gpu):
+        smallest = min(self._provider.gpu_counts(gpu))
+        if self._budget.spot_billing(gpu, smallest) is None or not self._submissions.needs_on_demand(gpu):
             return False
         return all(pooled.vm.spot or pooled.releasing for pooled in self._pool.with_gpu(gpu))
 
@@ -348,17 +395,18 @@ class Autoscaler:
             gpu = pooled.vm.gpu
             if not pooled.vm.spot and self._submissions.needs_on_demand(gpu):
                 continue  # spot VMs do not replace it
-            boots[gpu] += 1
-            if boots[gpu] <= len(self._submissions.queue(gpu)):
+            covered = boots[gpu]  # submissions that the VMs before it have slots for
+            boots[gpu] += pooled.vm.slots
+            if covered < len(self._submissions.queue(gpu)):
                 pooled.unwanted_since = None
             elif pooled.unwanted_since is None:
                 pooled.unwanted_since = now
             elif now >= pooled.unwanted_since + _UNWANTED_BOOT_S:
-                self._stop_unwanted_boot(pooled, boots[gpu], now)
+                self._stop_unwanted_boot(pooled, covered, now)
 
-    def _stop_unwanted_boot(self, pooled: PooledVM, boots: int, now: float) -> None:
+    def _stop_unwanted_boot(self, pooled: PooledVM, covered: int, now: float) -> None:
         """Release a VM that boots, unless keeping it costs no more or the X-ray queue needs it."""
-        if boots <= self._submissions.waits_for(pooled.vm.gpu):
+        if covered < self._submissions.waits_for(pooled.vm.gpu):
             pooled.unwanted_since = None
         elif self._is_stopping_cheaper(pooled, now):
             self._pool.release(pooled, "no submission waits for it")
@@ -366,7 +414,7 @@ class Autoscaler:
     def _is_stopping_cheaper(self, pooled: PooledVM, now: float) -> bool:
         """Return whether ending a boot now costs less than keeping the VM, and no arrival is expected."""
         vm = pooled.vm
-        estimates, billing = self._pool.estimates(vm.gpu), self._budget.billing(vm.gpu)
+        estimates, billing = self._pool.estimates(vm.gpu), self._budget.billing(vm.gpu, vm.gpu_count)
         age_s = self._budget.age_s(vm)
         ready_in_s = max(0.0, vm.created_at + estimates.boot.seconds - now)
         kept_s = age_s + ready_in_s + self._settings.idle_timeout_s + estimates.stop.seconds

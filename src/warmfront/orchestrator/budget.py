@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from warmfront.money.billing import accrued_usd
+from warmfront.money.billing import NANO, accrued_usd
 from warmfront.money.escrow import BudgetStatus, Escrow
 from warmfront.providers.base import spot_billing
 
@@ -52,30 +52,30 @@ class Budget:
         self._tasks = tasks
         self._send_alert = send_alert
         self._check_after = 0.0
-        self._billing: dict[str, Billing] = {}  # constant, and needed for every decision
-        self._spot_billing: dict[str, Billing | None] = {}
+        self._billing: dict[tuple[str, int], Billing] = {}  # constant, and needed for every decision
+        self._spot_billing: dict[tuple[str, int], Billing | None] = {}
         self.escrow = Escrow(credits_usd=settings.credits_usd)
         self.alert_sent = False
 
     # What VMs cost.
 
-    def billing(self, gpu: str) -> Billing:
-        """Return the billing model of a VM with this GPU type."""
-        billing = self._billing.get(gpu)
+    def billing(self, gpu: str, gpu_count: int) -> Billing:
+        """Return the billing model of a VM with this many GPUs of this type."""
+        billing = self._billing.get((gpu, gpu_count))
         if billing is None:
-            billing = self._billing[gpu] = self._provider.billing(gpu)
+            billing = self._billing[gpu, gpu_count] = self._provider.billing(gpu, gpu_count)
         return billing
 
-    def spot_billing(self, gpu: str) -> Billing | None:
-        """Return the billing model of a spot VM with this GPU type; None if there are none."""
-        if gpu not in self._spot_billing:
-            self._spot_billing[gpu] = spot_billing(self._provider, gpu)
-        return self._spot_billing[gpu]
+    def spot_billing(self, gpu: str, gpu_count: int) -> Billing | None:
+        """Return the billing model of a spot VM with this many GPUs of this type; None if there are none."""
+        if (gpu, gpu_count) not in self._spot_billing:
+            self._spot_billing[gpu, gpu_count] = spot_billing(self._provider, gpu, gpu_count)
+        return self._spot_billing[gpu, gpu_count]
 
     def billing_of(self, vm: VMInstance) -> Billing:
         """Return the billing model of a VM. Reservations are made at the on-demand rate, which is higher."""
-        spot = self.spot_billing(vm.gpu) if vm.spot else None
-        return spot or self.billing(vm.gpu)
+        spot = self.spot_billing(vm.gpu, vm.gpu_count) if vm.spot else None
+        return spot or self.billing(vm.gpu, vm.gpu_count)
 
     def age_s(self, vm: VMInstance) -> float:
         """Return for how long a VM has been billed."""
@@ -87,68 +87,80 @@ class Budget:
         return sum((accrued_usd(vm, self.billing_of(vm), now) for vm in vms), start=Decimal(0))
 
     def worst_case_usd(
-        self, gpu: str, *, age_s: float = 0.0, boots: bool, tasks: int = 1, keep_s: float | None = None
+        self,
+        gpu: str,
+        gpu_count: int,
+        *,
+        age_s: float = 0.0,
+        boots: bool,
+        tasks: int = 1,
+        keep_s: float | None = None,
     ) -> Decimal:
         """Return the most that a VM can cost.
 
         Args:
             gpu: its GPU type.
+            gpu_count: how many of them it has.
             age_s: for how long it has been billed.
             boots: whether it is still to be provisioned.
-            tasks: attempts that it still has to run, each for as long as an attempt may take.
+            tasks: attempts that it still has to run one after the other, each for as long as it may take.
             keep_s: how long it is then kept idle; by default the idle timeout.
         """
         idle_s = self._settings.idle_timeout_s if keep_s is None else keep_s
         boot_s = self._settings.provision_timeout_s if boots else 0.0
-        return self.billing(gpu).cost_usd(age_s + boot_s + self._ahead_s(tasks, idle_s))
+        return self.billing(gpu, gpu_count).cost_usd(age_s + boot_s + self._ahead_s(tasks, idle_s))
 
     def _ahead_s(self, tasks: int, idle_s: float) -> float:
         """Return how long a VM lives at most, to run `tasks` and be kept idle."""
         return self._settings.task_timeout_s * tasks + idle_s + self._settings.stop_lag_s
 
-    def new_vm_usd(self, gpu: str) -> Decimal:
+    def new_vm_usd(self, gpu: str, gpu_count: int = 1) -> Decimal:
         """Return the most that a new VM for one task can cost."""
-        return self.worst_case_usd(gpu, boots=True)
+        return self.worst_case_usd(gpu, gpu_count, boots=True)
 
-    def one_more_task_usd(self, vm: VMInstance, running: int) -> Decimal:
-        """Return the most that a VM can cost if it takes one more task than the `running` ones."""
-        ahead_s = self._ahead_s(running + 1, self._settings.idle_timeout_s)
-        return self.billing(vm.gpu).cost_usd(self.age_s(vm) + ahead_s)
+    def one_more_task_usd(self, vm: VMInstance) -> Decimal:
+        """Return the most that a VM can cost if it takes one more task now: those in other slots end first."""
+        ahead_s = self._ahead_s(1, self._settings.idle_timeout_s)
+        return self.billing(vm.gpu, vm.gpu_count).cost_usd(self.age_s(vm) + ahead_s)
 
     def work_usd(self, vm: VMInstance, work_s: float, *, begins_in_s: float = 0.0) -> Decimal:
-        """Return what `work_s` on a VM will add to its bill."""
-        return self._added_usd(self.billing_of(vm), self.age_s(vm) + begins_in_s, work_s)
+        """Return what `work_s` in one slot of a VM is charged."""
+        return self._added_usd(self.billing_of(vm), self.age_s(vm) + begins_in_s, work_s, vm.slots)
 
-    def boot_usd(self, gpu: str, boot_s: float) -> Decimal:
-        """Return what the boot of a new VM costs, with a minimum charge where there is one."""
-        return self.billing(gpu).cost_usd(boot_s)
+    def boot_usd(self, gpu: str, gpu_count: int, boot_s: float) -> Decimal:
+        """Return one slot's share of the boot of a new VM, with a minimum charge where there is one."""
+        slots = self._provider.slots(gpu, gpu_count)
+        return (self.billing(gpu, gpu_count).cost_usd(boot_s) / slots).quantize(NANO)
 
-    def work_after_boot_usd(self, gpu: str, boot_s: float, work_s: float) -> Decimal:
-        """Return what `work_s` on a VM that has just booted will add to its bill."""
-        return self._added_usd(self.billing(gpu), boot_s, work_s)
+    def work_after_boot_usd(self, gpu: str, gpu_count: int, boot_s: float, work_s: float) -> Decimal:
+        """Return what `work_s` in one slot of a VM that has just booted is charged."""
+        slots = self._provider.slots(gpu, gpu_count)
+        return self._added_usd(self.billing(gpu, gpu_count), boot_s, work_s, slots)
 
     @staticmethod
-    def _added_usd(billing: Billing, age_s: float, work_s: float) -> Decimal:
-        return billing.cost_usd(age_s + work_s) - billing.cost_usd(age_s)
+    def _added_usd(billing: Billing, age_s: float, work_s: float, slots: int) -> Decimal:
+        added_usd = billing.cost_usd(age_s + work_s) - billing.cost_usd(age_s)
+        return (added_usd / slots).quantize(NANO)
 
     # Reservations.
 
-    def reserve_new(self, vm_id: str, gpu: str) -> Decimal:
+    def reserve_new(self, vm_id: str, gpu: str, gpu_count: int = 1) -> Decimal:
         """Reserve the worst case of a new VM and return it, or raise `BudgetExceeded`."""
-        worst_usd = self.new_vm_usd(gpu)
+        worst_usd = self.new_vm_usd(gpu, gpu_count)
         self.escrow.reserve(vm_id, worst_usd)
         return worst_usd
 
-    def reserve_task(self, vm: VMInstance, running: int) -> VMInstance:
+    def reserve_task(self, vm: VMInstance) -> VMInstance:
         """Reserve one more task on a VM and return the VM, or raise `BudgetExceeded`."""
-        self.escrow.reserve(vm.id, self.one_more_task_usd(vm, running))
+        self.escrow.reserve(vm.id, self.one_more_task_usd(vm))
         return vm.reserve(self.escrow.reserved_usd(vm.id))
 
-    def shortage(self, vm: VMInstance | None, gpu: str, running: int = 0) -> BudgetExceeded | None:
+    def shortage(self, vm: VMInstance | None, gpu: str) -> BudgetExceeded | None:
         """Return why the credits do not cover one more task on a VM, or on a new one; None if they do."""
         if vm is None:
-            return self.escrow.shortage("", self.new_vm_usd(gpu))
-        return self.escrow.shortage(vm.id, self.one_more_task_usd(vm, running))
+            smallest = min(self._provider.gpu_counts(gpu))
+            return self.escrow.shortage("", self.new_vm_usd(gpu, smallest))
+        return self.escrow.shortage(vm.id, self.one_more_task_usd(vm))
 
     # The whole.
 

@@ -23,15 +23,23 @@ _ON_GPU = "rocm"
 _MIN_MEMORY_SHARE = 0.9
 
 
-def difference_from_lease(health: ListenerHealth, *, gpu: str, toolchain: str | None) -> str | None:
+def difference_from_lease(
+    health: ListenerHealth, *, gpu: str, toolchain: str | None, gpu_count: int = 1
+) -> str | None:
     """Return how a VM differs from what was leased, as sentences; None if it does not.
 
     Args:
         health: what its listener reports.
         gpu: the GPU type that was leased.
         toolchain: the toolchain that its listener was started with; None if the provider does not say.
+        gpu_count: how many GPUs were leased.
     """
     differences = list(_differences(health, gpu, toolchain))
+    slots = health.slots + len(health.failed_slots)
+    if not health.failure and slots < gpu_count:
+        differences.append(
+            f"The VM offers {slots} slot{'s' if slots > 1 else ''}, and was leased with {gpu_count} GPUs."
+        )
     return " ".join(differences) if differences else None
 
 

@@ -355,6 +355,7 @@ class VMOrchestrator:
         elif attempt is not None and pooled is not None:
             active.attempt, active.vm = attempt, pooled
             pooled.running[attempt.id] = active
+            pooled.begun[attempt.id] = attempt.started_at
             self._submissions.resume_running(active)
             self._tasks.spawn(self._attempts.resume(active))
         elif attempt is not None:
@@ -391,7 +392,7 @@ class VMOrchestrator:
                     skipped.append(pooled)
                     continue
                 try:
-                    pooled.vm = self._budget.reserve_task(pooled.vm, len(pooled.running))
+                    pooled.vm = self._budget.reserve_task(pooled.vm)
                 except BudgetExceeded:
                     self._pool.release(pooled, "the credits do not cover another task on it")
                     continue

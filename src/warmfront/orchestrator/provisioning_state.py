@@ -80,6 +80,7 @@ class ProvisioningState:
     prewarm_after: float = 0.0
     shortage: Shortage | None = None
     breaker: Breaker | None = None
+    short_of: set[int] = field(default_factory=set)  #: sizes of VMs that were not available
 
     @classmethod
     def restored(cls, gpu: str, record: Mapping[str, Any]) -> ProvisioningState:
@@ -140,11 +141,13 @@ class ProvisioningState:
     def end_shortage(self) -> None:
         """Forget the shortage, because there is a VM or because no one waits for one."""
         self.shortage = None
+        self.short_of.clear()
 
     def reset(self) -> None:
         """Forget all failures: the next VM may be requested at once."""
         self.failures = self.opened = 0
         self.shortage = self.breaker = None
+        self.short_of.clear()
         self.provision_after = 0.0
 
     def problem(self, now: float) -> ProvisioningProblem | None:
@@ -170,6 +173,7 @@ class ProvisioningState:
                 kind=failure.kind, reason=failure.reason, hint=failure.hint, since=failure.requested_at
             )
         shortage.kind, shortage.reason, shortage.hint = failure.kind, failure.reason, failure.hint
+        self.short_of.add(failure.gpu_count)
         pause_s = min(_FIRST_SHORTAGE_BACKOFF_S * 2**shortage.tries, _LONGEST_SHORTAGE_BACKOFF_S)
         shortage.tries += 1
         shortage.retry_at = self.provision_after = now + pause_s

@@ -129,14 +129,16 @@ class QuoteCalculator:
         task_s, boot_s = estimates.task.seconds, estimates.boot.seconds
         free = next((pooled for pooled in ready if pooled.accepts_attempts), None)
         at_once = position == 0 and free is not None
-        wait_s = 0.0 if at_once else task_s * (position + 1) / max(1, len(vms)) + (0.0 if ready else boot_s)
+        slots = max(1, sum(pooled.vm.slots for pooled in vms))
+        wait_s = 0.0 if at_once else task_s * (position + 1) / slots + (0.0 if ready else boot_s)
         pays_boot = free is None and self._autoscaler.provisions_for_another(gpu)
+        gpu_count = self._autoscaler.next_gpu_count(gpu)
         if pays_boot or not vms:
-            cost_usd = self._budget.work_after_boot_usd(gpu, boot_s, task_s)
+            cost_usd = self._budget.work_after_boot_usd(gpu, gpu_count, boot_s, task_s)
         else:
             cost_usd = self._budget.work_usd((free or vms[0]).vm, task_s, begins_in_s=wait_s)
         if pays_boot:
-            cost_usd += self._budget.boot_usd(gpu, boot_s)
+            cost_usd += self._budget.boot_usd(gpu, gpu_count, boot_s)
         return Quote(
             vm_state=VMStart.WARM_REUSE if ready else VMStart.COLD_START,
             position=position,
@@ -152,7 +154,7 @@ class QuoteCalculator:
         """Return why no VM, or without any no new VM, could take one more task; None if one could."""
         if not vms:
             return self._budget.shortage(None, gpu)
-        shortages = [self._budget.shortage(pooled.vm, gpu, len(pooled.running)) for pooled in vms]
+        shortages = [self._budget.shortage(pooled.vm, gpu) for pooled in vms]
         return None if None in shortages else shortages[0]
 
 

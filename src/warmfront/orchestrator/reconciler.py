@@ -121,8 +121,12 @@ class Reconciler:
                 started_at=lease.started_at,
                 address=lease.address,
                 simulated=self._provider.simulated,
+                gpu_count=lease.gpu_count,
+                slots=self._provider.slots(lease.gpu or self._settings.default_gpu, lease.gpu_count),
             )
-        worst_usd = self._budget.worst_case_usd(vm.gpu, age_s=self._budget.age_s(vm), boots=False)
+        worst_usd = self._budget.worst_case_usd(
+            vm.gpu, vm.gpu_count, age_s=self._budget.age_s(vm), boots=False
+        )
         return self._pool.set_deadline(vm.reserve(worst_usd), now)
 
     async def _has_ended(self, vm_id: str) -> bool:

@@ -14,10 +14,14 @@ if TYPE_CHECKING:
 
 
 class FreeVMIndex:
-    """VMs of one GPU type that can take an attempt: fewest running first, then longest ready."""
+    """VMs of one GPU type that can take an attempt.
+
+    Those that work come first, so that the others become idle and are released: the busiest one, then the
+    one with the fewest slots, then the one that has been ready longest.
+    """
 
     def __init__(self) -> None:
-        self._heap: list[tuple[int, float, str]] = []
+        self._heap: list[tuple[int, int, float, str]] = []
         self._vms: dict[str, PooledVM] = {}
 
     def add(self, pooled: PooledVM) -> None:
@@ -30,18 +34,19 @@ class FreeVMIndex:
         """Remove and return the next VM; enter it again while it can take more."""
         while self._heap:
             entry = heapq.heappop(self._heap)
-            pooled = self._vms.get(entry[2])
+            pooled = self._vms.get(entry[-1])
             if pooled is None:
                 continue
             if not pooled.accepts_attempts:
-                del self._vms[entry[2]]
+                del self._vms[entry[-1]]
             elif entry == self._entry(pooled):
                 return pooled
         return None
 
     @staticmethod
-    def _entry(pooled: PooledVM) -> tuple[int, float, str]:
-        return len(pooled.running), pooled.vm.ready_at or 0.0, pooled.vm.id
+    def _entry(pooled: PooledVM) -> tuple[int, int, float, str]:
+        vm = pooled.vm
+        return -len(pooled.running), vm.slots, vm.ready_at or 0.0, vm.id
 
 
 class DeadlineIndex:

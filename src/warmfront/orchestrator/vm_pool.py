@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import BudgetExceeded, ProviderError, VMUnreachable, WarmfrontError
 from warmfront.events import PoolUsage, Provisioning, VMFailed, VMStart
-from warmfront.money.billing import meter_until
+from warmfront.money.billing import charge_work, meter_until
 from warmfront.orchestrator.adaptive import make_policy
 from warmfront.orchestrator.keep_warm import clock_time
 from warmfront.orchestrator.lease_check import difference_from_lease
@@ -64,8 +64,10 @@ class PooledVM:
     """A VM that has not ended, and the attempts that run on it."""
 
     vm: VMInstance
-    slots: int  #: attempts that it may run at the same time
     running: dict[str, ActiveSubmission] = field(default_factory=dict)  #: by attempt id
+    #: When each attempt began, by attempt id; one that was assigned and is not stored yet has not begun.
+    begun: dict[str, float] = field(default_factory=dict)
+    failed_slots: frozenset[int] = frozenset()  #: as its listener reported last
     #: Orders this VM's transitions in the store. Held during a write, never during a request to anyone else.
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     releasing: bool = False  #: its end is decided: it takes no more attempts
@@ -80,12 +82,28 @@ class PooledVM:
     @property
     def accepts_attempts(self) -> bool:
         """Whether another attempt can be assigned to it now."""
-        return not self.releasing and self.vm.ready_at is not None and len(self.running) < self.slots
+        used = len(self.running) + len(self.failed_slots)
+        return used < self.vm.slots and not self.releasing and self.vm.ready_at is not None
 
     @property
     def is_free(self) -> bool:
         """Whether it is ready, runs nothing and is not being released."""
         return not self.running and self.accepts_attempts
+
+    def free_slot(self) -> int:
+        """Return the number of the first slot that can take an attempt; `accepts_attempts` says it has one."""
+        used = {active.attempt.slot for active in self.running.values() if active.attempt is not None}
+        return next(slot for slot in range(self.vm.slots) if slot not in used | self.failed_slots)
+
+    def remove(self, attempt_id: str) -> None:
+        """Remove an attempt that ended or was withdrawn: its slot is free."""
+        self.running.pop(attempt_id, None)
+        self.begun.pop(attempt_id, None)
+
+    def remove_all(self) -> None:
+        """Remove every attempt."""
+        self.running.clear()
+        self.begun.clear()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +115,7 @@ class BootFailure:
     reason: str
     hint: str  #: what the operator can do
     requested_at: float
+    gpu_count: int = 1  #: how many GPUs were requested
 
 
 class VMPool:
@@ -176,6 +195,8 @@ class VMPool:
             active_vms=len(self._vms),
             busy_vms=sum(bool(pooled.running) for pooled in self._vms.values()),
             queued=queued,
+            slots=sum(pooled.vm.slots for pooled in self._vms.values()),
+            busy_slots=sum(len(pooled.running) for pooled in self._vms.values()),
         )
 
     def free(self, gpu: str) -> FreeVMIndex:
@@ -196,7 +217,8 @@ class VMPool:
         """Return the keep-warm policy of this GPU type, which learns from its arrivals only."""
         policy = self._policies.get(gpu)
         if policy is None:
-            rate_usd_per_h = float(self._budget.billing(gpu).rate_usd_per_h)
+            smallest = min(self._provider.gpu_counts(gpu))
+            rate_usd_per_h = float(self._budget.billing(gpu, smallest).rate_usd_per_h)
             boot = self.estimates(gpu).boot
             policy = make_policy(self._settings, rate_usd_per_h, lambda: boot.seconds)
             self._policies[gpu] = policy
@@ -228,7 +250,7 @@ class VMPool:
         decision = self.policy(vm.gpu).decide(now, vm, spare=spare)
         keep_s = min(max(0.0, decision.until - now), self._settings.idle_timeout_max_s)
         worst_usd = self._budget.worst_case_usd(
-            vm.gpu, age_s=self._budget.age_s(vm), boots=False, tasks=0, keep_s=keep_s
+            vm.gpu, vm.gpu_count, age_s=self._budget.age_s(vm), boots=False, tasks=0, keep_s=keep_s
         )
         escrow = self._budget.escrow
         try:
@@ -239,7 +261,7 @@ class VMPool:
         if vm.started_at is not None:
             age_s = max(0.0, until - vm.started_at)
             stop_s = self.estimates(vm.gpu).stop.seconds
-            paid_s = self._budget.billing(vm.gpu).free_until_s(age_s, stop_s) - age_s
+            paid_s = self._budget.billing(vm.gpu, vm.gpu_count).free_until_s(age_s, stop_s) - age_s
             if paid_s >= 1:
                 until += paid_s
                 reason = f"kept until {clock_time(until)}: already paid for until then"
@@ -275,7 +297,7 @@ class VMPool:
             self.offer(pooled)
 
     def _add(self, vm: VMInstance) -> PooledVM:
-        pooled = self._vms[vm.id] = PooledVM(vm=vm, slots=self._provider.slots(vm.gpu))
+        pooled = self._vms[vm.id] = PooledVM(vm=vm)
         return pooled
 
     def _begin_boot(self, pooled: PooledVM, *, stored: bool) -> None:
@@ -300,7 +322,7 @@ class VMPool:
         left_s = vm.created_at + timeout_s - self._clock.now()
         try:
             async with asyncio.timeout(max(0.0, left_s)):
-                leases = provision(self._provider, vm.id, vm.gpu, self._token_for(vm.id), spot=vm.spot)
+                leases = provision(self._provider, vm, self._token_for(vm.id))
                 async with contextlib.aclosing(leases):  # type: ignore[type-var]  # all are generators
                     async for lease in leases:
                         if pooled.releasing:
@@ -341,6 +363,7 @@ class VMPool:
                 reason=error.message,
                 hint=error.hint or "",
                 requested_at=vm.created_at,
+                gpu_count=vm.gpu_count,
             )
         )
         pooled.releasing = True
@@ -378,6 +401,7 @@ class VMPool:
                 reason=reason,
                 hint=hint or "",
                 requested_at=pooled.vm.created_at,
+                gpu_count=pooled.vm.gpu_count,
             )
         )
         self.release(pooled, reason, failed=not kind.is_shortage)
@@ -425,11 +449,16 @@ class VMPool:
             else:
                 await self.record_report(pooled, health)
                 difference = difference_from_lease(
-                    health, gpu=pooled.vm.gpu, toolchain=self._provider.toolchain
+                    health,
+                    gpu=pooled.vm.gpu,
+                    gpu_count=pooled.vm.gpu_count,
+                    toolchain=self._provider.toolchain,
                 )
                 if difference is not None:
                     kind = FailureKind.UNHEALTHY if health.failure else FailureKind.WRONG_VM
                     raise ProviderError(difference, kind=kind)
+                pooled.vm = pooled.vm.divide(health.slots + len(health.failed_slots))
+                pooled.failed_slots = frozenset(health.failed_slots)
                 return
 
     async def record_report(self, pooled: PooledVM, health: ListenerHealth) -> None:
@@ -450,6 +479,7 @@ class VMPool:
                 health = await self._listeners.heartbeat(pooled.vm)
                 pooled.answered_at = answered_at = self._clock.now()
                 await self.record_report(pooled, health)
+                self._note_slots(pooled, health)
                 if health.failure and not pooled.running:
                     self.release(pooled, f"it can no longer judge: {health.failure}", failed=True)
                     return
@@ -459,6 +489,16 @@ class VMPool:
                     return
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(pooled.ended.wait(), self._settings.heartbeat_s)
+
+    def _note_slots(self, pooled: PooledVM, health: ListenerHealth) -> None:
+        """Record which slots cannot judge; one that judges again may take an attempt."""
+        failed = frozenset(slot for slot in health.failed_slots if slot < pooled.vm.slots)
+        if failed == pooled.failed_slots:
+            return
+        slots = ", ".join(map(str, sorted(failed))) or "none"
+        log.warning("VM %s: slots that cannot judge: %s (of %d)", pooled.vm.id, slots, pooled.vm.slots)
+        pooled.failed_slots = failed
+        self.offer(pooled)
 
     async def _is_lost(self, pooled: PooledVM, answered_at: float) -> bool:
         """Return whether a VM that does not answer is lost.
@@ -568,7 +608,7 @@ class VMPool:
             attempt_ids = [active.attempt.id for active in lost if active.attempt]
             total_usd = await self._store.end_vm(vm, entries, attempt_ids, outcome=outcome)
             pooled.vm = vm
-            pooled.running.clear()
+            pooled.remove_all()
         self._budget.escrow.settle(vm.id, total_usd)
         if vm.spot and vm.started_at is not None and vm.ended_at is not None:
             self.spot.rate.observe(vm.ended_at - vm.started_at, interrupted=vm.preempted)
@@ -618,15 +658,12 @@ class VMPool:
             if not lost or pooled.vm.state.has_ended:
                 return
             now = self._clock.now()
-            billing = self._budget.billing_of(pooled.vm)
-            pooled.vm, entries = meter_until(
-                pooled.vm, billing, now, worked=True, submission_id=None, owner=None
-            )
+            pooled.vm, entries = self._meter_lost(pooled, pooled.vm, now)
             for active in lost:
                 assert active.attempt is not None  # noqa: S101 - selected above
                 await self._store.lose_attempt(active.attempt, now, reason, vm=pooled.vm, entries=entries)
                 entries = []
-            pooled.running.clear()
+            pooled.remove_all()
         for active in lost:
             await self.report_failure(active.id, pooled.vm, reason)
             self._submissions.requeue(active)
@@ -656,13 +693,18 @@ class VMPool:
             ended_at = min(ended_at, pooled.answered_at + self._settings.heartbeat_s)
         if lease.started_at is not None:
             vm = vm.locate(started_at=lease.started_at, address=vm.address, machine_id=lease.machine_id)
-        # The attempts on it are lost, which is not their owners' fault: the pool is charged.
-        vm, entries = meter_until(
-            vm,
-            self._budget.billing_of(vm),
-            ended_at,
-            worked=bool(pooled.running),
-            submission_id=None,
-            owner=None,
-        )
+        vm, entries = self._meter_lost(pooled, vm, ended_at)
         return vm.end(ended_at, confirmed=lease.end_confirmed), entries
+
+    def _meter_lost(
+        self, pooled: PooledVM, vm: VMInstance, until: float
+    ) -> tuple[VMInstance, list[LedgerEntry]]:
+        """Return the VM metered up to the loss of its attempts, and its ledger entries.
+
+        A loss is not the fault of their owners: the pool is charged.
+        """
+        billing, since = self._budget.billing_of(vm), list(pooled.begun.values())
+        vm, entries = meter_until(vm, billing, until, busy_since=since)
+        for began_at in since:
+            entries += charge_work(vm, billing, began_at, until, submission_id=None, owner=None)
+        return vm, entries

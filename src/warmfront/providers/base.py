@@ -37,6 +37,7 @@ class Lease:
     vm_id: str
     phase: Phase
     gpu: str | None = None  #: GPU type of the VM; None if the provider has no record of it
+    gpu_count: int = 1  #: how many of them it has
     started_at: float | None = None  #: start of the billed interval
     ended_at: float | None = None  #: end of the billed interval
     ended_after: float | None = None  #: the end is known only to lie between this and `ended_at`
@@ -73,8 +74,11 @@ class Provider(Protocol):
     #: The most VMs that it can have at a time, such as the nodes of a fleet; None: no limit of its own.
     max_vms: int | None
 
-    def billing(self, gpu: str) -> Billing:
-        """Return how a VM with this GPU type is billed.
+    def gpu_counts(self, gpu: str) -> Sequence[int]:
+        """Return how many GPUs of this type a VM can have, in ascending order, such as 1 and 8."""
+
+    def billing(self, gpu: str, gpu_count: int = 1) -> Billing:
+        """Return how a VM with this many GPUs of this type is billed.
 
         Raises:
             BadSetting: There is no price for this GPU type.
@@ -83,10 +87,10 @@ class Provider(Protocol):
     def typical_boot_s(self, gpu: str) -> float:
         """Return the expected provisioning time of a VM with this GPU type, until boots were measured."""
 
-    def slots(self, gpu: str) -> int:
-        """Return how many attempts such a VM accepts at once.
+    def slots(self, gpu: str, gpu_count: int = 1) -> int:
+        """Return how many attempts such a VM is expected to judge at once, each on a GPU of its own.
 
-        One, or two where the next attempt compiles while another one runs.
+        Its listener reports the number when it is ready: a GPU that is partitioned has several slots.
         """
 
     async def check_ready(self, gpu: str) -> None:
@@ -98,13 +102,14 @@ class Provider(Protocol):
             ProviderError: A VM would not be provisioned; its `kind` says why.
         """
 
-    def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+    def provision(self, vm_id: str, gpu: str, token: str, *, gpu_count: int = 1) -> AsyncIterator[Lease]:
         """Lease a VM, or resume waiting for the VM with this id, and yield a lease at each change.
 
         Args:
             vm_id: The caller's id for the VM. Repeating a call with the same id never creates a second VM.
             gpu: The GPU type, by its name in `warmfront.gpus`.
             token: The bearer token that the VM's listener must require.
+            gpu_count: How many GPUs it has.
 
         Yields:
             The lease after each change of phase; the last one is READY.
@@ -154,26 +159,26 @@ class Provider(Protocol):
 class SpotProvider(Protocol):
     """What a provider has in addition if its VMs can be spot VMs, which the cloud may take back."""
 
-    def spot_billing(self, gpu: str) -> Billing | None:
-        """Return how a spot VM with this GPU type is billed; None if there are none."""
+    def spot_billing(self, gpu: str, gpu_count: int = 1) -> Billing | None:
+        """Return how a spot VM with this many GPUs of this type is billed; None if there are none."""
 
-    def provision_spot(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+    def provision_spot(self, vm_id: str, gpu: str, token: str, *, gpu_count: int = 1) -> AsyncIterator[Lease]:
         """Lease a spot VM, as `Provider.provision` leases one on demand."""
 
 
-def spot_billing(provider: Provider, gpu: str) -> Billing | None:
-    """Return how a provider's spot VMs with this GPU type are billed; None if there are none."""
-    return provider.spot_billing(gpu) if isinstance(provider, SpotProvider) else None
+def spot_billing(provider: Provider, gpu: str, gpu_count: int = 1) -> Billing | None:
+    """Return how a provider's spot VMs with this many GPUs are billed; None if there are none."""
+    return provider.spot_billing(gpu, gpu_count) if isinstance(provider, SpotProvider) else None
 
 
 def billing_of(provider: Provider, vm: VMInstance) -> Billing:
     """Return how a VM is billed: as a spot VM or as one on demand."""
-    spot = spot_billing(provider, vm.gpu) if vm.spot else None
-    return spot or provider.billing(vm.gpu)
+    spot = spot_billing(provider, vm.gpu, vm.gpu_count) if vm.spot else None
+    return spot or provider.billing(vm.gpu, vm.gpu_count)
 
 
-def provision(provider: Provider, vm_id: str, gpu: str, token: str, *, spot: bool) -> AsyncIterator[Lease]:
+def provision(provider: Provider, vm: VMInstance, token: str) -> AsyncIterator[Lease]:
     """Lease a VM, or resume waiting for it: a spot VM or one on demand."""
-    if spot and isinstance(provider, SpotProvider):
-        return provider.provision_spot(vm_id, gpu, token)
-    return provider.provision(vm_id, gpu, token)
+    if vm.spot and isinstance(provider, SpotProvider):
+        return provider.provision_spot(vm.id, vm.gpu, token, gpu_count=vm.gpu_count)
+    return provider.provision(vm.id, vm.gpu, token, gpu_count=vm.gpu_count)

@@ -42,7 +42,11 @@ class SteadyProvider:
         self._clock = clock
         self._vms: dict[str, Lease] = {}
 
-    def billing(self, gpu: str) -> Billing:  # noqa: ARG002 - every GPU has the same price
+    def gpu_counts(self, gpu: str) -> tuple[int, ...]:  # noqa: ARG002 - every GPU is alike
+        """Return one GPU per VM."""
+        return (1,)
+
+    def billing(self, gpu: str, gpu_count: int = 1) -> Billing:  # noqa: ARG002 - every GPU has the same price
         """Return the price of every VM."""
         return self._billing
 
@@ -50,14 +54,21 @@ class SteadyProvider:
         """Return the boot time of every VM."""
         return self._boot_s
 
-    def slots(self, gpu: str) -> int:  # noqa: ARG002 - every GPU is alike
+    def slots(self, gpu: str, gpu_count: int = 1) -> int:  # noqa: ARG002 - every GPU is alike
         """Return one: attempts are not overlapped."""
         return 1
 
     async def check_ready(self, gpu: str) -> None:
         """Do nothing: this cloud is always ready."""
 
-    async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:  # noqa: ARG002 - every VM has every GPU
+    async def provision(
+        self,
+        vm_id: str,
+        gpu: str,  # noqa: ARG002 - every VM has every GPU
+        token: str,  # noqa: ARG002 - every VM accepts every request
+        *,
+        gpu_count: int = 1,  # noqa: ARG002 - always one
+    ) -> AsyncIterator[Lease]:
         """Yield the lease when the VM is ready; the phases before are not reported."""
         now = self._clock.now()
         self._vms[vm_id] = Lease(vm_id=vm_id, phase=Phase.BOOTING, started_at=now)

@@ -54,6 +54,7 @@ class AttemptRecord:
     outcome: str = ""  #: a verdict or an `AttemptOutcome`; empty while it is live
     cold: bool = False  #: its VM was provisioned for it
     reason: str = ""  #: why it was lost
+    slot: int = 0  #: the slot of the VM that it has to itself, from 0
 
 
 class RunningAttempt(NamedTuple):

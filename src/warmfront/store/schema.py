@@ -166,6 +166,7 @@ attempts = Table(
     Column("outcome", Text, nullable=False),
     Column("cold", Boolean, nullable=False),
     Column("reason", Text, nullable=False),
+    Column("slot", Integer, nullable=False),
     Index(None, "submission_id", "number"),
     Index(None, "outcome", "started_at"),
 )
@@ -195,6 +196,8 @@ vms = Table(
     Column("end_confirmed", Boolean),
     Column("spot", Boolean, nullable=False),
     Column("preempted", Boolean, nullable=False),
+    Column("gpu_count", Integer, nullable=False),
+    Column("slots", Integer, nullable=False),
     Column("report", Json, nullable=False),
     Index(None, "state", "created_at"),
     Index(None, "created_at"),

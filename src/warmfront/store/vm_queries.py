@@ -27,7 +27,8 @@ def save(conn: Connection, vm: VMInstance) -> None:
 
 
 #: Every column that changes with a transition: setting the others too would update their indexes each time.
-_CHANGING = [name for name in _NAMES if name not in {"id", "provider", "gpu", "created_at", "spot", "report"}]
+_CONSTANT = {"id", "provider", "gpu", "gpu_count", "created_at", "spot", "report"}
+_CHANGING = [name for name in _NAMES if name not in _CONSTANT]
 _UPDATE = update(schema.vms).where(_T.id == bindparam("this"))
 _INSERT = insert(schema.vms)
 

@@ -12,7 +12,7 @@ import re
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
-from warmfront.errors import UnknownAttempt, VMUnhealthy, VMUnreachable
+from warmfront.errors import SlotFailed, UnknownAttempt, VMUnhealthy, VMUnreachable
 from warmfront.listener.protocol import AttemptEvent, ExecuteRequest, ListenerHealth
 from warmfront.value_class import dataclass
 from warmfront.verdicts import SUCCESS, Endpoint, Verdict
@@ -72,6 +72,7 @@ class FakeRun:
     end: str = ""  #: finished, cancelled, or lost with its VM
     task: asyncio.Task[None] | None = None
     is_cancelling: bool = False
+    slot: int = 0  #: the slot of its VM
 
 
 @dataclass(kw_only=True, eq=False)
@@ -82,7 +83,8 @@ class _ListenerState:
     ready_at: float
     heartbeat_at: float
     runs: dict[str, FakeRun] = field(default_factory=dict)
-    gpu: asyncio.Lock = field(default_factory=asyncio.Lock)
+    slots: int
+    failed_slots: set[int] = field(default_factory=set)
     reachable: bool = True
     silent: bool = False  #: while unreachable: requests time out instead of failing at once
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -113,6 +115,7 @@ class FakeListeners:
         seed: decides the outages.
         network: the probability and the duration of outages.
         watchdog_s: a VM ends itself after this long without a heartbeat.
+        slot_failures: the probability that a slot fails for a while, of each slot of a VM with several.
 
     Example:
         >>> listeners = FakeListeners(provider, clock=clock)
@@ -129,12 +132,14 @@ class FakeListeners:
         seed: int = 0,
         network: NetworkFaults | None = None,
         watchdog_s: float = 180.0,
+        slot_failures: float = 0.0,
     ) -> None:
         self._provider = provider
         self._clock = clock
         self._random = random.Random(f"listeners {seed}")  # noqa: S311 - must be reproducible
         self._network = network or NetworkFaults()
         self._watchdog_s = watchdog_s
+        self._slot_failures = slot_failures
         self._listeners: dict[str, _ListenerState] = {}
         self.runs: list[FakeRun] = []  #: every attempt that was started, in order
         self.overlaps: list[str] = []  #: descriptions of attempts that must not overlap but did
@@ -204,6 +209,8 @@ class FakeListeners:
             simulated=False,
             running=tuple(run.attempt.id for run in listener.running()),
             uptime_s=self._clock.now() - listener.ready_at,
+            slots=listener.slots - len(listener.failed_slots),
+            failed_slots=tuple(sorted(listener.failed_slots)),
         )
         return replace(health, **self.reports(listener.vm))
 
@@ -256,14 +263,20 @@ class FakeListeners:
             kernel=FakeKernel.read(attempt.source),
             vm_id=listener.vm.id,
             started_at=self._clock.now(),
+            slot=attempt.slot or 0,
         )
+        busy = {other.slot: other.attempt.id for other in listener.running()}
+        if run.slot in busy:
+            self.overlaps.append(
+                f"slot {run.slot} of {listener.vm.id} runs {attempt.id} beside {busy[run.slot]}"
+            )
         if any(other.attempt.id == attempt.id for other in self.runs):
             self.overlaps.append(f"attempt {attempt.id} was executed twice")
         if others := [other.attempt.id for other in self.running() if other.kernel.key == run.kernel.key]:
             self.overlaps.append(f"{run.kernel.key} runs twice at once: {attempt.id} beside {others}")
         listener.runs[attempt.id] = run
         self.runs.append(run)
-        if len(listener.running()) > self._provider.slots(listener.vm.gpu):
+        if len(listener.running()) > listener.slots:
             self.overlaps.append(f"{listener.vm.id} has more attempts than slots with {attempt.id}")
         run.task = self._provider.spawn(self._work(listener, run))
 
@@ -275,19 +288,16 @@ class FakeListeners:
         if run.kernel.verdict is Verdict.COMPILE_ERROR:
             self._finish(listener, run, _verdict_event(run), "finished")
             return
-        async with listener.gpu:
-            self._append(listener, run, {"status": "CHECKING", "total_tests": _CASES, "compile_s": part_s})
-            for test in range(1, _CASES + 1):
-                await asyncio.sleep(part_s)
-                result = {"test_id": test, "name": f"case {test}", "status": "PASSED"}
-                self._append(
-                    listener, run, {"status": "TEST_RESULT", "result": result, "total_tests": _CASES}
-                )
+        self._append(listener, run, {"status": "CHECKING", "total_tests": _CASES, "compile_s": part_s})
+        for test in range(1, _CASES + 1):
             await asyncio.sleep(part_s)
-            reason = self.breaks(run)
-            fields = {**_verdict_event(run), **self.verdict_fields(run)}
-            fields = _broken_event(self.broken_code, reason) if reason else fields
-            self._finish(listener, run, fields, "finished")
+            result = {"test_id": test, "name": f"case {test}", "status": "PASSED"}
+            self._append(listener, run, {"status": "TEST_RESULT", "result": result, "total_tests": _CASES})
+        await asyncio.sleep(part_s)
+        reason = self.breaks(run)
+        fields = {**_verdict_event(run), **self.verdict_fields(run)}
+        fields = _broken_event(self.broken_code, reason) if reason else fields
+        self._finish(listener, run, fields, "finished")
 
     async def _stop(self, listener: _ListenerState, run: FakeRun) -> None:
         await asyncio.sleep(self._random.random())
@@ -312,11 +322,16 @@ class FakeListeners:
 
     def _on_ready(self, vm: FakeVM) -> None:
         now = self._clock.now()
-        listener = _ListenerState(vm=vm, ready_at=now, heartbeat_at=now)
+        slots = self._provider.slots(vm.gpu, vm.gpu_count)
+        listener = _ListenerState(vm=vm, ready_at=now, heartbeat_at=now, slots=slots)
         self._listeners[vm.id] = listener
         self._provider.spawn(self._watchdog(listener))
         if self._random.random() < self._network.outage:
             self._provider.spawn(self._outage(listener))
+        if self._slot_failures and slots > 1:
+            for slot in range(1, slots):  # the first works always
+                if self._random.random() < self._slot_failures:
+                    self._provider.spawn(self._fail_slot(listener, slot))
 
     def _on_end(self, vm: FakeVM) -> None:
         listener = self._listeners.get(vm.id)
@@ -336,6 +351,18 @@ class FakeListeners:
                 self._provider.end(listener.vm, WATCHDOG_EXPIRED)
                 return
             await asyncio.sleep(left_s)
+
+    async def _fail_slot(self, listener: _ListenerState, slot: int) -> None:
+        """Let a slot fail, which gives its attempt back, and work again later."""
+        await asyncio.sleep(self._random.random() * 120)
+        listener.failed_slots.add(slot)
+        for run in listener.running():
+            if run.slot == slot:
+                self._finish(
+                    listener, run, _broken_event(SlotFailed.code, f"Slot {slot} failed."), "finished"
+                )
+        await asyncio.sleep(self._random.random() * 60)
+        listener.failed_slots.discard(slot)
 
     async def _outage(self, listener: _ListenerState) -> None:
         await asyncio.sleep(self._random.random() * self._network.within_s)

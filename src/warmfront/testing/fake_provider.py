@@ -72,6 +72,7 @@ class FakeVM:
     id: str
     gpu: str
     token: str
+    gpu_count: int = 1
     spot: bool = False
     phase: Phase = Phase.QUEUED
     started_at: float | None = None
@@ -88,6 +89,7 @@ class FakeVM:
             vm_id=self.id,
             phase=self.phase,
             gpu=self.gpu,
+            gpu_count=self.gpu_count,
             started_at=self.started_at,
             ended_at=self.ended_at,
             address=f"http://{self.id}.invalid" if self.phase is Phase.READY else None,
@@ -103,7 +105,8 @@ class FakeProvider:
         seed: decides the faults and the durations.
         faults: the probabilities of faults.
         billing: the billing model of every GPU type; None: the list price of each, by the second.
-        slots: how many attempts a VM runs at the same time.
+        slots: how many attempts a VM runs at the same time per GPU.
+        gpu_counts: how many GPUs a VM can have; each costs as much as a VM with one.
         spot_price_ratio: the price of a spot VM divided by that of one on demand; None: there are none.
 
     Example:
@@ -128,11 +131,13 @@ class FakeProvider:
         faults: ProviderFaults = NO_FAULTS,
         billing: Billing | None = None,
         slots: int = 1,
+        gpu_counts: Sequence[int] = (1,),
         spot_price_ratio: Decimal | None = None,
     ) -> None:
         self._billing = billing
         self.spot_price_ratio = spot_price_ratio  #: may be changed before the first VM
         self._slots = slots
+        self._gpu_counts = tuple(gpu_counts)
         self.faults = faults  #: may be changed at any time
         self.vms: dict[str, FakeVM] = {}  #: every VM ever created
         #: Returns why no VM with this GPU type can be provisioned now; None: one can.
@@ -145,48 +150,55 @@ class FakeProvider:
         # Tasks of the cloud continue when the process that caused them crashes.
         self._context = contextvars.copy_context()
 
-    def billing(self, gpu: str) -> Billing:
-        """Return the billing model given at creation, or the list price of the GPU type, by the second."""
-        return self._billing or _LIST_PRICES[gpu]
+    def gpu_counts(self, gpu: str) -> tuple[int, ...]:  # noqa: ARG002 - all GPU types are alike
+        """Return the sizes of VMs given at creation."""
+        return self._gpu_counts
 
-    def spot_billing(self, gpu: str) -> Billing | None:
+    def billing(self, gpu: str, gpu_count: int = 1) -> Billing:
+        """Return the billing model given at creation, or the list price of the GPU type, by the second."""
+        billing = self._billing or _LIST_PRICES[gpu]
+        return replace(billing, rate_usd_per_h=billing.rate_usd_per_h * gpu_count)
+
+    def spot_billing(self, gpu: str, gpu_count: int = 1) -> Billing | None:
         """Return the billing model of a spot VM by the ratio given at creation."""
         if self.spot_price_ratio is None:
             return None
-        billing = self.billing(gpu)
+        billing = self.billing(gpu, gpu_count)
         return replace(billing, rate_usd_per_h=billing.rate_usd_per_h * self.spot_price_ratio)
 
-    def provision_spot(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+    def provision_spot(self, vm_id: str, gpu: str, token: str, *, gpu_count: int = 1) -> AsyncIterator[Lease]:
         """Provision a spot VM, which is taken back by `ProviderFaults.spot_interruptions_per_h`."""
-        return self._provision(vm_id, gpu, token, spot=True)
+        return self._provision(FakeVM(id=vm_id, gpu=gpu, token=token, gpu_count=gpu_count, spot=True))
 
     def typical_boot_s(self, gpu: str) -> float:  # noqa: ARG002 - all GPU types boot alike
         """Return the mean time of a boot without faults."""
         return sum(seconds for _, seconds in _BOOT)
 
-    def slots(self, gpu: str) -> int:  # noqa: ARG002 - all GPU types are alike
-        """Return the number of slots given at creation."""
-        return self._slots
+    def slots(self, gpu: str, gpu_count: int = 1) -> int:  # noqa: ARG002 - all GPU types are alike
+        """Return the number of slots by that given at creation."""
+        return self._slots * gpu_count
 
     async def check_ready(self, gpu: str) -> None:
         """Do nothing: only `provision` fails."""
 
-    async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+    async def provision(
+        self, vm_id: str, gpu: str, token: str, *, gpu_count: int = 1
+    ) -> AsyncIterator[Lease]:
         """Provision a VM, or follow the boot of the VM with this id, and yield its lease at each change.
 
         Raises:
             ProviderError: there is no capacity, or the VM ended during its boot.
         """
-        async for lease in self._provision(vm_id, gpu, token, spot=False):
+        async for lease in self._provision(FakeVM(id=vm_id, gpu=gpu, token=token, gpu_count=gpu_count)):
             yield lease
 
-    async def _provision(self, vm_id: str, gpu: str, token: str, *, spot: bool) -> AsyncIterator[Lease]:
-        vm = self.vms.get(vm_id) or self._create(vm_id, gpu, token, spot=spot)
+    async def _provision(self, requested: FakeVM) -> AsyncIterator[Lease]:
+        vm = self.vms.get(requested.id) or self._create(requested)
         while True:
             changed = vm.changed
             lease = vm.lease()
             if lease.phase is Phase.ENDED:
-                raise ProviderError(f"{vm_id} ended during its boot: {vm.detail}")
+                raise ProviderError(f"{vm.id} ended during its boot: {vm.detail}")
             yield lease
             if lease.phase is Phase.READY:
                 return
@@ -247,7 +259,8 @@ class FakeProvider:
         if vm.started_at is None:
             return Decimal(0)
         until = self._clock.now() if vm.ended_at is None else vm.ended_at
-        billing = (self.spot_billing(vm.gpu) if vm.spot else None) or self.billing(vm.gpu)
+        spot = self.spot_billing(vm.gpu, vm.gpu_count) if vm.spot else None
+        billing = spot or self.billing(vm.gpu, vm.gpu_count)
         return billing.cost_usd(max(0.0, until - vm.started_at))
 
     def spent_usd(self) -> Decimal:
@@ -269,20 +282,19 @@ class FakeProvider:
         """Start a task that belongs to the cloud, not to the process that caused it."""
         return asyncio.get_running_loop().create_task(coro, context=self._context.copy())
 
-    def _create(self, vm_id: str, gpu: str, token: str, *, spot: bool = False) -> FakeVM:
-        refused = self.refuses(gpu)
+    def _create(self, vm: FakeVM) -> FakeVM:
+        refused = self.refuses(vm.gpu)
         if refused is not None:
             raise refused
         if self._random.random() < self.faults.no_capacity:
             raise ProviderError("No VM is available now.", kind=FailureKind.NO_CAPACITY)
-        vm = FakeVM(id=vm_id, gpu=gpu, token=token, spot=spot)
-        self.vms[vm_id] = vm
+        self.vms[vm.id] = vm
         self.on_create(vm)
         vm.boot = self.spawn(self._boot(vm))
         if self._random.random() < self.faults.vanish:
             after_s = self._random.random() * self.faults.vanish_s
             self.spawn(self._end_after(vm, after_s, "reclaimed by the cloud"))
-        if spot and self.faults.spot_interruptions_per_h:
+        if vm.spot and self.faults.spot_interruptions_per_h:
             after_s = self._random.expovariate(self.faults.spot_interruptions_per_h / 3600)
             self.spawn(self._end_after(vm, after_s, "the spot VM was taken back"))
         if self.faults.fails_after_charge and self._random.random() < self.faults.fails_after_charge:

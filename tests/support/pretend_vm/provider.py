@@ -64,7 +64,7 @@ class PretendProvider:
         self.toolchain: str | None = self.leased_toolchain or self.settings.worker_toolchain
         self._docker = connect(self.machine.docker_url)
 
-    def billing(self, gpu: str) -> Billing:  # noqa: ARG002 - all are alike
+    def billing(self, gpu: str, gpu_count: int = 1) -> Billing:  # noqa: ARG002 - all are alike
         """Return the price of an MI300X."""
         return Billing(rate_usd_per_h=Decimal("1.99"))
 
@@ -72,14 +72,25 @@ class PretendProvider:
         """Return how long a container takes to start."""
         return 5.0
 
-    def slots(self, gpu: str) -> int:  # noqa: ARG002 - all are alike
+    def gpu_counts(self, gpu: str) -> tuple[int, ...]:  # noqa: ARG002 - all are alike
+        """Return one GPU per VM."""
+        return (1,)
+
+    def slots(self, gpu: str, gpu_count: int = 1) -> int:  # noqa: ARG002 - all are alike
         """Return one, as dstack's provider."""
         return 1
 
     async def check_ready(self, gpu: str) -> None:
         """Do nothing: this machine is always ready."""
 
-    async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+    async def provision(
+        self,
+        vm_id: str,
+        gpu: str,
+        token: str,
+        *,
+        gpu_count: int = 1,  # noqa: ARG002 - always one
+    ) -> AsyncIterator[Lease]:
         """Start the worker task and wait until its listener accepts connections."""
         lease = Lease(vm_id=vm_id, phase=Phase.STARTING, gpu=gpu, started_at=time.time())
         vm = self.vms[vm_id] = PretendVM(lease=lease)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from warmfront.errors import ProviderError, StoreUnavailable, VMUnreachable
-from warmfront.providers.base import provision, spot_billing
+from warmfront.providers.base import SpotProvider, spot_billing
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from sqlalchemy import Connection
 
@@ -75,33 +75,40 @@ class FaultyProvider:
         self.foreign_vms = provider.foreign_vms
         self.max_vms = provider.max_vms
 
-    def billing(self, gpu: str) -> Billing:
+    def gpu_counts(self, gpu: str) -> Sequence[int]:
+        """Return the provider's sizes of VMs; no fault is injected."""
+        return self._provider.gpu_counts(gpu)
+
+    def billing(self, gpu: str, gpu_count: int = 1) -> Billing:
         """Return the provider's billing model; no fault is injected."""
-        return self._provider.billing(gpu)
+        return self._provider.billing(gpu, gpu_count)
 
-    def spot_billing(self, gpu: str) -> Billing | None:
+    def spot_billing(self, gpu: str, gpu_count: int = 1) -> Billing | None:
         """Return the provider's billing model of spot VMs; no fault is injected."""
-        return spot_billing(self._provider, gpu)
+        return spot_billing(self._provider, gpu, gpu_count)
 
-    def provision_spot(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+    def provision_spot(self, vm_id: str, gpu: str, token: str, *, gpu_count: int = 1) -> AsyncIterator[Lease]:
         """Provision a spot VM, with the faults of `provision`."""
-        return self._faulty_leases(vm_id, provision(self._provider, vm_id, gpu, token, spot=True))
+        assert isinstance(self._provider, SpotProvider)
+        leases = self._provider.provision_spot(vm_id, gpu, token, gpu_count=gpu_count)
+        return self._faulty_leases(vm_id, leases)
 
     def typical_boot_s(self, gpu: str) -> float:
         """Return the provider's typical boot time; no fault is injected."""
         return self._provider.typical_boot_s(gpu)
 
-    def slots(self, gpu: str) -> int:
+    def slots(self, gpu: str, gpu_count: int = 1) -> int:
         """Return the provider's slots; no fault is injected."""
-        return self._provider.slots(gpu)
+        return self._provider.slots(gpu, gpu_count)
 
     async def check_ready(self, gpu: str) -> None:
         """Ask the provider; no fault is injected."""
         await self._provider.check_ready(gpu)
 
-    def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+    def provision(self, vm_id: str, gpu: str, token: str, *, gpu_count: int = 1) -> AsyncIterator[Lease]:
         """Provision a VM, with faults before the first lease and at each lease."""
-        return self._faulty_leases(vm_id, self._provider.provision(vm_id, gpu, token))
+        leases = self._provider.provision(vm_id, gpu, token, gpu_count=gpu_count)
+        return self._faulty_leases(vm_id, leases)
 
     async def _faulty_leases(self, vm_id: str, leases: AsyncIterator[Lease]) -> AsyncIterator[Lease]:
         fault, call = (

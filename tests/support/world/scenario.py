@@ -1,6 +1,6 @@
 """Scenarios of simulated worlds: authors, settings and fault rates.
 
-A scenario is drawn from a seed and belongs to one of six families.
+A scenario is drawn from a seed and belongs to one of seven families.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 #: The families; seed modulo their number selects one.
-FAMILIES = ("calm", "crashing", "stormy", "worst", "poor", "spot")
+FAMILIES = ("calm", "crashing", "stormy", "worst", "poor", "spot", "slots")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,9 @@ class Scenario:
     name: str
     planned_submissions: tuple[PlannedSubmission, ...]
     settings: Settings
-    slots: int = 1
+    slots: int = 1  #: per GPU
+    gpu_counts: tuple[int, ...] = (1,)  #: how many GPUs a VM can have
+    slot_failures: float = 0.0  #: the probability that a slot of a VM fails for a while
     provider_faults: ProviderFaults = NO_FAULTS
     network: NetworkFaults = field(default_factory=NetworkFaults)
     rates: Mapping[str, Rates] = field(default_factory=dict)
@@ -76,9 +78,9 @@ class Scenario:
 
     @classmethod
     def of(cls, seed: int, *, size: int = 1) -> Scenario:
-        """Draw the scenario of a seed; a sixth have no faults. `size` multiplies the submissions."""
+        """Draw the scenario of a seed; a seventh have no faults. `size` multiplies the submissions."""
         rng = random.Random(f"scenario {seed}")  # noqa: S311 - must be reproducible
-        make = (_calm, _crashing, _stormy, _worst, _poor, _spot)[seed % len(FAMILIES)]
+        make = (_calm, _crashing, _stormy, _worst, _poor, _spot, _slots)[seed % len(FAMILIES)]
         return make(rng, size)
 
 
@@ -202,6 +204,23 @@ def _spot(rng: random.Random, size: int) -> Scenario:
             rocm_s=rng.choice((0.0, 10.0)),
         ),
         spot_price_ratio=Decimal(rng.choice(("0.2", "0.4"))),
+    )
+
+
+def _slots(rng: random.Random, size: int) -> Scenario:
+    """Draw a world with VMs of several sizes, in which everything fails, slots too."""
+    worst = _worst(rng, size)
+    many = tuple(
+        _plan_submission(rng, rng.choice(("ada", "bob", "eve")), 100 + number, at_s=100 * rng.random())
+        for number in range(size * rng.randint(8, 16))
+    )
+    return replace(
+        worst,
+        name="slots",
+        planned_submissions=worst.planned_submissions + many,
+        slots=rng.choice((1, 1, 2)),
+        gpu_counts=rng.choice(((8,), (1, 8), (1, 4), (2, 4, 8))),
+        slot_failures=rng.choice((0.0, 0.1)),
     )
 
 

@@ -132,6 +132,7 @@ class World:
             seed=seed,
             faults=scenario.provider_faults,
             slots=scenario.slots,
+            gpu_counts=scenario.gpu_counts,
             spot_price_ratio=scenario.spot_price_ratio,
         )
         self.listeners = FakeListeners(
@@ -140,6 +141,7 @@ class World:
             seed=seed,
             network=scenario.network,
             watchdog_s=scenario.settings.watchdog_s,
+            slot_failures=scenario.slot_failures,
         )
         self.invariants = Invariants(
             scenario=scenario,

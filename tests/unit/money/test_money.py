@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warmfront.errors import BudgetExceeded
-from warmfront.money.billing import Billing, accrued_usd, meter_until
+from warmfront.money.billing import Billing, accrued_usd, charge_work, meter_until
 from warmfront.money.escrow import BudgetStatus, Escrow
 from warmfront.store.records import Meter
 from warmfront.vm import VMInstance, VMState
@@ -64,9 +64,7 @@ def test_intervals_add_up_to_the_bill_wherever_they_are_split(
     """The entries of a VM sum exactly to the provider's bill."""
     machine, total = vm(ready_at=START + ready_s), Decimal(0)
     for moment in sorted(moments):
-        machine, entries = meter_until(
-            machine, billing, START + moment, worked=True, submission_id="s", owner="o"
-        )
+        machine, entries = meter_until(machine, billing, START + moment)
         total += sum(entry.amount_usd for entry in entries)
         assert all(entry.started_at <= entry.ended_at for entry in entries)
     assert total == billing.cost_usd(max(moments))
@@ -77,18 +75,14 @@ def test_an_end_earlier_than_what_is_metered_is_corrected(billing: Billing, mome
     """The entries of a VM sum to its bill even if it ended before the last of them."""
     machine, total = vm(ready_at=START), Decimal(0)
     for moment in moments:
-        machine, entries = meter_until(
-            machine, billing, START + moment, worked=False, submission_id=None, owner=None
-        )
+        machine, entries = meter_until(machine, billing, START + moment)
         total += sum(entry.amount_usd for entry in entries)
     assert total == billing.cost_usd(moments[-1])
 
 
 def test_provisioning_and_idle_are_separate_intervals() -> None:
     """Settled at its first attempt, a VM has an interval of provisioning and one of idle time."""
-    machine, entries = meter_until(
-        vm(ready_at=START + 100), CLOUD, START + 160, worked=False, submission_id="s", owner="o"
-    )
+    machine, entries = meter_until(vm(ready_at=START + 100), CLOUD, START + 160, submission_id="s", owner="o")
     assert [(entry.meter, entry.ended_at - entry.started_at) for entry in entries] == [
         (Meter.PROVISIONING, 100.0),
         (Meter.IDLE, 60.0),
@@ -104,12 +98,12 @@ def test_idle_time_is_charged_to_the_pool(*, pays_boot: bool) -> None:
         vm(ready_at=START + 100),
         CLOUD,
         START + 160,
-        worked=False,
         submission_id="s",
         owner="o",
         pays_boot=pays_boot,
     )
-    _, work = meter_until(machine, CLOUD, START + 200, worked=True, submission_id="s", owner="o")
+    work = charge_work(machine, CLOUD, START + 160, START + 200, submission_id="s", owner="o")
+    assert meter_until(machine, CLOUD, START + 200, busy_since=[START + 160])[1] == []
     boot_for = "s" if pays_boot else None
     assert [(entry.meter, entry.submission_id) for entry in (*before, *work)] == [
         (Meter.PROVISIONING, boot_for),
@@ -119,10 +113,48 @@ def test_idle_time_is_charged_to_the_pool(*, pays_boot: bool) -> None:
     assert all((entry.owner is None) == (entry.submission_id is None) for entry in (*before, *work))
 
 
+@given(BILLINGS, st.lists(st.tuples(st.floats(0, 5000), st.floats(0, 500)), max_size=8), st.integers(1, 8))
+def test_what_slots_and_the_pool_are_charged_adds_up_to_the_bill(
+    billing: Billing, attempts: list[tuple[float, float]], slots: int
+) -> None:
+    """Whenever attempts begin and end in the slots of a VM, its entries sum exactly to its bill."""
+    machine, total = vm(ready_at=START, slots=slots), Decimal(0)
+    moments = [(START + begin, True, number) for number, (begin, _) in enumerate(attempts)]
+    moments += [(START + begin + lasts, False, number) for number, (begin, lasts) in enumerate(attempts)]
+    busy: dict[int, float] = {}
+    for moment, begins, number in sorted(moments, key=lambda change: change[0]):
+        machine, entries = meter_until(machine, billing, moment, busy_since=busy.values())
+        if begins and len(busy) < slots:
+            busy[number] = moment
+        elif not begins and number in busy:
+            entries += charge_work(machine, billing, busy.pop(number), moment, submission_id="s", owner="o")
+        total += sum(entry.amount_usd for entry in entries)
+    machine, entries = meter_until(machine, billing, START + 6000, busy_since=busy.values())
+    assert total + sum(entry.amount_usd for entry in entries) == billing.cost_usd(6000)
+
+
+def test_an_attempt_is_charged_its_slots_share() -> None:
+    """In one of eight slots an hour costs an eighth of the VM's rate; the other seven belong to the pool."""
+    machine = vm(ready_at=START, slots=8, metered_until=START)
+    [work] = charge_work(machine, CLOUD, START, START + 3600, submission_id="s", owner="o")
+    _, [idle] = meter_until(machine, CLOUD, START + 3600, busy_since=[START])
+    assert work.amount_usd == CLOUD.rate_usd_per_h / 8
+    assert (idle.meter, idle.amount_usd) == (Meter.IDLE, CLOUD.rate_usd_per_h / 8 * 7)
+
+
+def test_a_boot_is_shared_by_the_slots() -> None:
+    """Who pays for the boot of a VM with eight GPUs pays an eighth of it."""
+    machine = vm(ready_at=START + 80, slots=8)
+    _, entries = meter_until(machine, CLOUD, START + 80, submission_id="s", owner="o", pays_boot=True)
+    own, others = (entry.amount_usd for entry in entries)
+    assert others == pytest.approx(7 * own, rel=Decimal("1e-6"))
+    assert own + others == CLOUD.cost_usd(80)
+
+
 def test_a_vm_that_was_never_started_costs_nothing() -> None:
     """Without a start at the provider there are no ledger entries."""
     never = vm(started_at=None)
-    assert meter_until(never, CLOUD, START + 5, worked=False, submission_id=None, owner=None) == (never, [])
+    assert meter_until(never, CLOUD, START + 5) == (never, [])
     assert accrued_usd(never, CLOUD, START + 5) == 0
 
 

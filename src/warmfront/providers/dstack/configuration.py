@@ -99,7 +99,9 @@ def fleet_configuration(settings: Settings) -> dict[str, Any]:
     gpu: dict[str, Any] = gpu_requirement(settings, names[0])
     if len(names) > 1:
         memory_gb = sorted(gpus.get(name).memory_bytes // 10**9 for name in names)
-        gpu = {"name": list(names), "memory": f"{memory_gb[0]}GB..{memory_gb[-1]}GB", "count": 1}
+        gpu = {**gpu, "name": list(names), "memory": f"{memory_gb[0]}GB..{memory_gb[-1]}GB"}
+    counts = settings.gpu_counts
+    gpu["count"] = counts[0] if len(counts) == 1 else f"{counts[0]}..{counts[-1]}"
     return {
         "type": "fleet",
         "name": settings.fleet_name,
@@ -109,7 +111,7 @@ def fleet_configuration(settings: Settings) -> dict[str, Any]:
         "resources": _resources(gpu, cpu="2.."),
         "idle_duration": duration(settings.fleet_idle_s),
         "spot_policy": settings.spot_policy,
-        "max_price": max(max_price(settings, name) for name in names),
+        "max_price": max(max_price(settings, name, count) for name in names for count in counts),
     }
 
 
@@ -119,6 +121,7 @@ def worker_task(
     vm_id: str,
     gpu: str,
     token: str,
+    gpu_count: int = 1,
     owner: str | None = None,
     listener: Sequence[str] = ("python3", "-m", "warmfront.listener"),
     environ: Mapping[str, str] | None = None,
@@ -131,6 +134,7 @@ def worker_task(
         vm_id: Our id of the VM; the run is named after it.
         gpu: The GPU type of the VM.
         token: The bearer token that the listener requires.
+        gpu_count: How many GPUs the VM has; each is a slot of its listener.
         owner: The owner id of this service, as part of the run's name.
         listener: The command that starts the listener.
         environ: Variables in addition to the judge's settings.
@@ -141,10 +145,15 @@ def worker_task(
         *("--toolchain", settings.worker_toolchain, "--stay-to-report"),
     )
     return {
-        **_task(settings, name=run_name(vm_id, owner), gpu=gpu, files=files),
+        **_task(settings, name=run_name(vm_id, owner), gpu=gpu, gpu_count=gpu_count, files=files),
         "commands": [_prepare(), f"exec {shlex.join((*listener, *options))}"],
         "ports": [f"*:{LISTENER_PORT}"],
-        "env": {**judge_environ(settings, gpu), **(environ or {}), "WARMFRONT_LISTENER_TOKEN": token},
+        "env": {
+            **judge_environ(settings, gpu),
+            **_slots_environ(settings, gpu_count),
+            **(environ or {}),
+            "WARMFRONT_LISTENER_TOKEN": token,
+        },
         # The worker ends when the VM is no longer needed; idle time after that would only cost money.
         "idle_duration": "0s",
         "max_duration": duration(settings.vm_max_s),
@@ -333,46 +342,54 @@ def parse_run_name(name: str) -> RunLabel | None:
     return RunLabel(owner=label["owner"], our_id=f"{label['kind']}_{label['id']}") if label else None
 
 
-def max_price(settings: Settings, gpu: str) -> float:
+def _slots_environ(settings: Settings, gpu_count: int) -> dict[str, str]:
+    """Return the number of slots for a listener that has no GPUs to count."""
+    return {"WARMFRONT_SLOTS": str(gpu_count)} if settings.worker_toolchain == "cpu" else {}
+
+
+def max_price(settings: Settings, gpu: str, gpu_count: int = 1) -> float:
     """Return the most that a VM may cost per hour: exactly the rate that the ledger and the escrow use.
 
     Raises:
         BadSetting: The rate cannot be the price of a cloud VM.
     """
-    rate = settings.gpu_rate_usd_per_h(gpu)
-    if not 0 < rate <= _MAX_USD_PER_H:
-        variable = rate_variable(gpu)
+    rate, most = settings.vm_rate_usd_per_h(gpu, gpu_count), _MAX_USD_PER_H * gpu_count
+    if not 0 < rate <= most:
+        variable = rate_variable(gpu, gpu_count)
         raise BadSetting(
             f"{variable} is '{rate}', which cannot be the hourly price of a cloud VM.",
-            hint=f"Set {variable} to dollars per hour, above 0 and at most {_MAX_USD_PER_H}.",
+            hint=f"Set {variable} to dollars per hour, above 0 and at most {most}.",
         )
     return float(rate)
 
 
-def spot_rate_usd_per_h(settings: Settings, gpu: str) -> Decimal | None:
-    """Return the price of a spot VM with this GPU type; None if the settings exclude them."""
+def spot_rate_usd_per_h(settings: Settings, gpu: str, gpu_count: int = 1) -> Decimal | None:
+    """Return the price of a spot VM with this many GPUs; None if the settings exclude them."""
     if settings.spot_policy == "on-demand":
         return None
+    rate = settings.vm_rate_usd_per_h(gpu, gpu_count)
     if settings.spot_price_ratio is None:
-        return settings.gpu_rate_usd_per_h(gpu) if settings.spot_policy == "spot" else None
-    return settings.gpu_rate_usd_per_h(gpu) * settings.spot_price_ratio
+        return rate if settings.spot_policy == "spot" else None
+    return rate * settings.spot_price_ratio
 
 
-def on_market(settings: Settings, task: dict[str, Any], gpu: str, *, spot: bool) -> dict[str, Any]:
+def on_market(
+    settings: Settings, task: dict[str, Any], gpu: str, gpu_count: int = 1, *, spot: bool
+) -> dict[str, Any]:
     """Return a task that asks for a spot VM, or for one on demand, at its price.
 
     Without a price ratio dstack chooses by AMD_SPOT_POLICY alone.
     """
     if settings.spot_price_ratio is None:
         return task
-    rate = spot_rate_usd_per_h(settings, gpu) if spot else None
-    price = max_price(settings, gpu) if rate is None else float(rate)
+    rate = spot_rate_usd_per_h(settings, gpu, gpu_count) if spot else None
+    price = max_price(settings, gpu, gpu_count) if rate is None else float(rate)
     return {**task, "spot_policy": "spot" if spot else "on-demand", "max_price": price}
 
 
-def rate_variable(gpu: str) -> str:
-    """Return the name of the variable that sets the hourly rate of a GPU type."""
-    return f"AMD_{gpu}_HOURLY_RATE"
+def rate_variable(gpu: str, gpu_count: int = 1) -> str:
+    """Return the name of the variable that sets the hourly rate of a VM with this many GPUs."""
+    return f"AMD_{gpu}_HOURLY_RATE" if gpu_count == 1 else "AMD_VM_GPU_RATES"
 
 
 def duration(seconds: int) -> str:
@@ -384,8 +401,8 @@ def duration(seconds: int) -> str:
     return f"{seconds}s"
 
 
-def gpu_requirement(settings: Settings, gpu: str) -> dict[str, Any]:
-    """Return dstack's `gpu` requirement for one GPU of this type.
+def gpu_requirement(settings: Settings, gpu: str, gpu_count: int = 1) -> dict[str, Any]:
+    """Return dstack's `gpu` requirement for GPUs of this type.
 
     The memory is the catalogue's, but for a fleet with a single GPU type AMD_GPU_MEMORY takes precedence.
     """
@@ -393,10 +410,12 @@ def gpu_requirement(settings: Settings, gpu: str) -> dict[str, Any]:
     memory = settings.gpu_memory
     if known is not None and fleet_gpus(settings) != (gpu,):
         memory = f"{known.memory_bytes // 10**9}GB"
-    return {"name": gpu, "memory": memory, "count": 1}
+    return {"name": gpu, "memory": memory, "count": gpu_count}
 
 
-def _task(settings: Settings, *, name: str, gpu: str, files: Sequence[str]) -> dict[str, Any]:
+def _task(
+    settings: Settings, *, name: str, gpu: str, gpu_count: int = 1, files: Sequence[str]
+) -> dict[str, Any]:
     """Return the part that both kinds of task have in common."""
     task: dict[str, Any] = {
         "type": "task",
@@ -409,12 +428,12 @@ def _task(settings: Settings, *, name: str, gpu: str, files: Sequence[str]) -> d
             f"{VM_FOLDER}:{VM_FOLDER}",
             *(f"{path}:{inside}" for path, inside in HOST_FILES.items()),
         ],
-        "resources": _resources(gpu_requirement(settings, gpu), cpu="x86:2.."),
+        "resources": _resources(gpu_requirement(settings, gpu, gpu_count), cpu="x86:2.."),
         "fleets": [settings.fleet_name],
         "backends": list(settings.backends),
         **_regions(settings),
         "spot_policy": settings.spot_policy,
-        "max_price": max_price(settings, gpu),
+        "max_price": max_price(settings, gpu, gpu_count),
         "creation_policy": "reuse-or-create",
     }
     if settings.registry_username and settings.registry_password:

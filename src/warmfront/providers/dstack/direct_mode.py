@@ -66,7 +66,11 @@ class DirectProvider(DstackProvider):
         super().__init__(settings, client, ownership=ownership, clock=clock)
         self.toolchain = None  # each attempt names its own; there is no listener to report it
 
-    def spot_billing(self, gpu: str) -> Billing | None:  # noqa: ARG002 - for all GPU types
+    def gpu_counts(self, gpu: str) -> tuple[int, ...]:  # noqa: ARG002 - all GPU types are alike
+        """Return one: an attempt is a run, which has the VM to itself."""
+        return (1,)
+
+    def spot_billing(self, gpu: str, gpu_count: int = 1) -> Billing | None:  # noqa: ARG002 - for all GPU types
         """Return None: the runs of attempts would have to ask for the same kind of VM."""
         return None
 

@@ -116,38 +116,46 @@ class DstackProvider:
         self._tunnels = ListenerTunnels(client, settings.data_dir / "tunnels")
         self._applying: dict[str, asyncio.Task[None]] = {}
         self._spot_vms: set[str] = set()
+        self._gpu_counts: dict[str, int] = {}  # of VMs that were requested by this process
         self._price_checked: set[str] = set()
         self._resubmitted: Counter[str] = Counter()
 
-    def billing(self, gpu: str) -> Billing:
-        """Return the rate of this GPU type, by the second, with the minimum reservation that is set."""
+    def gpu_counts(self, gpu: str) -> Sequence[int]:  # noqa: ARG002 - all GPU types are alike
+        """Return AMD_VM_GPUS."""
+        return self.settings.gpu_counts
+
+    def billing(self, gpu: str, gpu_count: int = 1) -> Billing:
+        """Return the rate of such a VM, by the second, with the minimum reservation that is set."""
         return Billing(
-            rate_usd_per_h=self.settings.gpu_rate_usd_per_h(gpu),
+            rate_usd_per_h=self.settings.vm_rate_usd_per_h(gpu, gpu_count),
             minimum_s=float(minimum_reservation_s(self.settings)),
         )
 
-    def spot_billing(self, gpu: str) -> Billing | None:
+    def spot_billing(self, gpu: str, gpu_count: int = 1) -> Billing | None:
         """Return the rate of a spot VM by AMD_SPOT_PRICE_RATIO; None if there are none."""
-        rate = spot_rate_usd_per_h(self.settings, gpu)
-        return None if rate is None else replace(self.billing(gpu), rate_usd_per_h=rate)
+        rate = spot_rate_usd_per_h(self.settings, gpu, gpu_count)
+        return None if rate is None else replace(self.billing(gpu, gpu_count), rate_usd_per_h=rate)
 
     def typical_boot_s(self, gpu: str) -> float:  # noqa: ARG002 - known for the MI300X only
         """Return the provisioning time that AMD Developer Cloud is known for."""
         return _TYPICAL_BOOT_S
 
-    def slots(self, gpu: str) -> int:  # noqa: ARG002 - all GPU types are alike
-        """Return one: a second attempt would disturb the timing of the first."""
-        return 1
+    def slots(self, gpu: str, gpu_count: int = 1) -> int:  # noqa: ARG002 - all GPU types are alike
+        """Return one per GPU: a second attempt on it would disturb the timing of the first."""
+        return gpu_count
 
     async def check_ready(self, gpu: str) -> None:  # noqa: ARG002 - one fleet has all GPU types
         """Check the server, the fleet and ssh; the cloud is not asked."""
         await boot_errors.check_ready(self.client, self.settings)
 
-    async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+    async def provision(
+        self, vm_id: str, gpu: str, token: str, *, gpu_count: int = 1
+    ) -> AsyncIterator[Lease]:
         """Submit the VM's worker task, or resume waiting for it.
 
         While the dstack server is unavailable, wait for it: the VM keeps booting without it.
         """
+        self._gpu_counts[vm_id] = gpu_count
         latest: Lease | None = None
         pauses = poll_pauses()
         is_unavailable = False
@@ -169,10 +177,10 @@ class DstackProvider:
                     continue  # open the tunnel at once
             await asyncio.sleep(next(pauses))
 
-    def provision_spot(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+    def provision_spot(self, vm_id: str, gpu: str, token: str, *, gpu_count: int = 1) -> AsyncIterator[Lease]:
         """Submit the VM's worker task for a spot VM, or resume waiting for it."""
         self._spot_vms.add(vm_id)
-        return self.provision(vm_id, gpu, token)
+        return self.provision(vm_id, gpu, token, gpu_count=gpu_count)
 
     async def release(self, vm_id: str) -> Lease:
         """Stop the run, delete its VM from the fleet, and return when dstack has recorded the VM's end.
@@ -245,6 +253,7 @@ class DstackProvider:
             self.settings,
             vm_id=vm_id,
             gpu=gpu,
+            gpu_count=self._gpu_counts.get(vm_id, 1),
             token=token,
             owner=self.ownership.id,
             listener=listener_bundle.LISTENER,
@@ -273,6 +282,7 @@ class DstackProvider:
                 vm_id=vm_id,
                 phase=Phase.ENDED,
                 gpu=gpu,
+                gpu_count=snapshot.run.gpu_count or 1,
                 started_at=started_at,
                 ended_at=ended_at or self._now(),
                 # Only a release reads the cloud's list again.
@@ -289,6 +299,7 @@ class DstackProvider:
             vm_id=vm_id,
             phase=phase,
             gpu=gpu,
+            gpu_count=snapshot.run.gpu_count or 1,
             started_at=started_at,
             address=address,
             machine_id=snapshot.run.machine_id,
@@ -358,7 +369,8 @@ class DstackProvider:
 
     async def _apply_task(self, vm_id: str, gpu: str, token: str) -> None:
         task = await asyncio.to_thread(self.task, vm_id, gpu, token)
-        await self.client.apply_task(on_market(self.settings, task, gpu, spot=vm_id in self._spot_vms))
+        spot, gpu_count = vm_id in self._spot_vms, self._gpu_counts.get(vm_id, 1)
+        await self.client.apply_task(on_market(self.settings, task, gpu, gpu_count, spot=spot))
 
     async def _wait_for_apply(self, vm_id: str) -> None:
         """Wait for a submit request that is still in progress: releasing before it would miss the run."""
@@ -440,14 +452,15 @@ class DstackProvider:
         if price is None or run.gpu is None or vm_id in self._price_checked:
             return
         self._price_checked.add(vm_id)
-        rate = self.settings.gpu_rate_usd_per_h(run.gpu)
-        if price not in {rate, spot_rate_usd_per_h(self.settings, run.gpu)}:
+        count = run.gpu_count or 1
+        rate = self.settings.vm_rate_usd_per_h(run.gpu, count)
+        if price not in {rate, spot_rate_usd_per_h(self.settings, run.gpu, count)}:
             _log.warning(
                 "VM %s costs $%s per hour, but the ledger uses $%s: set %s=%s",
                 vm_id,
                 price,
                 rate,
-                rate_variable(run.gpu),
+                rate_variable(run.gpu, count),
                 price,
             )
 

@@ -106,6 +106,7 @@ class DstackRun:
     submitted_at: float
     cost_usd: Decimal  #: excludes the VM's idle time, so only for comparison
     gpu: str | None = None  #: the GPU type that the run requests
+    gpu_count: int | None = None  #: how many of them
     fleets: tuple[str, ...] = ()  #: the fleets that the run may be on
 
     job_status: str | None = None
@@ -197,6 +198,7 @@ def run_from(model: Any) -> DstackRun:
         submitted_at=model.submitted_at.timestamp(),
         cost_usd=_dollars(model.cost) or Decimal(0),
         gpu=gpu_names[0] if gpu_names else None,
+        gpu_count=resources.gpu.count.min if resources and resources.gpu else None,
         fleets=tuple(map(_fleet_name, getattr(model.run_spec.configuration, "fleets", None) or ())),
         job_status=_value(job.status) if job else None,
         job_termination_reason=job.termination_reason if job else None,

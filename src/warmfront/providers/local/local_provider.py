@@ -73,7 +73,11 @@ class LocalProvider:
         self._watchers: dict[str, asyncio.Task[None]] = {}
         self._ended: set[str] = set()  # their folders are never deleted, and need not be read again
 
-    def billing(self, gpu: str) -> Billing:
+    def gpu_counts(self, gpu: str) -> tuple[int, ...]:  # noqa: ARG002 - all GPU types are alike
+        """Return one: a local VM has what this machine has."""
+        return (1,)
+
+    def billing(self, gpu: str, gpu_count: int = 1) -> Billing:  # noqa: ARG002 - always one
         """Return a price of zero; in a rehearsal, the cloud's price of this GPU type."""
         rate = self._settings.gpu_rate_usd_per_h(gpu) if self._settings.rehearse else Decimal(0)
         return Billing(rate_usd_per_h=rate)
@@ -82,14 +86,21 @@ class LocalProvider:
         """Return the start time of a process; in a rehearsal, the cloud's boot time."""
         return self._settings.rehearse_boot_s if self._settings.rehearse else 1.0
 
-    def slots(self, gpu: str) -> int:  # noqa: ARG002 - all GPU types are alike
-        """Return one: attempts on the same machine would disturb each other's timing."""
-        return 1
+    def slots(self, gpu: str, gpu_count: int = 1) -> int:  # noqa: ARG002 - all GPU types are alike
+        """Return WARMFRONT_SLOTS, or one: attempts on the same CPUs disturb each other's timing."""
+        return self._settings.slots or 1
 
     async def check_ready(self, gpu: str) -> None:
         """Do nothing: a local VM needs nothing but this machine."""
 
-    async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+    async def provision(
+        self,
+        vm_id: str,
+        gpu: str,
+        token: str,
+        *,
+        gpu_count: int = 1,  # noqa: ARG002 - always one
+    ) -> AsyncIterator[Lease]:
         """Start a VM, or resume waiting for the VM with this id."""
         record = self._require_alive(vm_id) if self._current(vm_id) else self._create(vm_id, gpu)
         while record.is_waiting:
@@ -167,6 +178,8 @@ class LocalProvider:
         """Return the listener's environment: inherited variables, the judge's settings, GPU and token."""
         inherited = {name: value for name, value in os.environ.items() if name in _INHERITED}
         own = {"WARMFRONT_GPU": gpu, "WARMFRONT_LISTENER_TOKEN": token}
+        if self._settings.slots is not None:
+            own["WARMFRONT_SLOTS"] = str(self._settings.slots)
         return {**inherited, **self._settings.judge_environ(), **own}
 
     async def _wait_for_address(self, vm_id: str) -> str:
