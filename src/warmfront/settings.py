@@ -131,7 +131,7 @@ class Settings:
     mi325x_rate_usd_per_h: Decimal = Decimal("2.25")
     #: AMD_VM_GPUS: how many GPUs a VM may have, separated by commas, such as `1,8`.
     gpu_counts: tuple[int, ...] = (1,)
-    #: AMD_VM_GPU_RATES: dollars per hour of VMs with several GPUs, such as `8:15.92`; else one GPU's times them.
+    #: AMD_VM_GPU_RATES: dollars per hour of VMs with several GPUs, such as `8:15.92`; else a multiple of one.
     gpu_count_rates: Mapping[int, Decimal] = field(default_factory=dict, hash=False)
     #: AMD_MINIMUM_RESERVATION: the minimum time that the cloud bills for a VM; Hot Aisle requires it.
     minimum_reservation_s: int | None = None
@@ -281,7 +281,7 @@ class Settings:
         return rate
 
     def vm_rate_usd_per_h(self, gpu: str, gpu_count: int) -> Decimal:
-        """Return the price of a VM with this many GPUs: the operator's, or that of one GPU times their number.
+        """Return the price of a VM with this many GPUs: the operator's, or a multiple of that of one GPU.
 
         AMD_VM_GPU_RATES is for the default GPU type.
         """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -91,3 +92,18 @@ def _queue_again(conn: Connection, submission_id: str) -> None:
     conn.execute(
         update(rows).where(rows.c.id == submission_id).values(state=SubmissionState.QUEUED, attempt_id=None)
     )
+
+
+class SharesSlots(VMOrchestrator):
+    """Assigns every attempt to the first slot of its VM."""
+
+    def __init__(self, **ports: Any) -> None:
+        super().__init__(**ports)
+        assign = self._attempts.assign
+
+        def assign_to_first(active: ActiveSubmission, pooled: PooledVM) -> None:
+            assign(active, pooled)
+            assert active.attempt is not None
+            active.attempt = replace(active.attempt, slot=0)
+
+        self._attempts.assign = assign_to_first  # type: ignore[method-assign]

@@ -14,6 +14,7 @@ from tests.simulation.broken_orchestrators import (
     ForgetsEscrowOnRetry,
     LockedWhileProvisioning,
     RequeuesWithoutLease,
+    SharesSlots,
 )
 from tests.simulation.sweep import sweep, sweep_all
 from tests.support.world.scenario import FAMILIES, Scenario
@@ -81,6 +82,7 @@ def _replayed(seed: int, hash_seed: str) -> str:
         (ForgetsEscrowOnRetry, "poor", "are committed of|exceed|reserved"),
         # "never ended": the submission got its verdict, and the attempt that was given up was never closed.
         (RequeuesWithoutLease, "stormy", "runs twice at once|was retried|never ended"),
+        (SharesSlots, "slots", "slot 0 of .* runs"),
     ],
 )
 def test_a_classic_mistake_is_found(broken: type[VMOrchestrator], family: str, word: str) -> None:

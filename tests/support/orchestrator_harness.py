@@ -29,13 +29,20 @@ if TYPE_CHECKING:
 class OrchestratorHarness:
     """An orchestrator on fake VMs. Its parts are reachable, so that a test can call one directly."""
 
-    def __init__(self, *, database: MemoryDatabase | None = None, slots: int = 1, **settings: Any) -> None:
+    def __init__(
+        self,
+        *,
+        database: MemoryDatabase | None = None,
+        slots: int = 1,
+        sizes: tuple[int, ...] = (1,),
+        **settings: Any,
+    ) -> None:
         self.clock = VirtualClock(asyncio.get_running_loop())
         self.database = database or MemoryDatabase()
         self.bus = EventBus()
         self.store = Store(self.database, self.bus)
         self.log = EventLog(self.store, self.bus)
-        self.provider = FakeProvider(clock=self.clock, slots=slots)
+        self.provider = FakeProvider(clock=self.clock, slots=slots, gpu_counts=sizes)
         self.listeners = FakeListeners(self.provider, clock=self.clock)
         self.settings = Settings(**settings)
         self._ids = itertools.count(1)

@@ -681,6 +681,8 @@ export interface PoolUsage {
   active_vms: number;
   busy_vms: number;
   queued: number;
+  slots?: number;
+  busy_slots?: number;
 }
 
 /** A problem with everything that is needed to solve it. */
@@ -1144,6 +1146,8 @@ export interface VMReadyEvent {
   simulated: boolean;
   attempt: number;
   metrics: VMReadyMetrics;
+  slot?: number;
+  slots?: number;
 }
 
 /** Figures of the VM and of the pool when an attempt begins. */
@@ -1177,6 +1181,12 @@ export interface VmDetailResponse {
   id: string;
   provider: string;
   gpu_type: string;
+  /** How many GPUs were requested. */
+  gpu_count: number;
+  /** How many submissions it judges at once, each on its own GPU. */
+  slots: number;
+  /** How many of them judge a submission now. */
+  slots_used: number;
   state: VMState;
   /** It has no GPU, and costs are simulated. */
   simulated: boolean;
@@ -1254,6 +1264,12 @@ export interface VmResponse {
   id: string;
   provider: string;
   gpu_type: string;
+  /** How many GPUs were requested. */
+  gpu_count: number;
+  /** How many submissions it judges at once, each on its own GPU. */
+  slots: number;
+  /** How many of them judge a submission now. */
+  slots_used: number;
   state: VMState;
   /** It has no GPU, and costs are simulated. */
   simulated: boolean;
@@ -1286,6 +1302,8 @@ export interface VmResponse {
 /** A submission that runs on a VM. Users see only `since` for submissions that are not theirs. */
 export interface VmTask {
   since: string;
+  /** The slot of the VM that it has to itself, from 0. */
+  slot: number;
   /** Visible to its owner and to operators. */
   submission_id: string | null;
   user: string | null;

@@ -68,6 +68,9 @@ class Orchestrator(Protocol):
     def budget_status(self) -> BudgetStatus:
         """Return how much of the credits is spent, reserved and left."""
 
+    def slots(self) -> tuple[int, int]:
+        """Return how many slots of ready VMs judge a submission, and how many there are."""
+
     def queue_length(self) -> int:
         """Return the number of submissions that wait for a VM."""
 

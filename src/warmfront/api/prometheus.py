@@ -60,6 +60,11 @@ class _Collector:
             if not state.has_ended:
                 vms.add_metric([state.value], states[state])
         yield vms
+        used, total = self._orchestrator.slots()
+        slots = GaugeMetricFamily("warmfront_slots", "Slots of ready VMs.", labels=["state"])
+        slots.add_metric(["used"], used)
+        slots.add_metric(["free"], total - used)
+        yield slots
         yield GaugeMetricFamily(
             "warmfront_queue_length",
             "Submissions that wait for a VM.",

@@ -14,7 +14,7 @@ from warmfront.value_class import dataclass
 from warmfront.vm import VMState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from warmfront.store.records import LedgerEntry, RunningAttempt
     from warmfront.vm import VMInstance
@@ -43,12 +43,15 @@ class TimelineSegment:
 def vm_timeline(
     vm: VMInstance,
     entries: Iterable[LedgerEntry],
-    running: RunningAttempt | None,
+    running: Sequence[RunningAttempt],
     *,
     since: float,
     now: float,
 ) -> list[TimelineSegment]:
-    """Return the segments of one VM between `since` and `now`, in order."""
+    """Return the segments of one VM between `since` and `now`, in order.
+
+    A VM with several slots works while one of them does.
+    """
     billed = [
         TimelineSegment(
             meter=entry.meter,
@@ -64,7 +67,40 @@ def vm_timeline(
         for segment in (*billed, *_open_segments(vm, running, now))
         if segment.ended_at > since
     ]
-    return condense([segment for segment in clipped if segment.seconds > 0], (now - since) / MAX_SEGMENTS)
+    segments = [segment for segment in clipped if segment.seconds > 0]
+    return condense(flatten(segments) if vm.slots > 1 else segments, (now - since) / MAX_SEGMENTS)
+
+
+def flatten(segments: list[TimelineSegment]) -> list[TimelineSegment]:
+    """Merge the segments of several slots: work hides what the other slots do meanwhile.
+
+    A merged segment names a submission only if it is the only one.
+    """
+    merged: list[TimelineSegment] = []
+    for segment in sorted(
+        segments, key=lambda segment: (segment.meter is not Meter.WORK, segment.started_at)
+    ):
+        if segment.meter is not Meter.WORK:
+            merged += _uncovered(segment, [work for work in merged if work.meter is Meter.WORK])
+        elif merged and segment.started_at < merged[-1].ended_at:
+            last = merged[-1]
+            ended_at, is_open = max(last.ended_at, segment.ended_at), last.is_open or segment.is_open
+            merged[-1] = TimelineSegment(
+                meter=Meter.WORK, started_at=last.started_at, ended_at=ended_at, is_open=is_open
+            )
+        else:
+            merged.append(segment)
+    return sorted(merged, key=lambda segment: segment.started_at)
+
+
+def _uncovered(segment: TimelineSegment, works: list[TimelineSegment]) -> list[TimelineSegment]:
+    """Return the parts of a segment during which no slot works."""
+    parts, begin = [], segment.started_at
+    for work in works:
+        if work.started_at > begin and work.started_at < segment.ended_at:
+            parts.append(replace(segment, started_at=begin, ended_at=work.started_at, is_open=False))
+        begin = max(begin, work.ended_at)
+    return [*parts, replace(segment, started_at=begin)] if begin < segment.ended_at else parts
 
 
 def condense(segments: list[TimelineSegment], slot_s: float) -> list[TimelineSegment]:
@@ -92,7 +128,9 @@ def _merge(segments: list[TimelineSegment]) -> TimelineSegment:
     )
 
 
-def _open_segments(vm: VMInstance, running: RunningAttempt | None, now: float) -> Iterator[TimelineSegment]:
+def _open_segments(
+    vm: VMInstance, running: Sequence[RunningAttempt], now: float
+) -> Iterator[TimelineSegment]:
     """Yield the segments from the VM's last ledger entry until now."""
     if vm.state.has_ended:
         return
@@ -103,15 +141,16 @@ def _open_segments(vm: VMInstance, running: RunningAttempt | None, now: float) -
     if begin < vm.ready_at:
         yield TimelineSegment(meter=Meter.PROVISIONING, started_at=begin, ended_at=vm.ready_at)
         begin = vm.ready_at
-    if vm.state is VMState.BUSY and running is not None:
-        yield TimelineSegment(
-            meter=Meter.WORK,
-            started_at=begin,
-            ended_at=now,
-            submission_id=running.submission_id,
-            owner=running.owner,
-            is_open=True,
-        )
+    if vm.state is VMState.BUSY and running:
+        for attempt in running:
+            yield TimelineSegment(
+                meter=Meter.WORK,
+                started_at=begin if vm.slots == 1 else attempt.started_at,
+                ended_at=now,
+                submission_id=attempt.submission_id,
+                owner=attempt.owner,
+                is_open=True,
+            )
         return
     meter = Meter.WORK if vm.state is VMState.BUSY else Meter.IDLE
     yield TimelineSegment(meter=meter, started_at=begin, ended_at=now, is_open=True)

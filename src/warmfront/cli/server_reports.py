@@ -126,14 +126,15 @@ def _print_problems(problems: Sequence[ProvisioningProblem]) -> None:
             print(f"  → {problem.hint}")
 
 
-_VMS_HEADING = ("ID", "STATE", "GPU", "PROVIDER", "AGE", "BOOT", "TASKS", "COST", "NOTE")
+_VMS_HEADING = ("ID", "STATE", "GPU", "SLOTS", "PROVIDER", "AGE", "BOOT", "TASKS", "COST", "NOTE")
 
 
 def _vm_row(vm: Vm) -> tuple[str, ...]:
     return (
         vm.id,
         vm.state,
-        f"{vm.gpu_type} (simulated)" if vm.simulated else vm.gpu_type,
+        _gpu(vm),
+        f"{vm.slots_used}/{vm.slots}",
         vm.provider,
         duration((vm.ended_at or time.time()) - vm.created_at),
         "" if vm.ready_at is None else duration(vm.ready_at - vm.created_at),
@@ -141,6 +142,11 @@ def _vm_row(vm: Vm) -> tuple[str, ...]:
         f"${vm.cost_usd:.4f}",
         _vm_note(vm),
     )
+
+
+def _gpu(vm: Vm) -> str:
+    name = vm.gpu_type if vm.gpu_count == 1 else f"{vm.gpu_count} {vm.gpu_type}"
+    return f"{name} (simulated)" if vm.simulated else name
 
 
 def _vm_note(vm: Vm) -> str:

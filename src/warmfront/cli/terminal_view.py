@@ -141,6 +141,8 @@ class TerminalView:
         cold = event["vm_state"] == "COLD_START"
         again = f", attempt {event['attempt']}" if event.get("attempt", 1) > 1 else ""
         gpu = f"{event['gpu']}, simulated" if event.get("simulated") else event["gpu"]
+        if event.get("slots", 1) > 1:
+            gpu = f"{gpu}, slot {event['slot'] + 1} of {event['slots']}"
         self._end_step(
             f"{'new' if cold else 'warm'} VM {event['vm_id']} ({gpu}){again}, after {self._lap_s():.2f} s"
         )

@@ -38,6 +38,8 @@ log = logging.getLogger(__name__)
 _PREWARM_INTERVAL_S = 3600.0
 
 
+#: At most one VM per GPU type makes room for a larger one in this time: there may be no larger one.
+_REPLACE_INTERVAL_S = 600.0
 #: A boot that no one waits for is stopped after this time: an author who cancels may submit again at once.
 _UNWANTED_BOOT_S = 10.0
 #: How many submissions at the front of a queue are notified of every try during a shortage.
@@ -79,6 +81,8 @@ class Autoscaler:
             self._record_failure(failure, now)
         for gpu in self._submissions.queued_gpus():
             self._scale_up(gpu, now)
+        for gpu in self._states:
+            self._replace_by_larger(gpu, now)
         for state in self._states.values():
             if state.shortage is not None and not len(self._submissions.queue(state.gpu)):
                 state.end_shortage()
@@ -288,6 +292,43 @@ class Autoscaler:
 
         return sorted(self._provider.gpu_counts(gpu), key=rank)
 
+    # Larger VMs instead of small ones.
+
+    def _replace_by_larger(self, gpu: str, now: float) -> None:
+        """Make room for a larger VM if the limit on VMs is reached and the queue would use all of its slots.
+
+        The VM with the fewest slots is drained and released. Then the queue gets the larger one.
+        """
+        if len(self._provider.gpu_counts(gpu)) == 1:
+            return
+        serving = [pooled for pooled in self._pool.with_gpu(gpu) if not pooled.releasing]
+        drained = next((pooled for pooled in serving if pooled.draining), None)
+        smallest = drained or min(serving, key=_cost_of_draining, default=None)
+        if smallest is None or not self._would_fill_larger(smallest, now):
+            if drained is not None:
+                drained.draining = False
+                self._pool.offer(drained)
+            return
+        if drained is None:
+            self._state(gpu).replace_after = now + _REPLACE_INTERVAL_S
+            smallest.draining = True
+        if not smallest.running:
+            self._pool.release(smallest, "making room for a VM with more slots")
+
+    def _would_fill_larger(self, small: PooledVM, now: float) -> bool:
+        """Return whether the queue would use every slot of a larger VM in the place of a small one."""
+        gpu, state = small.vm.gpu, self._state(small.vm.gpu)
+        largest = max(self._provider.gpu_counts(gpu))
+        slots = self._slots(gpu) - small.vm.slots + self._provider.slots(gpu, largest)
+        if small.vm.gpu_count == largest or len(self._pool) < self._max_vms() or state.is_troubled:
+            return False
+        if any(pooled.releasing for pooled in self._pool.all()):
+            return False  # there will be room soon
+        if self._budget.escrow.shortage("", self._budget.new_vm_usd(gpu, largest)) is not None:
+            return False
+        is_due = small.draining or now >= state.replace_after
+        return is_due and self._boots_of_work(gpu, len(self._submissions.queue(gpu))) >= slots
+
     def _release_spare(self, gpu: str, reason: str) -> None:
         """Release an idle VM that no submission waits for: of another GPU type, or a spot VM."""
         if any(pooled.releasing for pooled in self._pool.all()):
@@ -422,3 +463,8 @@ class Autoscaler:
         if arrival_at is not None and arrival_at <= now + ready_in_s:
             return False
         return billing.cost_usd(age_s + estimates.stop.seconds) < billing.cost_usd(kept_s)
+
+
+def _cost_of_draining(pooled: PooledVM) -> tuple[int, int, float]:
+    """Return the order in which VMs make room: fewest slots, fewest attempts, requested last."""
+    return pooled.vm.slots, len(pooled.running), -pooled.vm.created_at

@@ -119,7 +119,7 @@ class Budget:
         return self.worst_case_usd(gpu, gpu_count, boots=True)
 
     def one_more_task_usd(self, vm: VMInstance) -> Decimal:
-        """Return the most that a VM can cost if it takes one more task now: those in other slots end first."""
+        """Return the most that a VM can cost if it takes one more task now: others end first."""
         ahead_s = self._ahead_s(1, self._settings.idle_timeout_s)
         return self.billing(vm.gpu, vm.gpu_count).cost_usd(self.age_s(vm) + ahead_s)
 

@@ -182,6 +182,10 @@ class VMOrchestrator:
         """Return every VM that has not ended."""
         return self._pool.instances()
 
+    def slots(self) -> tuple[int, int]:
+        """Return how many slots of ready VMs judge a submission, and how many there are."""
+        return self._pool.slots()
+
     def queue_length(self) -> int:
         """Return how many submissions wait for a VM or for their X-ray."""
         return self._submissions.queue_length() + len(self._xrays)

@@ -78,6 +78,7 @@ class ProvisioningState:
     opened: int = 0  #: how often in a row the circuit breaker opened
     provision_after: float = 0.0
     prewarm_after: float = 0.0
+    replace_after: float = 0.0  #: when a small VM may make room for a larger one
     shortage: Shortage | None = None
     breaker: Breaker | None = None
     short_of: set[int] = field(default_factory=set)  #: sizes of VMs that were not available

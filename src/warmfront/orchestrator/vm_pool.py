@@ -71,6 +71,7 @@ class PooledVM:
     #: Orders this VM's transitions in the store. Held during a write, never during a request to anyone else.
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     releasing: bool = False  #: its end is decided: it takes no more attempts
+    draining: bool = False  #: it takes no more attempts, and is released when those on it have ended
     boot: asyncio.Task[None] | None = None  #: provisions it; None if it was ready when it was added
     phase: Phase | None = None  #: the phase of its boot that was reported last
     not_asked_until: float = 0.0  #: when its provider last could not be asked about it
@@ -83,7 +84,8 @@ class PooledVM:
     def accepts_attempts(self) -> bool:
         """Whether another attempt can be assigned to it now."""
         used = len(self.running) + len(self.failed_slots)
-        return used < self.vm.slots and not self.releasing and self.vm.ready_at is not None
+        ready = self.vm.ready_at is not None and not self.releasing and not self.draining
+        return ready and used < self.vm.slots
 
     @property
     def is_free(self) -> bool:
@@ -91,7 +93,7 @@ class PooledVM:
         return not self.running and self.accepts_attempts
 
     def free_slot(self) -> int:
-        """Return the number of the first slot that can take an attempt; `accepts_attempts` says it has one."""
+        """Return the number of the first slot that can take an attempt; `accepts_attempts` must be true."""
         used = {active.attempt.slot for active in self.running.values() if active.attempt is not None}
         return next(slot for slot in range(self.vm.slots) if slot not in used | self.failed_slots)
 
@@ -189,14 +191,20 @@ class VMPool:
         """Return every VM of the pool as a value."""
         return [pooled.vm for pooled in self._vms.values()]
 
+    def slots(self) -> tuple[int, int]:
+        """Return how many slots of ready VMs have an attempt, and how many there are."""
+        ready = [pooled for pooled in self._vms.values() if pooled.vm.ready_at and not pooled.releasing]
+        return sum(len(pooled.running) for pooled in ready), sum(pooled.vm.slots for pooled in ready)
+
     def usage(self, queued: int) -> PoolUsage:
         """Return the pool in three figures, for VM_READY events."""
+        busy_slots, slots = self.slots()
         return PoolUsage(
             active_vms=len(self._vms),
             busy_vms=sum(bool(pooled.running) for pooled in self._vms.values()),
             queued=queued,
-            slots=sum(pooled.vm.slots for pooled in self._vms.values()),
-            busy_slots=sum(len(pooled.running) for pooled in self._vms.values()),
+            slots=slots,
+            busy_slots=busy_slots,
         )
 
     def free(self, gpu: str) -> FreeVMIndex:

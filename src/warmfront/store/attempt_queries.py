@@ -155,7 +155,7 @@ def running(conn: Connection) -> list[RunningAttempt]:
 
 
 _RUNNING = (
-    select(_A.vm_id, _A.started_at, _S.id, _S.owner, _S.problem, _S.endpoint)
+    select(_A.vm_id, _A.started_at, _S.id, _S.owner, _S.problem, _S.endpoint, _A.slot)
     .join(schema.submissions, _S.attempt_id == _A.id)
     .where(_A.outcome == "", schema.state_in(REPORT.sources))
     .order_by(_A.started_at, _A.id)

@@ -66,6 +66,7 @@ class RunningAttempt(NamedTuple):
     owner: str
     problem: str
     endpoint: str
+    slot: int = 0  #: the slot of the VM that it has
 
 
 class Arrival(NamedTuple):

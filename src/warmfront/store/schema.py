@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from warmfront.submission import SubmissionState
 
 #: The migration that creates the tables below.
-REVISION = "0008"
+REVISION = "0009"
 
 
 class Usd(TypeDecorator[Decimal]):

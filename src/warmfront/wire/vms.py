@@ -14,6 +14,7 @@ class VmTask(ResponseModel):
     """A submission that runs on a VM. Users see only `since` for submissions that are not theirs."""
 
     since: Timestamp
+    slot: int = Field(default=0, description="The slot of the VM that it has to itself, from 0.")
     submission_id: str | None = Field(default=None, description="Visible to its owner and to operators.")
     user: str | None = None
     problem: str | None = None
@@ -58,6 +59,9 @@ class VmResponse(ResponseModel):
     id: str
     provider: str
     gpu_type: str
+    gpu_count: int = Field(default=1, description="How many GPUs were requested.")
+    slots: int = Field(default=1, description="How many submissions it judges at once, each on its own GPU.")
+    slots_used: int = Field(default=0, description="How many of them judge a submission now.")
     state: VMState
     simulated: bool = Field(description="It has no GPU, and costs are simulated.")
     created_at: Timestamp

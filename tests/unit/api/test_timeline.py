@@ -31,7 +31,7 @@ def _shape(segments: list[TimelineSegment]) -> list[tuple[Meter, float, float, b
     return [(piece.meter, piece.started_at, piece.ended_at, piece.is_open) for piece in segments]
 
 
-RUNNING = RunningAttempt("vm_1", 180.0, "sub_2", "bob", "relu", "submit")
+RUNNING = [RunningAttempt("vm_1", 180.0, "sub_2", "bob", "relu", "submit")]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_timeline_is_clipped() -> None:
     """Earlier segments are dropped, overlapping ones are clipped, and empty ones are dropped."""
     vm = _vm(VMState.TERMINATED, started_at=110.0, ended_at=170.0)
     entries = [_entry(Meter.IDLE, 110, 140), _entry(Meter.WORK, 140, 160), _entry(Meter.IDLE, 160, 160)]
-    assert _shape(vm_timeline(vm, entries, None, since=150.0, now=200.0)) == [(Meter.WORK, 150, 160, False)]
+    assert _shape(vm_timeline(vm, entries, [], since=150.0, now=200.0)) == [(Meter.WORK, 150, 160, False)]
 
 
 def test_many_segments_are_condensed() -> None:

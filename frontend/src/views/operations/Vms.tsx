@@ -93,6 +93,11 @@ interface Props {
   now: number;
 }
 
+function gpus(vm: VmResponse): string {
+  const name = vm.gpu_count > 1 ? `${vm.gpu_count} × ${vm.gpu_type}` : vm.gpu_type;
+  return vm.simulated ? `${name}, simulated` : name;
+}
+
 function VmItem({ vm, lane, cost, now }: Props): React.JSX.Element {
   const age = (now - Date.parse(vm.created_at)) / 1000;
   return (
@@ -105,7 +110,7 @@ function VmItem({ vm, lane, cost, now }: Props): React.JSX.Element {
         <strong>{dollars(cost)}</strong>
       </div>
       <p className="small dim no-gap">
-        {vm.simulated ? `${vm.gpu_type}, simulated` : vm.gpu_type} · {span(age)} old · {plural(vm.tasks_done, "submission")} completed · {dollars(vm.reserved_usd)} reserved
+        {gpus(vm)} · {vm.slots > 1 && `${vm.slots_used} of ${vm.slots} slots used · `}{span(age)} old · {plural(vm.tasks_done, "submission")} completed · {dollars(vm.reserved_usd)} reserved
       </p>
       {vm.tasks.map((task) => (
         <RunningSubmission key={task.submission_id ?? task.since} task={task} now={now} />

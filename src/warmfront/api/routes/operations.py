@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from warmfront.api.auth import Caller
     from warmfront.api.context import ServiceContext
     from warmfront.money.escrow import BudgetStatus
-    from warmfront.store.records import LedgerEntry, OperationsReport
+    from warmfront.store.records import LedgerEntry, OperationsReport, RunningAttempt
     from warmfront.submission import Submission
     from warmfront.wire.vms import VmResponse
 
@@ -196,7 +196,9 @@ def _timelines(
     entries: dict[str, list[LedgerEntry]] = {}
     for entry in report.entries:
         entries.setdefault(entry.vm_id, []).append(entry)
-    running = {attempt.vm_id: attempt for attempt in report.running}
+    running: dict[str, list[RunningAttempt]] = {}
+    for attempt in report.running:
+        running.setdefault(attempt.vm_id, []).append(attempt)
     return [
         VmTimelineResponse(
             vm_id=vm.id,
@@ -206,7 +208,7 @@ def _timelines(
             pieces=[
                 _segment(segment, caller)
                 for segment in vm_timeline(
-                    vm, entries.get(vm.id, []), running.get(vm.id), since=since, now=now
+                    vm, entries.get(vm.id, []), running.get(vm.id, []), since=since, now=now
                 )
             ],
         )

@@ -95,12 +95,16 @@ def vm_response(
 ) -> VmResponse:
     """Return a VM as the caller may see it; `billed_usd` is the sum of its ledger entries."""
     cost_usd = billed_usd
+    tasks = [_vm_task(attempt, caller) for attempt in running if attempt.vm_id == vm.id]
     if not vm.state.has_ended:
         cost_usd = accrued_usd(vm, billing_of(service.provider, vm), service.clock.now())
     return VmResponse(
         id=vm.id,
         provider=vm.provider,
         gpu_type=vm.gpu,
+        gpu_count=vm.gpu_count,
+        slots=vm.slots,
+        slots_used=len(tasks),
         state=vm.state,
         simulated=vm.simulated,
         created_at=vm.created_at,
@@ -114,7 +118,7 @@ def vm_response(
         cost_usd=cost_usd,
         reserved_usd=Decimal(0) if vm.state.has_ended else vm.escrow_usd,
         reason=vm.reason,
-        tasks=[_vm_task(attempt, caller) for attempt in running if attempt.vm_id == vm.id],
+        tasks=tasks,
         devices=_parsed(VmDevice, vm.report.get("devices") or []),
         gpu_health=next(iter(_parsed(VmHealth, [vm.report.get("gpu_health")])), None),
     )
@@ -131,9 +135,10 @@ def _parsed(model: type[_Model], items: list[Any]) -> list[_Model]:
 
 def _vm_task(running: RunningAttempt, caller: Caller) -> VmTask:
     if not caller.may_see(running.owner):
-        return VmTask(since=running.started_at)
+        return VmTask(since=running.started_at, slot=running.slot)
     return VmTask(
         since=running.started_at,
+        slot=running.slot,
         submission_id=running.submission_id,
         user=running.owner,
         problem=running.problem,

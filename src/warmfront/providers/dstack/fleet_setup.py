@@ -6,6 +6,7 @@ Output to people is elsewhere (`warmfront.cli.fleet`); every error here has a hi
 from __future__ import annotations
 
 import asyncio
+import itertools
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -341,7 +342,8 @@ async def _no_offers(client: DstackClient, settings: Settings, configuration: di
 
 
 def _highest_rate(settings: Settings) -> Decimal:
-    return max(map(settings.gpu_rate_usd_per_h, fleet_gpus(settings)))
+    sizes = itertools.product(fleet_gpus(settings), settings.gpu_counts)
+    return max(settings.vm_rate_usd_per_h(gpu, count) for gpu, count in sizes)
 
 
 def _nodes(minimum: int | None, maximum: int | None) -> str:
