@@ -78,6 +78,15 @@ class FakeCloud:
         """The number of requests that a silent API has not answered."""
         return self._running().waiting
 
+    async def add_own_host(self, key: str, *, gpus: int = 1) -> str:
+        """Add a host for an SSH fleet, which accepts this public key, and return its address."""
+        return self._running().add_own_host(key=key, gpus=gpus).address
+
+    @property
+    def own_hosts(self) -> dict[str, FakeVM]:
+        """The hosts of SSH fleets, by address."""
+        return dict(self._running().own_hosts)
+
     async def vanish(self, vm_id: str) -> None:
         """Lose a VM: kill its processes, close its SSH server and remove it from the API."""
         if not await self._running().end(vm_id):

@@ -73,6 +73,15 @@ class FakeCloudThread:
         """The number of requests that a silent API has not answered."""
         return self._cloud.waiting
 
+    def add_own_host(self, key: str, *, gpus: int = 1) -> str:
+        """Add a host for an SSH fleet, and return its address."""
+        return str(self._call(self._cloud.add_own_host(key, gpus=gpus)))
+
+    @property
+    def own_hosts(self) -> dict[str, FakeVM]:
+        """The hosts of SSH fleets, by address."""
+        return self._cloud.own_hosts
+
     def vanish(self, vm_id: str) -> None:
         """Lose a VM."""
         self._call(self._cloud.vanish(vm_id))
@@ -81,5 +90,5 @@ class FakeCloudThread:
         """Reclaim a spot VM."""
         self._call(self._cloud.interrupt(vm_id))
 
-    def _call(self, work: Coroutine[Any, Any, Any]) -> None:
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(_CALL_TIMEOUT_S)
+    def _call(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(_CALL_TIMEOUT_S)

@@ -36,6 +36,7 @@ class DataCenter:
         self._reclaims: set[asyncio.Task[None]] = set()
         self.waiting = 0  #: requests that silent APIs have not answered
         self.vms: dict[str, FakeVM] = {}  #: existing VMs, by id
+        self.own_hosts: dict[str, FakeVM] = {}  #: hosts of SSH fleets, by address; they are not billed
 
     def now(self) -> float:
         """Return the time of the cloud's clock."""
@@ -98,6 +99,29 @@ class DataCenter:
             reclaim.add_done_callback(self._reclaims.discard)
         return vm
 
+    def add_own_host(self, *, key: str, gpus: int) -> FakeVM:
+        """Add a host for an SSH fleet, which accepts this public key."""
+        number = self.next_number()
+        folder = self._folder / f"host{number}"
+        folder.mkdir()
+        host = FakeVM(
+            vm_id=f"host{number}",
+            name=f"host{number}",
+            backend="remote",
+            address=self._addresses.address(number),
+            folder=folder,
+            keys=[key],
+            host_key=self._host_key,
+            switches=self.switches,
+            shim_by_command=True,
+            region="",
+            spot=False,
+            created_at=self.now(),
+            own_host_gpus=gpus,
+        )
+        self.own_hosts[host.address] = host
+        return host
+
     async def _reclaim(self, vm_id: str, after_s: float) -> None:
         await asyncio.sleep(after_s)
         await self.end(vm_id)
@@ -117,6 +141,8 @@ class DataCenter:
             reclaim.cancel()
         for vm_id in list(self.vms):
             await self.end(vm_id)
+        for host in self.own_hosts.values():
+            await host.end()
         self._addresses.close()
 
 

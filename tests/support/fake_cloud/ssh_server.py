@@ -14,6 +14,7 @@ from asyncssh.forward import SSHForwarder
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
+    from pathlib import Path
     from socket import socket
 
     Keys = Callable[[], Iterable[str]]
@@ -32,6 +33,7 @@ class SSHServer:
         connect: Connect,
         command: Callable[[str], None] | None = None,
         execute: Execute | None = None,
+        uploads: Path | None = None,
     ) -> None:
         """Create a server.
 
@@ -41,12 +43,14 @@ class SSHServer:
             connect: opens a port.
             command: gets commands, which then succeed.
             execute: runs a command and returns its exit code and output.
+            uploads: the folder for files that are uploaded; None: there are no uploads.
         """
         self._host_key = host_key
         self._keys = keys
         self._connect = connect
         self._command = command
         self._execute = execute
+        self._uploads = uploads
         self._listener: asyncssh.SSHAcceptor | None = None
         self._open: set[asyncssh.SSHServerConnection] = set()
 
@@ -58,6 +62,7 @@ class SSHServer:
             server_host_keys=[self._host_key],
             server_factory=lambda: _Session(self._keys, self._connect, self._open),
             process_factory=self._run if self._command or self._execute else None,
+            sftp_factory=self._sftp if self._uploads else None,
         )
         return self._listener.get_port()
 
@@ -69,6 +74,9 @@ class SSHServer:
         for connection in list(self._open):
             connection.abort()
         await self._listener.wait_closed()
+
+    def _sftp(self, channel: asyncssh.SSHServerChannel[bytes]) -> asyncssh.SFTPServer:
+        return asyncssh.SFTPServer(channel, chroot=str(self._uploads).encode())
 
     async def _run(self, process: asyncssh.SSHServerProcess[str]) -> None:
         code = 0

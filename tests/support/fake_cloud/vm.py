@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from tests.support.fake_cloud.lossy_link import LossyLink
+from tests.support.fake_cloud.own_host import HostSetup
 from tests.support.fake_cloud.shim import CONTAINER_SSH_PORT, RUNNER_PORT, Shim
 from tests.support.fake_cloud.ssh_server import SSHServer
 
@@ -44,8 +45,9 @@ class FakeVM:
         region: str,
         spot: bool,
         created_at: float,
+        own_host_gpus: int | None = None,
     ) -> None:
-        """Create a VM that boots; with `shim_by_command` the shim is started over SSH, otherwise at boot."""
+        """Create a VM that boots, or with `own_host_gpus` a host of an SSH fleet; with `shim_by_command` the shim is started over SSH, otherwise at boot."""
         self.id = vm_id
         self.name = name
         self.backend = backend
@@ -61,8 +63,16 @@ class FakeVM:
         self._shim_by_command = shim_by_command
         self._shim_wanted = asyncio.Event()
         self._shim = Shim(folder, switches)
+        self._setup = (
+            HostSetup(folder, gpus=own_host_gpus, start_shim=self._shim_wanted.set) if own_host_gpus else None
+        )
         self._ssh = SSHServer(
-            host_key=host_key, keys=self._host_keys, connect=self._host_port, command=self._on_command
+            host_key=host_key,
+            keys=self._host_keys,
+            connect=self._host_port,
+            command=None if self._setup else self._on_command,
+            execute=self._setup.answer if self._setup else None,
+            uploads=self._setup.uploads if self._setup else None,
         )
         self._container_ssh = SSHServer(
             host_key=host_key,
@@ -116,6 +126,7 @@ class FakeVM:
 
     def _host_keys(self) -> Iterator[str]:
         yield from self._keys
+        yield from self._setup.keys if self._setup else ()
         for task in self._shim.tasks.values():
             if task.status != "terminated":
                 yield from task.request["host_ssh_keys"]

@@ -101,6 +101,8 @@ def fleet_configuration(settings: Settings) -> dict[str, Any]:
         memory_gb = sorted(gpus.get(name).memory_bytes // 10**9 for name in names)
         gpu = {**gpu, "name": list(names), "memory": f"{memory_gb[0]}GB..{memory_gb[-1]}GB"}
     counts = settings.gpu_counts
+    if counts[-1] > 1:
+        gpu["memory"] = f"{gpu['memory'].partition('..')[0]}.."
     gpu["count"] = counts[0] if len(counts) == 1 else f"{counts[0]}..{counts[-1]}"
     return {
         "type": "fleet",
@@ -410,7 +412,8 @@ def gpu_requirement(settings: Settings, gpu: str, gpu_count: int = 1) -> dict[st
     memory = settings.gpu_memory
     if known is not None and fleet_gpus(settings) != (gpu,):
         memory = f"{known.memory_bytes // 10**9}GB"
-    return {"name": gpu, "memory": memory, "count": gpu_count}
+    # A cloud may report the memory of all GPUs of a VM together, and dstack takes it for that of one.
+    return {"name": gpu, "memory": memory if gpu_count == 1 else f"{memory}..", "count": gpu_count}
 
 
 def _task(
