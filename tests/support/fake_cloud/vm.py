@@ -47,7 +47,10 @@ class FakeVM:
         created_at: float,
         own_host_gpus: int | None = None,
     ) -> None:
-        """Create a VM that boots, or with `own_host_gpus` a host of an SSH fleet; with `shim_by_command` the shim is started over SSH, otherwise at boot."""
+        """Create a VM that boots; with `shim_by_command` the shim is started over SSH, otherwise at boot.
+
+        With `own_host_gpus` it is a host of an SSH fleet with this many GPUs.
+        """
         self.id = vm_id
         self.name = name
         self.backend = backend
