@@ -54,9 +54,14 @@ class TrivialProvider:
         self._slots = slots
         self._leases: dict[str, Lease] = {}
 
-    def billing(self, gpu: str) -> Billing:
-        """Return a price of zero."""
+    def gpu_counts(self, gpu: str) -> tuple[int, ...]:
+        """Return one GPU per VM."""
         del gpu
+        return (1,)
+
+    def billing(self, gpu: str, gpu_count: int = 1) -> Billing:
+        """Return a price of zero."""
+        del gpu, gpu_count
         return _FREE
 
     def typical_boot_s(self, gpu: str) -> float:
@@ -64,17 +69,19 @@ class TrivialProvider:
         del gpu
         return 1000.0
 
-    def slots(self, gpu: str) -> int:
+    def slots(self, gpu: str, gpu_count: int = 1) -> int:
         """Return the number of slots given at creation."""
-        del gpu
+        del gpu, gpu_count
         return self._slots
 
     async def check_ready(self, gpu: str) -> None:
         """Do nothing: this provider is always ready."""
 
-    async def provision(self, vm_id: str, gpu: str, token: str) -> AsyncIterator[Lease]:
+    async def provision(
+        self, vm_id: str, gpu: str, token: str, *, gpu_count: int = 1
+    ) -> AsyncIterator[Lease]:
         """Yield a lease that is ready."""
-        del gpu, token
+        del gpu, token, gpu_count
         self._leases[vm_id] = Lease(vm_id=vm_id, phase=Phase.READY, started_at=0.0, address="http://trivial")
         yield self._leases[vm_id]
 
@@ -125,7 +132,15 @@ class TrivialListeners:
 
     async def health(self, vm: VMInstance) -> ListenerHealth:
         """Return that the listener is healthy."""
-        return ListenerHealth(version="", toolchain="", gpu=vm.gpu, simulated=True, running=(), uptime_s=0.0)
+        return ListenerHealth(
+            version="",
+            toolchain="",
+            gpu=vm.gpu,
+            simulated=True,
+            running=(),
+            uptime_s=0.0,
+            slots=vm.slots,  # as many as the provider announced
+        )
 
     heartbeat = health
 
