@@ -138,7 +138,7 @@ async def test_a_slot_that_fails_takes_no_attempts(harness: OrchestratorHarness)
 
 @orchestrated(sizes=(8,), max_vms=1)
 async def test_a_vm_with_fewer_slots_than_gpus_is_refused(harness: OrchestratorHarness) -> None:
-    """GPUs that no slot uses would be paid for nothing."""
+    """GPUs that no slot uses would be paid and not used."""
     harness.listeners.reports = lambda _: {"slots": 1}
     submission = await harness.submit()
     events = await harness.follow(submission)
