@@ -55,12 +55,32 @@ KINDS = {
         "shuffle from an inactive lane",
         "Shuffle before the branch, so that every lane takes part.",
     ),
+    "dpp-inactive-lane": (
+        "DPP from an inactive lane",
+        "Move it before the branch, or pass an old value that the result may have.",
+    ),
+    "matrix-inactive-lane": (
+        "matrix instruction with inactive lanes",
+        "Execute it outside of branches, in blocks whose size is a multiple of 64.",
+    ),
+    "use-before-wait": (
+        "use before the wait",
+        "Wait first: s_waitcnt vmcnt(0) for global memory, lgkmcnt(0) for LDS; other waves need a barrier.",
+    ),
+    "buffer-out-of-range": (
+        "out of range of the buffer descriptor",
+        "The size of a descriptor and the offsets are in bytes: compare them with the size of the buffer.",
+    ),
+    "bank-conflict": (
+        "LDS bank conflict",
+        "Pad each row by 16 bytes, or exchange its 16-byte columns by row (XOR swizzle).",
+    ),
     "uninitialised-lds": ("uninitialised shared memory", "Write it, then __syncthreads(), then read it."),
     "wave-of-32": ("code assumes waves of 32 lanes", "A wave of an MI300X has 64 lanes: use warpSize."),
 }
 
 #: Kinds that become errors if the outputs of the case are wrong.
-_DECIDED_BY_ANSWER = {"uninitialised-lds", "data-race", "wave-synchronous"}
+_DECIDED_BY_ANSWER = {"uninitialised-lds", "data-race", "wave-synchronous", "use-before-wait"}
 
 #: Kind → the kinds that explain it when they occur on the same line.
 _FOLLOWS_FROM: dict[str, set[str]] = {
@@ -126,7 +146,7 @@ def read_lines(output: str, source: str) -> dict[int, list[int]]:
     """Parse the output of addr2line: an offset, then name and line of each function inlined there.
 
     An implicit copy constructor or assignment has the line of its class, which is skipped: the line that
-    copies is the next one.
+    copies is the next one. The declaration of an intrinsic is skipped as well.
     """
     text = source.splitlines()
     lines: dict[int, list[int]] = {}
@@ -137,7 +157,8 @@ def read_lines(output: str, source: str) -> dict[int, list[int]]:
             current = lines.setdefault(int(text_line, 16), [])
         elif (match := re.match(r"(.*):(\d+)(?: |$)", text_line)) and match[1].endswith(SOURCE_NAME):
             number = int(match[2])
-            if not (_COPY.search(function) and _CLASS.search("".join(text[number - 1 : number]))):
+            line = "".join(text[number - 1 : number])
+            if '"llvm.amdgcn.' not in line and not (_COPY.search(function) and _CLASS.search(line)):
                 current.append(number)
         else:
             function = text_line
@@ -174,6 +195,9 @@ def derive_findings(evidence: BugEvidence) -> list[Finding]:
         if finding := _to_finding(record, evidence):
             findings.setdefault((finding.kind, finding.kernel, _lines(finding)), finding)
     causes = [finding for finding in findings.values() if not _follows(finding, findings.values())]
+    if any(finding.severity == "error" for finding in causes):
+        # Kernels rely on the range check on purpose: it is a likely cause only if nothing else is.
+        causes = [finding for finding in causes if finding.kind != "buffer-out-of-range"]
     # A truncated vote makes threads write to the same place, which looks like a race: report the vote first.
     return sorted(causes, key=lambda f: (f.severity != "error", f.kind != "wave-of-32", f.line or 0))
 
@@ -212,7 +236,7 @@ def _to_finding(record: BugRecord, evidence: BugEvidence) -> Finding | None:
     elif severity == "suspect":
         if not is_wrong:
             return None
-        severity = "warning"
+        severity = "error" if kind in _DECIDED_BY_ANSWER else "warning"
     elif kind in _DECIDED_BY_ANSWER and record.case in evidence.wrong_cases:
         severity = "error"
     if kind not in KINDS or (kind == "host-pointer" and _is_launch_access(data, line, evidence)):

@@ -104,6 +104,15 @@ void conclude();  // settle, and what waited for the next access
 void forget_order();       // a launch starts
 void forget_block_order();  // a block starts
 
+// Loads that run until the thread waits for them
+extern bool loads_in_flight;
+void look_at_flight(uintptr_t address, size_t bytes, uint32_t site);
+void forget_loads();
+
+// Accesses of 16 bytes to LDS
+void note_wide_access(uintptr_t address, uint32_t site);
+void conclude_wide_accesses();
+
 // Waves
 uint32_t last_meeting(uint32_t thread);
 

@@ -50,6 +50,11 @@ inline __attribute__((always_inline)) void look(const void* pointer, size_t byte
   // Nearly all accesses of an unoptimized kernel are to its own stack.
   const auto stacks = reinterpret_cast<uintptr_t>(now.worker->stacks);
   const bool is_private = address - stacks < (kMaxThreads + 1) * (kPrivateBytes + (80u << 10));
+  if (loads_in_flight && !(flags & kWrite)) {
+    watching = false;
+    look_at_flight(address, bytes, site_from(__builtin_frame_address(0)));
+    watching = true;
+  }
   if (is_private && !overrun.waits) return;
   Region* region = is_private ? nullptr : find_region(address);
   if (region && region->space == Space::kOurs) return;
@@ -57,9 +62,10 @@ inline __attribute__((always_inline)) void look(const void* pointer, size_t byte
   if (overrun.waits) follow_overrun(region, bytes, address);
   if (!is_private) {
     const uint32_t site = site_from(__builtin_frame_address(0));
-    if (region && address + bytes <= region->end)
+    if (region && address + bytes <= region->end) {
       touch(*region, address, bytes, flags, site);
-    else
+      if (bytes == 16 && region->space == Space::kShared) note_wide_access(address, site);
+    } else
       report_invalid_access(address, bytes, flags & kWrite, site);
   }
   watching = true;

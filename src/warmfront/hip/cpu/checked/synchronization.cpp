@@ -111,11 +111,14 @@ void begin_launch(const Worker& worker, const Launch& launch) {
 void end_launch() {
   watching = false;
   conclude();
+  conclude_wide_accesses();
   tell_of_half_waves();
 }
 
 void begin_block(const Worker& worker) {
   conclude();
+  if (now.serial >= now.first_serial) conclude_wide_accesses();
+  forget_loads();
   watching = false;
   now.worker = &worker;
   now.serial = ++serials;
@@ -138,6 +141,10 @@ void open_barrier(const Worker& worker) {
   while (!waits(worker, first)) ++first;
   look_for_divergence(worker, first);
   look_for_ended(worker, first);
+}
+
+void inactive_matrix_lanes(int line, const char* detail) {
+  report_finding("matrix-inactive-lane", Certainty::kError, detail, place_of(thread(), line));
 }
 
 void meet(const Worker& worker, uint64_t lanes) {
@@ -189,18 +196,9 @@ void hipcpu_checked_inactive(uint32_t source, const char* what, int line) {
   Text detail;
   detail << what << " of lane " << uint64_t{thread() % kWaveSize} << " reads lane " << uint64_t{source}
          << ", which does not participate";
-  report_finding("inactive-lane", Certainty::kSuspect, detail.data(), place_of(thread(), line));
+  const char* kind = what[0] == 'a' ? "dpp-inactive-lane" : "inactive-lane";  // "a DPP operation"
+  report_finding(kind, Certainty::kSuspect, detail.data(), place_of(thread(), line));
 }
-
-void hipcpu_checked_wait(unsigned, unsigned) {}
-
-void hipcpu_checked_bare_barrier() {}
-
-void hipcpu_checked_buffer(uint64_t, size_t, uint64_t, bool) {}
-
-void hipcpu_checked_lds_load(void*, size_t) {}
-
-void hipcpu_checked_register_load(void*, size_t, bool) {}
 
 void hipcpu_checked_vote(uint64_t votes, int line) {
   if (votes & kUpperHalf)

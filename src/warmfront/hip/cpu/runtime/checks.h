@@ -18,6 +18,7 @@ void begin_stack();                  // a thread starts on its own stack; the fi
 void resume_thread();                // a thread continues after a wait
 void open_barrier(const Worker& worker);
 void meet(const Worker& worker, uint64_t lanes);
+void inactive_matrix_lanes(int line, const char* detail);  // a matrix instruction without all lanes
 
 }  // namespace checks
 
@@ -34,6 +35,7 @@ inline void begin_stack() {}
 inline void resume_thread() {}
 inline void open_barrier(const Worker&) {}
 inline void meet(const Worker&, uint64_t) {}
+inline void inactive_matrix_lanes(int, const char*) {}
 
 }  // namespace checks
 

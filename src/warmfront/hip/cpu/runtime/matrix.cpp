@@ -18,6 +18,7 @@
 
 #include <hipshared/fp8_decode.h>
 
+#include "checks.h"
 #include "faults.h"
 #include "text.h"
 
@@ -232,6 +233,7 @@ void check(const Entry& form, const MatrixCall& call, uint64_t lanes) {
   if (lanes != ~uint64_t{0}) {
     why << "only " << static_cast<uint64_t>(std::popcount(lanes))
         << " of 64 lanes execute it; the others would contribute whatever is in their registers";
+    checks::inactive_matrix_lanes(call.line, why.data());
     refuse(form, call.line, why);
   }
   if (call.cbsz == 0 && call.abid == 0 && call.blgp == 0) return;

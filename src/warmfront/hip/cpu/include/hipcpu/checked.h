@@ -17,6 +17,8 @@ uint64_t hipcpu_checked_shuffle(uint32_t source, int line);
 void hipcpu_checked_inactive(uint32_t source, const char* what, int line);
 // The thread waits until at most this many of its operations on global memory and on LDS are running.
 void hipcpu_checked_wait(unsigned vector_memory, unsigned lds);
+// A barrier begins; it waits for memory operations unless the next function was called before.
+void hipcpu_checked_barrier();
 // The barrier that follows does not wait for memory operations, unlike __syncthreads.
 void hipcpu_checked_bare_barrier();
 // `bytes` at `offset` of a buffer are beyond the size in its descriptor.
@@ -25,6 +27,8 @@ void hipcpu_checked_buffer(uint64_t offset, size_t bytes, uint64_t size, bool wr
 void hipcpu_checked_lds_load(void* to, size_t bytes);
 // The same for a load to a variable, by inline assembly; `lds` says which memory was read.
 void hipcpu_checked_register_load(void* to, size_t bytes, bool lds);
+// A lane accesses 16 bytes of LDS.
+void hipcpu_checked_wide_access(const void* address);
 // A vote at this line resulted in `votes`.
 void hipcpu_checked_vote(uint64_t votes, int line);
 // A read-modify-write that the instrumentation would report as a loop of accesses.

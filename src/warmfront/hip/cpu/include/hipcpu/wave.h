@@ -17,6 +17,9 @@ constexpr uint32_t site_of(int line, Meeting meeting) {
 }
 
 inline __attribute__((always_inline)) void wait_for_block(int line) {
+#ifdef HIPCPU_CHECKED
+  hipcpu_checked_barrier();
+#endif
   Team& team = *hipcpu_team;
   const Coordinates me = threadIdx;
   if (__builtin_expect(team.busy == 0, 1)) {  // never in a checked build

@@ -214,6 +214,9 @@ inline void load(D& to, const char* from, [[maybe_unused]] bool lds) {
     put(to, value);
   } else {
     static_assert(sizeof(D) == N, "the destination must have the size that is loaded");
+#ifdef HIPCPU_CHECKED
+    if (N == 16 && lds) hipcpu_checked_wide_access(from);
+#endif
     uint32_t words[N / 4];
     for (unsigned i = 0; i < N; i += 4) words[i / 4] = load_part(from + i, 4);
     __builtin_memcpy(&to, words, N);
