@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from playwright.sync_api import expect, sync_playwright
@@ -38,10 +39,17 @@ def chromium() -> Iterator[Browser]:
 
 
 def xray_editor(page: Page) -> None:
-    """Make the X-ray of the code in the editor of a problem's page, with the assembly."""
+    """Wait for the X-ray of the code in the editor of a problem's page, and show it."""
     page.get_by_role("tab", name="X-ray").click()
-    page.get_by_role("button", name="X-ray this code").click()
-    expect(page.get_by_role("listbox")).to_have_count(2)
+    expect(page.get_by_test_id("status-line")).to_have_attribute("data-state", "current")
+    expect(page.get_by_role("img", name=re.compile("runs .* waves")).first).to_be_visible()
+
+
+def show_assembly(page: Page) -> None:
+    """Show the assembly beside the editor, with help on its first instruction."""
+    page.get_by_role("tab", name="Assembly").click()
+    page.get_by_role("listbox", name=re.compile("^Assembly of")).press("ArrowDown")
+    expect(page.locator(".instruction-help code")).to_be_visible()
 
 
 class Window:

@@ -1,4 +1,4 @@
-"""Take screenshots of every view, light and dark, desktop and phone.
+"""Take screenshots of every view, light and dark, phone, laptop and large screen.
 
 Usage: python -m tests.browser.screenshots FOLDER
 
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, get_args
 
 from playwright.sync_api import expect
 
-from tests.browser.browser_window import DESKTOP, PHONE, Theme, Window, chromium, xray_editor
+from tests.browser.browser_window import DESKTOP, PHONE, Theme, Window, chromium, show_assembly, xray_editor
 from tests.browser.populated_service import MATMUL, PopulatedService, populated_service
 from tests.browser.problem_page import VERDICT_MS
 from tests.support.services import EXAMPLE
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, ViewportSize
 
 #: Whether the last line number is next to the last line.
 _LINES_ARE_NUMBERED = """() => {
@@ -30,7 +30,12 @@ _LINES_ARE_NUMBERED = """() => {
     return Math.abs(top(".cm-lineNumbers .cm-gutterElement") - top(".cm-line")) < 4;
 }"""
 
-SIZES = {"desktop": DESKTOP, "phone": PHONE}
+SIZES: dict[str, ViewportSize] = {
+    "desktop": DESKTOP,
+    "phone": PHONE,
+    "1440": {"width": 1440, "height": 900},
+    "2560": {"width": 2560, "height": 1300},
+}
 
 
 def take(populated: PopulatedService, browser: Browser, folder: Path, theme: Theme, size: str) -> None:
@@ -47,6 +52,12 @@ def take(populated: PopulatedService, browser: Browser, folder: Path, theme: The
     page.screenshot(path=folder / f"problem-run-{theme}-{size}.png", full_page=True)
     xray_editor(page)
     page.screenshot(path=folder / f"problem-xray-{theme}-{size}.png", full_page=True)
+    show_assembly(page)
+    page.screenshot(path=folder / f"problem-assembly-{theme}-{size}.png", full_page=True)
+    page.get_by_role("tab", name="History").click()
+    page.get_by_role("button", name=re.compile("^Diff of")).last.click()
+    expect(page.get_by_role("region", name="Source diff")).to_be_visible()
+    page.screenshot(path=folder / f"problem-history-{theme}-{size}.png", full_page=True)
     window.close()
 
 

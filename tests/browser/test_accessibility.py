@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, get_args
 
 from playwright.sync_api import expect
 
-from tests.browser.browser_window import PHONE, Theme, Window, xray_editor
+from tests.browser.browser_window import PHONE, Theme, Window, show_assembly, xray_editor
 from tests.support.services import ROOT
 
 if TYPE_CHECKING:
@@ -32,6 +33,11 @@ def test_no_view_violates_accessibility_rules(browser: Browser, populated: Popul
             expect(page.get_by_role("listbox")).to_have_count(2)
         if name == "problem":
             xray_editor(page)
+            problems += [f"{name}, X-ray: {violation}" for violation in violations(page)]
+            show_assembly(page)
+            problems += [f"{name}, assembly: {violation}" for violation in violations(page)]
+            page.get_by_role("tab", name="History").click()
+            page.get_by_role("button", name=re.compile("^Diff of")).first.click()
         for theme in get_args(Theme):
             page.emulate_media(color_scheme=theme)
             problems += [f"{name}, {theme}: {violation}" for violation in violations(page)]

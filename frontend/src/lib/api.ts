@@ -171,11 +171,12 @@ export function get<T>(path: string, fields: Parameters<typeof query>[0] = {}, s
   return json<T>(`${path}${query(fields)}`, signal === undefined ? {} : { signal });
 }
 
-export function post<T>(path: string, body: unknown, headers: Record<string, string> = {}): Promise<T> {
+export function post<T>(path: string, body: unknown, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<T> {
   return json<T>(path, {
     method: "POST",
     body: JSON.stringify(body),
     headers: { "Content-Type": "application/json", Accept: "application/json", ...headers },
+    ...(signal === undefined ? {} : { signal }),
   });
 }
 

@@ -86,3 +86,16 @@ export function useStored(name: string, initial: string): [string, (value: strin
   );
   return [value, store];
 }
+
+/** Whether a media query matches now. */
+export function useMediaQuery(query: string): boolean {
+  const watch = useCallback(
+    (changed: () => void) => {
+      const list = matchMedia(query);
+      list.addEventListener("change", changed);
+      return () => list.removeEventListener("change", changed);
+    },
+    [query],
+  );
+  return useSyncExternalStore(watch, () => matchMedia(query).matches);
+}

@@ -3,14 +3,20 @@ import { useMemo, useState } from "react";
 import { plural } from "../../lib/format";
 import { diffRows, foldUnchanged, type Fold, type Row, type Side } from "./diff";
 
-export function CodeDiff({ before, after }: { before: string; after: string }): React.JSX.Element {
+interface Props {
+  before: string;
+  after: string;
+  title?: string;
+}
+
+export function CodeDiff({ before, after, title = "Changes in the source" }: Props): React.JSX.Element {
   const rows = useMemo(() => diffRows(before, after), [before, after]);
   const shown = useMemo(() => foldUnchanged(rows), [rows]);
   const changes = rows.filter((row) => row.kind !== "same").length;
   return (
     <section className="card stack" aria-label="Source">
       <h2>
-        {changes === 0 ? "The sources are identical" : "Changes in the source"}{" "}
+        {changes === 0 ? "The sources are identical" : title}{" "}
         {changes > 0 && <span className="dim small">{plural(changes, "line")}</span>}
       </h2>
       <div className="diff" role="region" aria-label="Source diff" tabIndex={0}>

@@ -11,6 +11,7 @@ import { useEffect, useImperativeHandle, useRef, type Ref } from "react";
 import { cspNonce } from "../../lib/theme";
 import { actionForKey, type Action } from "./actions";
 import { appearance, hipKeywords } from "./hipLanguage";
+import { linkedLines, setActiveLine, setLineColours } from "./linkedLines";
 import type { LineDiagnostic } from "./lineDiagnostics";
 
 export interface EditorHandle {
@@ -19,6 +20,11 @@ export interface EditorHandle {
   replace: (code: string) => void;
   showDiagnostics: (diagnostics: readonly LineDiagnostic[]) => void;
   goTo: (line: number) => void;
+  /** Colour lines like their instructions: a colour number by line. */
+  colourLines: (colours: ReadonlyMap<number, number>) => void;
+  /** Highlight the line of an instruction under the pointer. */
+  highlightLine: (line: number | null) => void;
+  focus: () => void;
 }
 
 interface Props {
@@ -27,21 +33,28 @@ interface Props {
   vim: boolean;
   onChange: (code: string) => void;
   onAction: (action: Action) => void;
+  /** The cursor moved to this line. */
+  onCursor: (line: number) => void;
+  onFocus: (focused: boolean) => void;
 }
 
-export default function Editor({ ref, initial, vim, onChange, onAction }: Props): React.JSX.Element {
+export default function Editor({ ref, initial, vim, onChange, onAction, onCursor, onFocus }: Props): React.JSX.Element {
   const parent = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const keys = useRef(new Compartment());
-  const handlers = useRef({ onChange, onAction });
+  const handlers = useRef({ onChange, onAction, onCursor, onFocus });
   const startCode = useRef(initial);
   useEffect(() => {
-    handlers.current = { onChange, onAction };
+    handlers.current = { onChange, onAction, onCursor, onFocus };
   });
   useEffect(() => {
     if (parent.current === null) return undefined;
     const notifyChange = EditorView.updateListener.of((update) => {
       if (update.docChanged) handlers.current.onChange(update.state.doc.toString());
+      if (update.selectionSet || update.docChanged) {
+        handlers.current.onCursor(update.state.doc.lineAt(update.state.selection.main.head).number);
+      }
+      if (update.focusChanged) handlers.current.onFocus(update.view.hasFocus);
     });
     const shortcuts = Prec.highest(
       EditorView.domEventHandlers({
@@ -84,6 +97,9 @@ export default function Editor({ ref, initial, vim, onChange, onAction }: Props)
       editor.dispatch({ selection: { anchor: position }, effects: EditorView.scrollIntoView(position, { y: "center" }) });
       editor.focus();
     },
+    colourLines: (colours) => view.current?.dispatch({ effects: setLineColours.of(colours) }),
+    highlightLine: (line) => view.current?.dispatch({ effects: setActiveLine.of(line) }),
+    focus: () => view.current?.focus(),
   }), []);
   return <div className="editor" ref={parent} />;
 }
@@ -105,6 +121,7 @@ function baseExtensions(): Extension[] {
     highlightSelectionMatches(),
     cpp(),
     hipKeywords,
+    linkedLines,
     appearance,
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, indentWithTab]),
   ];

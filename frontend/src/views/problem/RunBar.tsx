@@ -46,14 +46,16 @@ export function RunBar(props: Props): React.JSX.Element {
             ))}
           </select>
         </label>
+        <span className="row buttons">
+          <Buttons {...props} blocked={tooLarge || sourceBytes === 0 || refusal !== null} />
+        </span>
       </div>
-      <div className="row">
-        <Buttons {...props} blocked={tooLarge || sourceBytes === 0 || refusal !== null} />
-        {quote?.simulated === true && <span className="small dim simulation">{simulationText(quote)}</span>}
+      <div className="row small">
+        <p className="quote" role="status" data-testid="quote">
+          {!busy && refusal === null && (quote === null ? "…" : `Estimate: ${quoteText(quote)}`)}
+        </p>
+        {quote?.simulated === true && <span className="dim simulation">{simulationText(quote)}</span>}
       </div>
-      <p className="quote" role="status" data-testid="quote">
-        {!busy && refusal === null && (quote === null ? "…" : `Estimate: ${quoteText(quote)}`)}
-      </p>
       {refusal !== null && (
         <div className="note warn" role="alert">
           <p>

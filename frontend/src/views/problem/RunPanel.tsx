@@ -1,4 +1,4 @@
-/** A run: its state as a headline, the timeline, and the details of the verdict. */
+/** A run: its state as a headline, whether its code is still the one in the editor, the timeline, and the verdict. */
 import { useEffect, useRef } from "react";
 import { Link } from "wouter";
 import { useNow } from "../../lib/hooks";
@@ -11,10 +11,13 @@ import { headline } from "./runText";
 interface Props {
   running: RunState;
   slug: string;
+  /** The code in the editor. */
+  code: string;
   onLine: (line: number) => void;
+  onRestore: (code: string) => void;
 }
 
-export function RunPanel({ running, slug, onLine }: Props): React.JSX.Element | null {
+export function RunPanel({ running, slug, code, onLine, onRestore }: Props): React.JSX.Element | null {
   const { run, progress, busy, live } = running;
   const section = useRef<HTMLElement>(null);
   const nowMs = useNow(busy);
@@ -23,21 +26,31 @@ export function RunPanel({ running, slug, onLine }: Props): React.JSX.Element | 
     // The run was just started: scroll to it.
     if (live && key !== undefined) section.current?.scrollIntoView({ block: "nearest" });
   }, [live, key]);
-  if (progress === null) return null;
+  if (progress === null || run === null) return null;
   const { verdict } = progress;
-  const tone = verdict === null ? "" : isFailure(verdict) ? "bad" : "good";
-  const id = run?.id ?? null;
+  const isStale = run.request.solution_code !== code;
+  const tone = isStale || verdict === null ? "" : isFailure(verdict) ? "bad" : "good";
   return (
-    <section className={`card run-panel stack ${tone}`} aria-labelledby="run-title" ref={section}>
+    <section className={`run-panel stack ${tone}`} aria-labelledby="run-title" ref={section} data-stale={isStale}>
       <div className="row">
         <h2 id="run-title" className="grow" role="status" data-testid="run-status" data-status={verdict?.status ?? "RUNNING"}>
           {headline(progress)}
         </h2>
         {verdict?.status === "ACCEPTED" && <Link href={`/leaderboard/${slug}`}>Leaderboard</Link>}
-        {id !== null && <Link href={`/submissions/${id}`}>Details</Link>}
+        {run.id !== null && <Link href={`/submissions/${run.id}`}>Details</Link>}
       </div>
-      <Timeline progress={progress} nowMs={nowMs} failures={running.failures} live={live} />
+      {isStale && (
+        <div className="note warn row small stale">
+          <span className="grow">
+            <strong>Stale:</strong> {verdict === null ? "this run is" : "this verdict is"} of older code than the editor has.
+          </span>
+          <button className="button small" onClick={() => onRestore(run.request.solution_code)}>
+            Restore that code
+          </button>
+        </div>
+      )}
       {verdict !== null && <VerdictDetails verdict={verdict} toolchain={progress.toolchain} onLine={onLine} />}
+      <Timeline progress={progress} nowMs={nowMs} failures={running.failures} live={live} />
     </section>
   );
 }

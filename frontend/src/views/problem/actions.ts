@@ -1,10 +1,25 @@
 /** The run buttons and their keyboard shortcuts. */
 import type { Endpoint } from "../../lib/generated";
 
-export const ACTIONS: Record<Exclude<Endpoint, "xray">, { name: string; keys: string; description: string }> = {
-  checker: { name: "Run", keys: "Ctrl+Enter", description: "Check every case" },
-  benchmark: { name: "Benchmark", keys: "Ctrl+Shift+Enter", description: "Check, then time" },
-  submit: { name: "Submit", keys: "Ctrl+Alt+Enter", description: "Check, time, and enter the leaderboard" },
+export const ACTIONS: Record<Exclude<Endpoint, "xray">, { name: string; keys: string; description: string; explanation: string }> = {
+  checker: {
+    name: "Run",
+    keys: "Ctrl+Enter",
+    description: "Check every case",
+    explanation: "Checks the results of every case, without measuring. The quickest way to a verdict.",
+  },
+  benchmark: {
+    name: "Benchmark",
+    keys: "Ctrl+Shift+Enter",
+    description: "Check, then time",
+    explanation: "Checks, then measures how long each timed case takes. It does not enter the leaderboard.",
+  },
+  submit: {
+    name: "Submit",
+    keys: "Ctrl+Alt+Enter",
+    description: "Check, time, and enter the leaderboard",
+    explanation: "Checks and measures, and enters the time on the leaderboard if every case passes.",
+  },
 };
 
 export type Action = keyof typeof ACTIONS;

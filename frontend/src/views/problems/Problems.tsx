@@ -8,6 +8,7 @@ import { useQuery, useTitle } from "../../lib/hooks";
 import type { ProblemResponse } from "../../lib/generated";
 import { EmptyState, ErrorMessage } from "../../components/MessagePage";
 import { Tex } from "../../components/Tex";
+import { FirstVisit } from "./FirstVisit";
 import { filterProblems, fromSearchParams, NO_FILTER, tagsByUse, toSearchParams, type ProblemFilter } from "./filter";
 import "./problems.css";
 
@@ -30,6 +31,7 @@ export default function Problems(): React.JSX.Element {
           {data === null ? "Loading…" : `${shown.length} of ${plural(all.length, "problem")}, ${solved} solved by you`}
         </span>
       </div>
+      <FirstVisit problems={all} />
       <Filters filter={filter} tags={tagsByUse(all)} onChange={setFilter} />
       {data === null && <div className="problem-list">{Array.from({ length: 6 }, (_, index) => <Placeholder key={index} />)}</div>}
       {data !== null && shown.length === 0 && (

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Difficulty, ProblemResponse } from "../../lib/generated";
-import { filterProblems, fromSearchParams, NO_FILTER, tagsByUse, toSearchParams } from "./filter";
+import { filterProblems, firstProblem, fromSearchParams, NO_FILTER, tagsByUse, toSearchParams } from "./filter";
 
 function problem(slug: string, difficulty: Difficulty, tags: string[], solved = false): ProblemResponse {
   return {
@@ -25,6 +25,14 @@ const ALL = [
 ];
 const slugs = (filter: Partial<typeof NO_FILTER>): string[] =>
   filterProblems(ALL, { ...NO_FILTER, ...filter }).map(({ slug }) => slug);
+
+describe("firstProblem", () => {
+  it("is vector addition, otherwise the easiest", () => {
+    expect(firstProblem(ALL)?.slug).toBe("leaky-relu");
+    expect(firstProblem([...ALL, problem("vector-addition", "easy", [])])?.slug).toBe("vector-addition");
+    expect(firstProblem([])).toBeUndefined();
+  });
+});
 
 describe("filterProblems", () => {
   it("lists the easiest first", () => {

@@ -36,6 +36,14 @@ export function filterProblems(problems: readonly ProblemResponse[], filter: Pro
     .sort((a, b) => ORDER.indexOf(a.difficulty) - ORDER.indexOf(b.difficulty) || a.title.localeCompare(b.title));
 }
 
+/** Where a newcomer begins. */
+const FIRST = "vector-addition";
+
+/** The problem for a first visit: the classic, otherwise the easiest. */
+export function firstProblem(problems: readonly ProblemResponse[]): ProblemResponse | undefined {
+  return problems.find(({ slug }) => slug === FIRST) ?? filterProblems(problems, NO_FILTER)[0];
+}
+
 /** All tags, most used first. */
 export function tagsByUse(problems: readonly ProblemResponse[]): string[] {
   const counts = new Map<string, number>();

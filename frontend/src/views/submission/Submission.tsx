@@ -65,6 +65,9 @@ function Head({ submission: detail, progress }: { submission: SubmissionDetailRe
       <Badge status={detail.verdict ?? progress.verdict?.status ?? "RUNNING"} />
       {detail.simulated && <span className="badge">Simulated</span>}
       <span className="grow" />
+      <Link className="button" href={`/problems/${detail.problem}?from=${detail.id}`}>
+        Open in editor
+      </Link>
       <Link className="button" href={`/problems/${detail.problem}`}>
         Open problem
       </Link>

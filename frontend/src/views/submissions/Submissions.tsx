@@ -8,6 +8,7 @@ import type { SubmissionResponse } from "../../lib/generated";
 import { Badge } from "../../components/Badge";
 import { TimeValue } from "../../components/TimeValue";
 import { EmptyState, ErrorMessage } from "../../components/MessagePage";
+import { comparisonPath } from "../problem/versions";
 import "./submissions.css";
 
 const VERDICTS = [
@@ -145,7 +146,7 @@ function SubmissionTable({
       previous.includes(id) ? previous.filter((other) => other !== id) : [...previous, id].slice(-2),
     );
   };
-  const [first, second] = selected;
+  const [first, second] = items.filter(({ id }) => selected.includes(id));
   return (
     <div className="card stack">
       <div className="row">
@@ -153,7 +154,7 @@ function SubmissionTable({
           {selected.length === 0 ? "Select two submissions to compare." : `${selected.length} of 2 selected.`}
         </span>
         {first !== undefined && second !== undefined ? (
-          <Link className="button primary" href={`/compare/${first}/${second}`}>
+          <Link className="button primary" href={comparisonPath(first, second)}>
             Compare
           </Link>
         ) : (

@@ -2,6 +2,7 @@
 import { useState } from "react";
 import { bytes, plural, runtime, significant } from "../../lib/format";
 import type {
+  AssemblyBlock,
   CompileFailureResponse,
   RooflineResponse,
   XrayFindingResponse,
@@ -17,13 +18,15 @@ interface Props {
   source: string;
   onLine: ((line: number) => void) | undefined;
   onLineLeaves: boolean;
+  /** Whether to show source and assembly below the figures. */
+  assembly?: boolean;
 }
 
-export function XrayReport({ report, source, onLine, onLineLeaves }: Props): React.JSX.Element {
+export function XrayReport({ report, source, onLine, onLineLeaves, assembly = true }: Props): React.JSX.Element {
   const [name, setName] = useState<string | null>(null);
   const [line, setLine] = useState<number | null>(null);
   const kernel = report.kernels.find(({ symbol }) => symbol === name) ?? report.kernels[0];
-  const isa = kernel?.isa ?? null;
+  const isa = assembly ? (kernel?.isa ?? null) : null;
   const show = (target: number): void => {
     setLine(target);
     if (!onLineLeaves || isa === null) onLine?.(target);
@@ -52,7 +55,7 @@ export function XrayReport({ report, source, onLine, onLineLeaves }: Props): Rea
         </label>
       )}
       {kernel !== undefined && (
-        <KernelSection kernel={kernel} arch={report.arch} source={source} line={line} onLine={show} />
+        <KernelSection kernel={kernel} isa={isa} arch={report.arch} source={source} line={line} onLine={show} />
       )}
     </>
   );
@@ -60,21 +63,22 @@ export function XrayReport({ report, source, onLine, onLineLeaves }: Props): Rea
 
 interface KernelSectionProps {
   kernel: XrayKernelDetailResponse;
+  isa: readonly AssemblyBlock[] | null;
   arch: string;
   source: string;
   line: number | null;
   onLine: (line: number) => void;
 }
 
-function KernelSection({ kernel, arch, source, line, onLine }: KernelSectionProps): React.JSX.Element {
+function KernelSection({ kernel, isa, arch, source, line, onLine }: KernelSectionProps): React.JSX.Element {
   return (
     <>
       <h2>
         <code>{kernel.name}</code> <LineLink line={kernel.line} onLine={onLine} />
       </h2>
       <KernelDetails kernel={kernel} arch={arch} onLine={onLine} />
-      {kernel.isa !== undefined && kernel.isa !== null && (
-        <Assembly key={kernel.symbol} code={source} blocks={kernel.isa} kernel={kernel.name} line={line} />
+      {isa !== null && (
+        <Assembly key={kernel.symbol} code={source} blocks={isa} kernel={kernel.name} line={line} />
       )}
     </>
   );

@@ -5,9 +5,19 @@ import type { Dtype, XrayEvent, XrayReportResponse, XrayRequest } from "../../li
 /** What the page shows of an X-ray; the XRAY event of a submission has less than a full response. */
 export type XrayReportData = Omit<XrayReportResponse, "compiles">;
 
-/** Request the X-ray of a source, with the assembly. Nothing is executed, stored or billed. */
-export function requestXray(source: string, problem: string, dtype: Dtype): Promise<XrayReportResponse> {
-  return post("/xray", { solution_code: source, problem, dtype, isa: true } satisfies XrayRequest);
+interface RequestOptions {
+  assembly?: boolean;
+  signal?: AbortSignal;
+}
+
+/** Request the X-ray of a source, by default with the assembly. Nothing is executed, stored or billed. */
+export function requestXray(
+  source: string,
+  problem: string,
+  dtype: Dtype,
+  { assembly = true, signal }: RequestOptions = {},
+): Promise<XrayReportResponse> {
+  return post("/xray", { solution_code: source, problem, dtype, isa: assembly } satisfies XrayRequest, {}, signal);
 }
 
 /** Convert the XRAY event of a submission to a report; it has no assembly and no roofline. */

@@ -1,0 +1,59 @@
+/** The assembly beside the editor: the same colours on both, and help on the instruction under the pointer or the cursor. */
+import { useEffect, useMemo, useState } from "react";
+import type { AssemblyBlock } from "../../lib/generated";
+import { AssemblyList } from "../xray/AssemblyList";
+import { instructionHelp, mnemonic } from "../xray/instructionHelp";
+import { lineColours } from "../xray/lineColours";
+import type { XrayReportData } from "../xray/report";
+import type { EditorHandle } from "./Editor";
+import { kernelAt } from "./xrayStatus";
+
+interface Props {
+  report: XrayReportData;
+  editor: EditorHandle | null;
+  /** The line of the cursor in the editor. */
+  cursor: number;
+}
+
+const NONE: readonly AssemblyBlock[] = [];
+
+export function AssemblyPanel({ report, editor, cursor }: Props): React.JSX.Element {
+  const kernel = kernelAt(report.kernels, cursor);
+  const blocks = kernel?.isa ?? NONE;
+  const colours = useMemo(() => lineColours(blocks), [blocks]);
+  const [instruction, setInstruction] = useState<string | null>(null);
+  useEffect(() => {
+    editor?.colourLines(colours);
+    return () => {
+      editor?.colourLines(new Map());
+      editor?.highlightLine(null);
+    };
+  }, [editor, colours]);
+  if (kernel === undefined) return <p className="dim">The code has no kernel.</p>;
+  return (
+    <div className="assembly-panel">
+      <p className="small dim">
+        <code>{kernel.name}</code>, {report.arch}. Lines of the same colour belong together. Follows the cursor in the editor.
+      </p>
+      <AssemblyList
+        key={kernel.symbol}
+        kernel={kernel.name}
+        blocks={blocks}
+        colours={colours}
+        line={cursor}
+        onLine={(line) => editor?.highlightLine(line)}
+        onOpen={(line) => editor?.goTo(line)}
+        onInstruction={setInstruction}
+      />
+      <p className="small instruction-help" role="status">
+        {instruction === null ? (
+          <span className="dim">Point at an instruction, or use the arrow keys, to see what it does.</span>
+        ) : (
+          <>
+            <code>{mnemonic(instruction)}</code> {instructionHelp(instruction) ?? "No description."}
+          </>
+        )}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,127 @@
+"""A newcomer with the page alone: first verdict, wrong answer fixed, history restored, versions compared."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+from tests.browser.problem_page import ProblemPage
+from tests.support.services import REHEARSAL, serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+SOLUTION = """#include <hip/hip_runtime.h>
+__global__ void add(const float* a, const float* b, float* out, size_t n) {
+    const size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+    if (i < n) out[i] = a[i] + b[i];
+}
+extern "C" void solution(const float* a, const float* b, float* out, size_t n) {
+    add<<<(n + 255) / 256, 256>>>(a, b, out, n);
+}
+"""
+#: One block, as in the starter code: too few for most inputs.
+FIRST_ATTEMPT = SOLUTION.replace("(n + 255) / 256", "1")
+VARIANT = SOLUTION.replace("(n + 255) / 256, 256", "(n + 127) / 128, 128")
+
+
+def test_a_newcomer_gets_from_the_first_verdict_to_a_comparison(browser: Browser, tmp_path: Path) -> None:
+    """Every step is offered by the page, and nothing is written to the console."""
+    with serving(tmp_path, **REHEARSAL) as service:
+        problem = ProblemPage(browser, service.url)
+        page = problem.page
+        page.goto("/")
+        page.get_by_role("link", name="Solve your first kernel").click()
+        _take_the_tour(problem)
+        _see_errors_while_typing(problem)
+        _understand_a_wrong_answer(problem)
+        _fix_it_and_submit(problem)
+        _restore_the_history(problem)
+        _compare_two_versions(problem)
+        assert problem.window.console_errors == []
+        problem.window.close()
+
+
+def _take_the_tour(problem: ProblemPage) -> None:
+    """It names the three panes and is closed forever."""
+    tour = problem.page.get_by_role("complementary", name="Tour")
+    expect(tour).to_contain_text("The task")
+    tour.get_by_role("button", name="Next").click()
+    expect(tour).to_contain_text("The editor")
+    tour.get_by_role("button", name="Do not show again").click()
+    expect(tour).to_have_count(0)
+    problem.page.goto("/problems/vector-addition")
+    expect(problem.editor).to_be_visible()
+    expect(tour).to_have_count(0)
+
+
+def _see_errors_while_typing(problem: ProblemPage) -> None:
+    """An error is underlined on its line without a run; a fix removes it and shows the registers."""
+    status = problem.page.get_by_test_id("status-line")
+    problem.write(SOLUTION.replace("threadIdx.x", "threadIdx.q"))
+    expect(
+        problem.page.locator(".cm-line").filter(has_text="threadIdx.q").locator(".cm-lintRange-error")
+    ).to_be_visible()
+    expect(status).to_contain_text("1 error")
+    problem.write(FIRST_ATTEMPT)
+    expect(status).to_contain_text(re.compile(r"\d+ VGPR · \d of 8 waves · 0 spills"))
+    expect(problem.page.locator(".cm-lintRange-error")).to_have_count(0)
+    expect(problem.page.get_by_text("No run yet")).to_be_visible()
+
+
+def _understand_a_wrong_answer(problem: ProblemPage) -> None:
+    problem.press("Run")
+    problem.expect_verdict("WRONG_ANSWER")
+    expect(problem.page.get_by_role("img", name=re.compile("Errors in d_output"))).to_be_visible()
+    differences = problem.page.get_by_role("region", name="First differences").get_by_role("row")
+    expect(differences.first).to_contain_text(re.compile("Index.*Expected.*Actual"))
+    assert differences.count() > 1
+
+
+def _fix_it_and_submit(problem: ProblemPage) -> None:
+    """The old verdict is marked as stale until the new run starts."""
+    stale = problem.page.locator(".run-panel[data-stale=true]")
+    expect(stale).to_have_count(0)
+    problem.write(SOLUTION)
+    expect(stale).to_be_visible()
+    problem.press("Submit")
+    problem.expect_verdict("ACCEPTED")
+    expect(stale).to_have_count(0)
+    problem.write(VARIANT)
+    problem.press("Submit")
+    problem.expect_verdict("ACCEPTED")
+
+
+def _restore_the_history(problem: ProblemPage) -> None:
+    """Every version is listed with its diff; the first is restored, and undo brings the last one back."""
+    page = problem.page
+    page.get_by_role("tab", name="History").click()
+    versions = page.locator(".version")
+    expect(versions).to_have_count(3)
+    expect(versions.last).to_contain_text("Wrong answer")
+    versions.last.get_by_role("button", name="Diff").click()
+    expect(versions.last.locator(".diff-changed .diff-left")).to_contain_text(["add<<<1, 256>>>"])
+    versions.last.get_by_role("button", name="Restore").click()
+    expect(problem.editor).to_contain_text("add<<<1, 256>>>")
+    problem.editor.press("ControlOrMeta+z")
+    expect(problem.editor).to_contain_text("(n + 127) / 128")
+
+
+def _compare_two_versions(problem: ProblemPage) -> None:
+    """The older is on the left; either can be opened in the editor again."""
+    page = problem.page
+    for version in page.locator(".version").filter(has_text="Accepted").all():
+        version.get_by_role("checkbox").check()
+    page.get_by_role("link", name="Compare", exact=True).click()
+    expect(page.get_by_role("heading", name=re.compile("^Overall"))).to_be_visible()
+    changed = page.get_by_role("region", name="Source diff").locator(".diff-changed").first
+    expect(changed.locator(".diff-left")).to_contain_text("255")
+    expect(changed.locator(".diff-right")).to_contain_text("127")
+    page.locator(".compare-a").get_by_role("link").first.click()
+    page.get_by_role("link", name="Open in editor").click()
+    expect(problem.editor).to_contain_text("(n + 255) / 256")
+    expect(page).to_have_url(re.compile("/problems/vector-addition$"))
