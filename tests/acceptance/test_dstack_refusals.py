@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.dstack.harness import open_stack
-from tests.support.dstack_services import User, dstack_service, temporary_home
+from tests.support.dstack_services import IMAGE, User, dstack_service, temporary_home
 from tests.support.services import Service
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def test_start_fails_with_reason_and_hint(
         "DSTACK_SERVER_URL": stack.server.url,
         "DSTACK_TOKEN": stack.server.token,
         "DSTACK_PROJECT": stack.server.project,
+        "WARMFRONT_WORKER_IMAGE": IMAGE,
     }
     done = Service(tmp_path, **(valid | environ)).run("serve")
     assert done.returncode == code, done.stderr
