@@ -125,6 +125,10 @@ class LargeFleet:
         self.wait(lambda: not self._stack.cloud.droplets)
         assert all(entry.ended_at is not None for entry in self._stack.cloud.bill())
 
+    def billed_vms(self) -> int:
+        """Return how many VMs the cloud has ever had."""
+        return len(self._stack.cloud.bill())
+
     def usage(self) -> ProcessUsage:
         """Return the CPU time and the memory of the service."""
         process = self.service._process

@@ -221,10 +221,11 @@ def submission_and_verdict(
 
 
 def recent_vms(conn: Connection) -> list[tuple[VMInstance, dict[Meter, Decimal]]]:
-    """Return the VMs requested last, newest first, each with its cost per meter."""
-    recent = vm_queries.recent(conn, _SHOWN_VMS)
-    costs = ledger_queries.by_vm(conn, [vm.id for vm in recent])
-    return [(vm, costs.get(vm.id, {})) for vm in recent]
+    """Return all live VMs and those requested last, newest first, each with its cost per meter."""
+    vms = {vm.id: vm for vm in (*vm_queries.live(conn), *vm_queries.recent(conn, _SHOWN_VMS))}
+    newest_first = sorted(vms.values(), key=lambda vm: (vm.created_at, vm.id), reverse=True)
+    costs = ledger_queries.by_vm(conn, list(vms))
+    return [(vm, costs.get(vm.id, {})) for vm in newest_first]
 
 
 def recent_vms_and_attempts(

@@ -409,7 +409,7 @@ class Store:
     async def recent_vms(
         self,
     ) -> tuple[list[tuple[VMInstance, dict[Meter, Decimal]]], list[RunningAttempt]]:
-        """Return the latest VMs, newest first, with their costs per meter, and the running attempts."""
+        """Return all live VMs and the latest, newest first, with their costs, and the running attempts."""
         return await self.database.read(report_queries.recent_vms_and_attempts)
 
     async def vm_with_entries(

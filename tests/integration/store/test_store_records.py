@@ -254,6 +254,17 @@ def test_totals_count_submissions_judged_on_a_vm(conn: Connection) -> None:
     }
 
 
+def test_all_live_vms_are_listed(conn: Connection) -> None:
+    """However many VMs were requested since, live ones are in the list; of the others, the latest are."""
+    for number in range(120):
+        state = VMState.IDLE if number < 60 else VMState.TERMINATED
+        vm_queries.save(
+            conn, dataclasses.replace(VM, id=f"vm{number:03}", state=state, created_at=float(number))
+        )
+    listed = [vm.id for vm, _ in report_queries.recent_vms(conn)]
+    assert listed == [f"vm{number:03}" for number in reversed([*range(60), *range(70, 120)])]
+
+
 def test_latencies_are_from_submit_to_verdict(conn: Connection) -> None:
     """Quantiles cover the time from submission to verdict, for all attempts, cold ones and warm ones."""
     assert report_queries.latencies(conn)["all"].p50_s is None
