@@ -46,6 +46,7 @@ class _Family(NamedTuple):
 
 _LANES, _ARITHMETIC = "hipcpu/builtins/lanes.h", "hipcpu/builtins/arithmetic.h"
 _SCHEDULING, _BUFFERS = "hipcpu/builtins/scheduling.h", "hipcpu/builtins/buffers.h"
+_MATRIX = "hipcpu/matrix.h"
 _EXACT, _APPROXIMATE, _GPU_ONLY = Fidelity.EXACT, Fidelity.APPROXIMATE, Fidelity.GPU_ONLY
 #: Headers of names other than functions.
 _OTHER_NAMES = {"__amdgpu_buffer_rsrc_t": _BUFFERS, "address_space": "hipcpu/builtins/address_space.h"}
@@ -79,6 +80,13 @@ _FAMILIES = (
     _Family("arithmetic", _APPROXIMATE, _ARITHMETIC,
             "rcp{,f} sqrt{,f} rsq{,f} exp2f logf sinf cosf",
             _ULP),
+    _Family("matrices", _EXACT, _MATRIX,
+            "mfma_f32_{32x32x1,16x16x1,4x4x1,32x32x2,16x16x4}f32 mfma_f64_{16x16x4,4x4x4}f64 "
+            "mfma_i32_{32x32x4,16x16x4,4x4x4}i8 mfma_i32_{32x32x16,16x16x32}_i8"),
+    _Family("matrices", _APPROXIMATE, _MATRIX,
+            "mfma_f32_{32x32x4,16x16x4,4x4x4,32x32x8,16x16x16}{f16,bf16_1k} "
+            "mfma_f32_{16x16x8,32x32x4}_xf32 mfma_f32_{16x16x32,32x32x16}_{bf8,fp8}_{bf8,fp8}",
+            "sums are rounded after every product; the GPU truncates sums of several products"),
     _Family("scheduling", _EXACT, _SCHEDULING,
             "s_barrier wave_barrier sched_barrier sched_group_barrier iglp_opt s_setprio s_sleep "
             "s_waitcnt fence s_incperflevel s_decperflevel s_dcache_inv s_dcache_wb buffer_wbinvl1"),
@@ -181,10 +189,15 @@ def all_builtins() -> dict[str, Builtin]:
 def headers_of(names: Iterable[str]) -> list[str]:
     """Return the headers that define these names, sorted; other names need none."""
     used = set(names)
-    known = {
-        all_builtins()[name].header for name in used if name.startswith(PREFIX) and name in all_builtins()
-    }
+    known = {builtin.header for name in used if name.startswith(PREFIX) for builtin in _meant(name)}
     return sorted((known | {header for name, header in _OTHER_NAMES.items() if name in used}) - {""})
+
+
+def _meant(name: str) -> list[Builtin]:
+    """Return the builtin of a name, or those that a macro can form from it with `##`."""
+    if builtin := all_builtins().get(name):
+        return [builtin]
+    return [b for b in all_builtins().values() if b.name.startswith(name)] if name.endswith("_") else []
 
 
 def may_wait(name: str) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from warmfront.hip.builtins import find_rejection
 from warmfront.hip.compiler_messages import Message, Place, Severity, parse_messages
 from warmfront.hip.gpu_only import find_gpu_only
-from warmfront.hip.matrix_builtins import find_unknown_instruction
+from warmfront.hip.matrix_instructions import find_unknown_instruction
 from warmfront.hip.message_cleanup import clean_message, describe_launch_error
 from warmfront.hip.rocm_versions import find_missing
 from warmfront.hip.source.assembly import ASSEMBLY, unknown_instruction

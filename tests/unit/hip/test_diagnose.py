@@ -11,7 +11,7 @@ import pytest
 from warmfront.hip import cpu
 from warmfront.hip.diagnose import CompileFailure, Diagnostic, classify, main_defined, render
 from warmfront.hip.headers import copy_headers
-from warmfront.hip.matrix_builtins import DENSE_FORMS
+from warmfront.hip.matrix_instructions import DENSE_FORMS
 from warmfront.hip.source.rewrite import rewrite
 from warmfront.hip.trailer import wrap_source
 from warmfront.problems.relu import Relu

@@ -27,7 +27,6 @@
 #include <hipcpu/reserved.h>
 #include <hipcpu/launch.h>
 #include <hipcpu/wave.h>
-#include <hipcpu/matrix.h>
 #include <hipcpu/math.h>
 #include <hipcpu/atomics.h>
 #include <hipshared/wave_size.h>

@@ -38,7 +38,7 @@ void hipcpu_multiply(hipcpu::MatrixForm form, const hipcpu::MatrixCall* call, ui
 namespace hipcpu {
 
 template <MatrixForm form, class A, class C>
-HIPCPU_UNCHECKED inline C multiply(const A& a, const A& b, const C& c, const MatrixCall& call) {
+HIPCPU_UNCHECKED static inline __attribute__((always_inline)) C multiply(const A& a, const A& b, const C& c, const MatrixCall& call) {
   MatrixOperands& operands = hipcpu_matrix;
   const uint32_t lane = thread_in_block() % kWaveSize;
   std::memcpy(operands.a + lane * sizeof(A), &a, sizeof(A));

@@ -1,28 +1,18 @@
-"""The matrix instructions of gfx942 as builtins of the compiler: which exist, and how exact they are here.
-
-`hipcpu/matrix_forms.h` declares the same names for the CPU runtime; a test compares the two.
-"""
+"""Explain matrix instructions that gfx942 does not have: those of other GPUs, and misspelled ones."""
 
 from __future__ import annotations
 
 import difflib
 import re
 
+from warmfront.hip.builtins import PREFIX, all_builtins
 from warmfront.value_class import dataclass
 
-_DENSE = "__builtin_amdgcn_mfma_"
-_SPARSE = "__builtin_amdgcn_smfmac_"
-_EIGHT_BITS = tuple(f"{a}_{b}" for a in ("bf8", "fp8") for b in ("bf8", "fp8"))
+_DENSE = f"{PREFIX}mfma_"
+_SPARSE = f"{PREFIX}smfmac_"
 
 #: The dense forms, without their prefix.
-DENSE_FORMS = (
-    *(f"f32_{shape}f32" for shape in ("32x32x1", "16x16x1", "4x4x1", "32x32x2", "16x16x4")),
-    *(f"f32_{shape}f16" for shape in ("32x32x4", "16x16x4", "4x4x4", "32x32x8", "16x16x16")),
-    *(f"f32_{shape}bf16_1k" for shape in ("32x32x4", "16x16x4", "4x4x4", "32x32x8", "16x16x16")),
-    *("i32_32x32x4i8", "i32_16x16x4i8", "i32_4x4x4i8", "i32_32x32x16_i8", "i32_16x16x32_i8"),
-    *("f32_16x16x8_xf32", "f32_32x32x4_xf32", "f64_16x16x4f64", "f64_4x4x4f64"),
-    *(f"f32_{shape}_{types}" for shape in ("16x16x32", "32x32x16") for types in _EIGHT_BITS),
-)
+DENSE_FORMS = tuple(name.removeprefix(_DENSE) for name in all_builtins() if name.startswith(_DENSE))
 
 #: Forms of other GPUs, and the form of gfx942 to use instead. The X-ray's compiler rejects them for gfx942.
 _REPLACED = {
@@ -40,7 +30,6 @@ _REPLACED = {
     "i32_16x16x64_i8": "i32_16x16x32_i8",
     "i32_32x32x32_i8": "i32_32x32x16_i8",
 }
-_NAME = re.compile(rf"(?:{_DENSE}|{_SPARSE})\w+")
 _QUOTED = re.compile(r"'(?P<name>__builtin_amdgcn_s?mfma\w+)'")
 
 
@@ -50,11 +39,6 @@ class UnknownInstruction:
 
     message: str
     hint: str
-
-
-def is_exact(form: str) -> bool:
-    """Return whether the CPU runtime's result of a form has the bits of a GPU's: integers, f32 and f64."""
-    return form.startswith(("i32", "f64")) or form.endswith(("x1f32", "x2f32", "x4f32"))
 
 
 def find_unknown_instruction(text: str) -> UnknownInstruction | None:
