@@ -11,6 +11,10 @@
 // Each element of D is a chain of fused multiply-adds, in the order of k. That is what gfx942 does for f32 and f64, and what
 // integers need no order for. For narrower types it adds several products at once and truncates their sum in between, so
 // that the last bits differ (Xie et al., "MMA-Sim", 2025, who measured both). Subnormals are kept, as there.
+#ifndef __clang__
+#pragma GCC optimize("O3")  // unrolls the loops over items, as clang does: `python -m bench.mfma`
+#endif
+
 #include <hipcpu/matrix.h>
 
 #include <bit>
@@ -21,6 +25,8 @@
 #include "checks.h"
 #include "faults.h"
 #include "text.h"
+
+#undef __builtin_shufflevector  // of the compiler, not of ext_vector.h
 
 extern "C" {
 __thread hipcpu::MatrixOperands hipcpu_matrix;
@@ -126,12 +132,12 @@ struct Shape {
 template <class S>
 using RowsOf __attribute__((vector_size(S::kRows * sizeof(typename S::Sum)))) = typename S::Sum;
 
-// The operands in the order in which the loop needs them.
+// The operands, decoded: A in the order in which the loop needs it, B as the lanes have it.
 template <class S>
 struct Packed {
   using Sum = typename S::Sum;
   alignas(64) Sum a[S::B][S::kGroups][S::K][S::kRows];
-  alignas(64) Sum b[S::B][S::N][S::K];
+  alignas(64) Sum b[64][S::kItems];
 };
 
 template <class Element, int count>
@@ -141,24 +147,51 @@ void decode(const unsigned char* from, typename Element::Sum* to) {
   for (int i = 0; i < count; ++i) to[i] = Element::decode(stored[i]);
 }
 
+// Transposes four items of four lanes: to[k][r] = from[r][k].
+template <class Sum, int from_width, int to_width>
+inline void transpose_4x4(const Sum* from, Sum* to) {
+  using Four __attribute__((vector_size(16))) = Sum;
+  Four row[4];
+  for (int r = 0; r < 4; ++r) __builtin_memcpy(&row[r], from + r * from_width, sizeof(Four));
+  const Four low01 = __builtin_shufflevector(row[0], row[1], 0, 4, 1, 5);
+  const Four low23 = __builtin_shufflevector(row[2], row[3], 0, 4, 1, 5);
+  const Four high01 = __builtin_shufflevector(row[0], row[1], 2, 6, 3, 7);
+  const Four high23 = __builtin_shufflevector(row[2], row[3], 2, 6, 3, 7);
+  const Four column[4] = {
+      __builtin_shufflevector(low01, low23, 0, 1, 4, 5), __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+      __builtin_shufflevector(high01, high23, 0, 1, 4, 5), __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
+  for (int k = 0; k < 4; ++k) __builtin_memcpy(to + k * to_width, &column[k], sizeof(Four));
+}
+
 template <class S>
-void pack(const MatrixOperands& operands, const MatrixCall& call, Packed<S>& packed) {
-  typename S::Sum a[64][S::kItems], b[64][S::kItems];
-  decode<typename S::A, 64 * S::kItems>(operands.a, a[0]);
-  decode<typename S::BElement, 64 * S::kItems>(operands.b, b[0]);
-  const int shared = S::kHasBroadcast ? (1 << call.cbsz) - 1 : 0;  // blocks that differ only in these bits share one A
-  for (int block = 0; block < S::B; ++block) {
-    const int source = S::kHasBroadcast && shared ? (block & ~shared) + call.abid : block;
-    for (int group = 0; group < S::kGroups; ++group)
+inline void pack_a(const typename S::Sum (*a)[S::kItems], int source, typename S::Sum (*to)[S::K][S::kRows]) {
+  for (int group = 0; group < S::kGroups; ++group) {
+    if constexpr (S::kItems % 4 == 0 && S::kRows % 4 == 0 && !S::kIsDouble) {
+      for (int r = 0; r < S::kRows; r += 4)  // four consecutive rows are in four consecutive lanes
+        for (int k = 0; k < S::K; k += 4)
+          transpose_4x4<typename S::Sum, S::kItems, S::kRows>(
+              &a[S::row(group, r) + S::M * (source + S::B * (k / S::kItems))][k % S::kItems], &to[group][k][r]);
+    } else {
       for (int k = 0; k < S::K; ++k)
         for (int r = 0; r < S::kRows; ++r)
-          packed.a[block][group][k][r] =
-              a[S::row(group, r) + S::M * (source + S::B * (k / S::kItems))][k % S::kItems];
-    for (int j = 0; j < S::N; ++j)
-      for (int k = 0; k < S::K; ++k) {
-        const auto lane = static_cast<uint32_t>(j + S::N * (block + S::B * (k / S::kItems)));
-        packed.b[block][j][k] = b[S::kHasPattern ? b_lane(lane, call.blgp) : lane][k % S::kItems];
-      }
+          to[group][k][r] = a[S::row(group, r) + S::M * (source + S::B * (k / S::kItems))][k % S::kItems];
+    }
+  }
+}
+
+template <class S>
+void pack(const MatrixOperands& operands, const MatrixCall& call, Packed<S>& packed) {
+  alignas(64) typename S::Sum a[64][S::kItems];
+  decode<typename S::A, 64 * S::kItems>(operands.a, a[0]);
+  decode<typename S::BElement, 64 * S::kItems>(operands.b, packed.b[0]);
+  const int shared = S::kHasBroadcast ? (1 << call.cbsz) - 1 : 0;  // blocks that differ only in these bits share one A
+  for (int block = 0; block < S::B; ++block)
+    pack_a<S>(a, S::kHasBroadcast && shared ? (block & ~shared) + call.abid : block, packed.a[block]);
+  if (S::kHasPattern && call.blgp != 0) {
+    typename S::Sum b[64][S::kItems];
+    __builtin_memcpy(b, packed.b, sizeof b);
+    for (uint32_t lane = 0; lane < 64; ++lane)
+      __builtin_memcpy(packed.b[lane], b[b_lane(lane, call.blgp)], sizeof b[0]);
   }
 }
 
@@ -167,16 +200,15 @@ template <class S, int lanes>
 inline void multiply_lanes(const Packed<S>& packed, typename S::Sum (*c)[S::kResults], int lane, int run) {
   using Rows = RowsOf<S>;
   Rows sums[lanes];
-  const typename S::Sum* columns[lanes];
-  for (int l = 0; l < lanes; ++l) {
-    __builtin_memcpy(&sums[l], &c[lane + l][run * S::kRows], sizeof(Rows));
-    columns[l] = packed.b[S::block(lane + l, run)][(lane + l) % S::N];
-  }
-  const auto& a = packed.a[S::block(lane, run)][S::group(lane)];
+  for (int l = 0; l < lanes; ++l) __builtin_memcpy(&sums[l], &c[lane + l][run * S::kRows], sizeof(Rows));
+  const int block = S::block(lane, run);
+  const auto& a = packed.a[block][S::group(lane)];
+  const auto* columns = &packed.b[lane % S::N + S::N * block];
   for (int k = 0; k < S::K; ++k) {
     Rows rows;
     __builtin_memcpy(&rows, a[k], sizeof(Rows));
-    for (int l = 0; l < lanes; ++l) sums[l] += rows * columns[l][k];
+    for (int l = 0; l < lanes; ++l)
+      sums[l] += rows * columns[l + S::N * S::B * (k / S::kItems)][k % S::kItems];
   }
   for (int l = 0; l < lanes; ++l) __builtin_memcpy(&c[lane + l][run * S::kRows], &sums[l], sizeof(Rows));
 }
@@ -194,10 +226,10 @@ void multiply_wave(const MatrixCall& call) {
   auto* c = reinterpret_cast<typename S::Sum(*)[S::kResults]>(operands.c);
   if constexpr (S::kIsDouble) {  // BLGP has the signs of A, B and C
     if ((call.blgp & 1) != 0) negate<S>(&packed.a[0][0][0][0], sizeof packed.a / sizeof(double));
-    if ((call.blgp & 2) != 0) negate<S>(&packed.b[0][0][0], sizeof packed.b / sizeof(double));
+    if ((call.blgp & 2) != 0) negate<S>(&packed.b[0][0], sizeof packed.b / sizeof(double));
     if ((call.blgp & 4) != 0) negate<S>(&c[0][0], 64 * S::kResults);
   }
-  constexpr int kLanes = 4;  // a divisor of every N
+  constexpr int kLanes = S::N % 8 == 0 ? 8 : 4;  // enough independent sums for the processor's pipelines
   for (int run = 0; run < S::kRuns; ++run)
     for (int lane = 0; lane < 64; lane += kLanes) multiply_lanes<S, kLanes>(packed, c, lane, run);
 }
