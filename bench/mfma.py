@@ -1,4 +1,4 @@
-"""Measure matrix instructions on the CPU runtime: per second and thread, and a matmul by MFMA over one by FMA.
+"""Measure matrix instructions on the CPU runtime: per second, and a matmul by MFMA over one by FMA.
 
 The figures show the cost of executing GPU code on this machine's CPU; they say nothing about a GPU.
 """

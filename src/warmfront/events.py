@@ -229,6 +229,8 @@ class Checked(Event):
     warnings: tuple[Finding, ...] = ()  #: findings that did not make an output wrong
     bug_finder: str = ""  #: why the bug finder did not examine every case, if so
     target: str = ""  #: why the GPU's compiler rejects what the CPU's compiler accepted
+    fidelity: str = ""  #: on the CPU runtime, `exact` or `approximate`: whether a GPU computes the same bits
+    fidelity_reason: str = ""  #: which operations are approximate, and why
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -305,6 +307,8 @@ class Benchmarked(Event):
     warnings: tuple[Finding, ...] = ()
     bug_finder: str = ""
     target: str = ""
+    fidelity: str = ""
+    fidelity_reason: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -380,6 +384,8 @@ class Accepted(Event):
     warnings: tuple[Finding, ...] = ()
     bug_finder: str = ""
     target: str = ""
+    fidelity: str = ""
+    fidelity_reason: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -406,7 +412,10 @@ class Failed(Event):
 
 
 #: Details that clients expect at the top level of the event.
-LIFTED = ("debug_info", "case", "passed_tests", "total_tests", "simulated", "output", "target")
+LIFTED = (
+    *("debug_info", "case", "passed_tests", "total_tests", "simulated", "output", "target"),
+    *("fidelity", "fidelity_reason"),
+)
 
 
 def output_by_case(verdict: Mapping[str, Any]) -> dict[str, str]:

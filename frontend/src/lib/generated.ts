@@ -24,6 +24,8 @@ export interface AcceptedEvent {
   warnings?: Finding[];
   bug_finder?: string;
   target?: string;
+  fidelity?: string;
+  fidelity_reason?: string;
 }
 
 /** The tolerance that an output exceeded. */
@@ -73,6 +75,8 @@ export interface BenchmarkedEvent {
   warnings?: Finding[];
   bug_finder?: string;
   target?: string;
+  fidelity?: string;
+  fidelity_reason?: string;
   cost_usd?: number | null;
 }
 
@@ -157,6 +161,8 @@ export interface CheckedEvent {
   warnings?: Finding[];
   bug_finder?: string;
   target?: string;
+  fidelity?: string;
+  fidelity_reason?: string;
   cost_usd?: number | null;
 }
 
@@ -322,6 +328,10 @@ export interface FailedEvent {
   output?: string | null;
   /** What the GPU's compiler reports, where it differs from the CPU's. */
   target?: string | null;
+  /** On the CPU runtime: `exact` if a GPU has the same bits, or `approximate`. */
+  fidelity?: string | null;
+  /** Which operations are approximate, why. */
+  fidelity_reason?: string | null;
   cost_usd?: number | null;
   details: FailureDetails;
 }

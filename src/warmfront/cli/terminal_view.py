@@ -232,6 +232,8 @@ class TerminalView:
         self._print_findings(event.get("warnings", ()))
         if event.get("bug_finder"):
             self._print(f"Bug finder: {event['bug_finder']}", style="dim")
+        if event.get("fidelity") == "approximate":
+            self._print(f"Fidelity: approximate. {event['fidelity_reason']}", style="dim")
         seconds = self._now - (self._began_at or self._now)
         verdict = self._styled(event["status"], "bold green")
         self._print(f"{verdict}{self._time(event)}, after {seconds:.2f} s{self._cost(event)}")

@@ -5,6 +5,7 @@ A kernel that fails raises `KernelFailure`; `judge.py` turns exceptions into ver
 
 from __future__ import annotations
 
+import functools
 import logging
 import time
 from contextlib import AbstractContextManager, ExitStack
@@ -27,6 +28,7 @@ from warmfront.events import (
     Timing,
 )
 from warmfront.hip.device_facts import confirm_device
+from warmfront.hip.fidelity import assess_fidelity
 from warmfront.hip.toolchain import DATA_FILE, LIBRARY_FILE
 from warmfront.judge import compilation
 from warmfront.judge.bug_finder import (
@@ -104,12 +106,20 @@ class JudgeRun:
 
     def add_progress(self, event: Failed) -> Failed:
         """Return the failure with the number of cases that passed before it."""
-        details = {**event.details, "simulated": self._toolchain.simulated}
+        details = {**event.details, "simulated": self._toolchain.simulated, **self._fidelity}
         if self._total:
             details |= {"passed_tests": self._passed, "total_tests": self._total}
         return Failed(
             verdict=event.verdict, code=event.code, message=event.message, hint=event.hint, details=details
         )
+
+    @functools.cached_property
+    def _fidelity(self) -> dict[str, str]:
+        """The fields of a verdict that say whether a GPU computes the same bits; none on a GPU."""
+        if not self._toolchain.simulated:
+            return {}
+        fidelity = assess_fidelity(self._request.source)
+        return {"fidelity": str(fidelity.level), "fidelity_reason": fidelity.reason}
 
     def events(
         self, run_slot: AbstractContextManager[object], compile_jobs: CompileJobs | None
@@ -364,6 +374,7 @@ class JudgeRun:
                 output=output,
                 warnings=self._bug_report.findings,
                 bug_finder=self._bug_report.note,
+                **self._fidelity,
             )
             return
         yield Accepted(
@@ -381,6 +392,7 @@ class JudgeRun:
             total_tests=self._total,
             warnings=self._bug_report.findings,
             bug_finder=self._bug_report.note,
+            **self._fidelity,
         )
 
     def _results_with(self, outputs: dict[str, str]) -> tuple[CaseResult, ...]:
@@ -396,6 +408,7 @@ class JudgeRun:
             output="".join(outputs.values()),
             warnings=self._bug_report.findings,
             bug_finder=self._bug_report.note,
+            **self._fidelity,
         )
 
     def _benchmark(

@@ -123,6 +123,11 @@ class _FailedEventFields(EventEnvelope):
     target: str | None = Field(
         default=None, description="What the GPU's compiler reports, where it differs from the CPU's."
     )
+    fidelity: str | None = Field(
+        default=None,
+        description="On the CPU runtime: `exact` if a GPU has the same bits, or `approximate`.",
+    )
+    fidelity_reason: str | None = Field(default=None, description="Which operations are approximate, why.")
     cost_usd: Dollars | None = None
     details: FailureDetails
 

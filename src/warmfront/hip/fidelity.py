@@ -1,0 +1,66 @@
+"""Say how the results of the CPU runtime relate to those of a GPU, from the names that a source uses.
+
+A source is approximate if it uses an operation whose last bits a GPU may compute differently: the builtins
+that `builtins.py` lists as such, mathematical functions, and rocWMMA. Everything else has the same bits.
+"""
+
+from __future__ import annotations
+
+import re
+
+from warmfront.hip.builtins import Fidelity, all_builtins
+from warmfront.hip.source.lexer import LexError, Token, TokenKind, tokenize
+from warmfront.value_class import dataclass
+
+_MAX_NAMES = 3
+_FUNCTIONS = re.compile(
+    r"(?:__)?(?:exp(?:2|10|m1)?|log(?:2|10|1p)?|a?(?:sin|cos|tan)h?|atan2|sincos(?:pi)?|sinpi|cospi|pow|cbrt|"
+    r"rcbrt|rsqrt|erf(?:c|cx|inv|cinv)?|[lt]gamma|hypot|rhypot|normcdf(?:inv)?)f?|"
+    r"h2?(?:exp(?:2|10)?|log(?:2|10)?|sin|cos|rsqrt|rcp)"
+)
+_LAST_BIT = "the C library's result can differ from a GPU's in the last bit"
+_MATRICES = "it is made of matrix instructions, whose sums a GPU rounds differently"
+
+
+@dataclass(frozen=True)
+class SourceFidelity:
+    """Whether results have the bits of a GPU, and if not, which operations differ and how."""
+
+    level: Fidelity
+    reason: str = ""
+
+
+def assess_fidelity(source: str) -> SourceFidelity:
+    """Return the fidelity of a source on the CPU runtime; a name in dead code counts as well."""
+    try:
+        tokens = tokenize(source)
+    except LexError:  # the compiler explains it
+        return SourceFidelity(Fidelity.EXACT)
+    by_reason: dict[str, list[str]] = {}
+    for line in (tokens.code, *(directive.tokens for directive in tokens.directives)):
+        for index, token in enumerate(line):
+            if token.kind is TokenKind.NAME and (reason := _reason(token.text, line, index)):
+                names = by_reason.setdefault(reason, [])
+                if token.text not in names:
+                    names.append(token.text)
+    if not by_reason:
+        return SourceFidelity(Fidelity.EXACT)
+    reasons = (f"{_enumerate(names)}: {reason}" for reason, names in by_reason.items())
+    return SourceFidelity(Fidelity.APPROXIMATE, "; ".join(reasons) + ".")
+
+
+def _reason(name: str, line: list[Token], index: int) -> str:
+    """Return why the name at `index` makes a result approximate; empty if it does not."""
+    builtin = all_builtins().get(name)
+    if builtin:
+        return builtin.note if builtin.fidelity is Fidelity.APPROXIMATE else ""
+    if name == "rocwmma":
+        return _MATRICES
+    is_called = index + 1 < len(line) and line[index + 1].text == "("
+    is_member = index > 0 and line[index - 1].text in {".", "->"}
+    return _LAST_BIT if is_called and not is_member and _FUNCTIONS.fullmatch(name) else ""
+
+
+def _enumerate(names: list[str]) -> str:
+    more = len(names) - _MAX_NAMES
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
