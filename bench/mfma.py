@@ -21,7 +21,7 @@ from warmfront.hip.source.rewrite import rewrite
 ROOT = Path(__file__).parent.parent
 #: The instructions that the driver executes per sample.
 COUNT = 2000
-#: What AMD's own emulator does at most, by the issue that asked for ten times as many.
+#: What AMD's own emulator does at most, by our measurement; the goal is ten times as many.
 EMULATOR_PER_S = 70_000
 
 _SOURCES = {

@@ -11,6 +11,9 @@
 // AMD's matrix instruction calculator prints this for every instruction.
 //
 // A block of four waves computes a tile of 64 x 64, each wave a quarter of it.
+//
+// problem: matmul
+// dtype: float16
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
 

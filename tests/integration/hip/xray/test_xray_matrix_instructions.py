@@ -1,0 +1,35 @@
+"""The compiler for gfx942 accepts the matrix instructions that the CPU runtime has, as the same source."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.xray_harness import XrayHarness, open_harness
+from warmfront.hip.xray.assembly import InstructionKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PROGRAM = Path(__file__).parents[3] / "corpus" / "programs" / "matrix_dense.hip"
+
+
+@pytest.fixture(scope="module", name="harness")
+def _harness() -> Iterator[XrayHarness]:
+    yield from open_harness()
+
+
+def test_every_dense_form(harness: XrayHarness) -> None:
+    """Every form compiles for gfx942 to one matrix instruction."""
+    text = PROGRAM.read_text().partition("// main\n")[0]
+    forms = re.findall(r"^  X\((\w+), [a-z]\w+, \w+\)", text, re.MULTILINE)
+    report = harness.xray(text)
+    assert report.failure is None, report.failure.message
+    found = {
+        kernel.name.partition("<")[0]: kernel.mix.count(InstructionKind.MFMA) for kernel in report.kernels
+    }
+    assert found == dict.fromkeys(forms, 1)
+    assert len(found) == 32
