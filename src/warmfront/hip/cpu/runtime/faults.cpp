@@ -1,8 +1,9 @@
 // Faults of the program. The first one is reported as a JSON object, and then the process ends.
 //
 // The plain loop over a block's threads does not record which thread runs, so that the compiler can keep the index
-// in a register or vectorize the loop. When a thread of it faults, the loop is replayed one thread at a time until
-// it faults again. The replay repeats stores, but nothing reads them.
+// in a register or vectorize the loop; nor does the second form of a kernel (hipcpu/thread_loops.h). When a thread
+// faults there, the threads are replayed one at a time until one faults again. The replay repeats stores, but only the
+// block itself reads them.
 #include "faults.h"
 
 #include <fcntl.h>
@@ -93,11 +94,8 @@ void silence_stdout() {
 
 void replay() {
   Worker& worker = *this_worker_if_any();
-  const Launch& launch = *worker.launch;
-  for (worker.current = worker.loop_from; worker.current < worker.count; ++worker.current) {
-    const Coordinates from = worker.places[worker.current];
-    launch.threads(launch.call, worker.block, from, {from.x + 1, from.y + 1, from.z + 1});
-  }
+  worker.block.by_thread = true;
+  run_threads_from(worker, worker.loop_from);
   end_replay(worker);
 }
 
@@ -114,7 +112,8 @@ void claim(Worker* worker) {
   Worker* worker = this_worker_if_any();
   if (worker && !worker->launch) worker = nullptr;
   claim(worker);
-  if (!worker || kChecked || worker->replaying || worker->pending != kPlainLoop) report(fault, worker, worker != nullptr);
+  const bool unrecorded = worker && (worker->pending == kPlainLoop || worker->pending == kInLoops);
+  if (!unrecorded || kChecked || worker->replaying) report(fault, worker, worker != nullptr);
   first_fault = fault;
   worker->replaying = true;
   replaying = worker;

@@ -30,13 +30,15 @@ uint32_t wave_end(const Worker& worker) {
 }
 
 void start_stacks(Worker& worker, uint32_t thread) {
-  if (worker.replaying) end_replay(worker);
   worker.first = worker.current = thread;
   worker.started = thread + 1;
   worker.busy = 0;
   worker.block.waiting = true;
   prepare_thread(worker, thread + 1);
 }
+
+// The rewriter gives no second form to a kernel in which a function that it calls waits.
+void refuse_to_wait() { die("a thread waited inside a loop over the threads of its block"); }
 
 // Switches from uniform execution to a state per thread. The caller sets the state of the running thread.
 void take_over(Worker& worker) {
@@ -162,15 +164,20 @@ Coordinates box_end(const Coordinates& from, const Coordinates& size) {
 }  // namespace
 
 void run_block(Worker& worker) {
-  const Launch& launch = *worker.launch;
   checks::begin_block(worker);
   worker.round = 0;
   worker.tally[0] = worker.tally[1] = 0;
-  uint32_t next = 0;
+  run_threads_from(worker, 0);
+}
+
+void run_threads_from(Worker& worker, uint32_t next) {
+  const Launch& launch = *worker.launch;
   while (next < worker.count) {
     const Coordinates from = worker.places[next];
-    const Coordinates to = box_end(from, worker.block.size);
-    worker.loop_from = next;
+    // A replay records which thread runs.
+    const Coordinates to =
+        worker.replaying ? Coordinates{from.x + 1, from.y + 1, from.z + 1} : box_end(from, worker.block.size);
+    worker.loop_from = worker.current = next;
     worker.pending = kPlainLoop;
     worker.block.waiting = false;
     launch.threads(launch.call, worker.block, from, to);
@@ -202,6 +209,7 @@ using namespace hipcpu;
 
 extern "C" void hipcpu_wait_for_block(uint32_t thread, uint32_t site) {
   Worker& worker = this_worker();
+  if (worker.pending == kInLoops) refuse_to_wait();
   if (worker.pending == kPlainLoop) start_stacks(worker, thread);
   if (!kChecked && worker.busy == 0) return step_block(worker);
   if (worker.pending != kScheduled) take_over(worker);
@@ -210,6 +218,7 @@ extern "C" void hipcpu_wait_for_block(uint32_t thread, uint32_t site) {
 
 extern "C" void hipcpu_wait_for_wave(uint32_t thread, uint32_t site, uint64_t value) {
   Worker& worker = this_worker();
+  if (worker.pending == kInLoops) refuse_to_wait();
   if (worker.pending == kPlainLoop) start_stacks(worker, thread);
   const uint32_t lane = worker.current % kWaveSize;
   const bool in_step = worker.pending == lane && (lane == 0 || worker.wave_site == site);

@@ -58,6 +58,7 @@ Worker& this_worker();                         // created on first use
 Worker* this_worker_if_any();                  // safe in a signal handler
 void run_blocks(Worker& worker, Launch& launch);  // runs blocks until none is left
 void run_block(Worker& worker);
+void run_threads_from(Worker& worker, uint32_t next);  // the rest of a block, from this thread on
 void run_thread();  // the body of a thread with its own stack; does not return
 bool is_stack_overflow(const Worker& worker, uintptr_t address);
 

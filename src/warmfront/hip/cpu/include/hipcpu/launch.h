@@ -4,6 +4,7 @@
 //   K<<<cfg...>>>(args...)         ::hipcpu::launch("K", __LINE__, ::hipcpu::config(cfg...),
 //                                      [&](auto&... hipcpu_args) { K(hipcpu_args...); }, args...)
 //   the same with launch_plain     if no token of the file can make a thread wait for another
+//   ::hipcpu::forms(lambda HIPCPU_LOOPS(, lambda)) in place of the lambda if the kernel has a second form
 //   extern __shared__ T s[];       in a function: auto* const s = ::hipcpu::dynamic_shared<T>();
 //                                  at file scope: static ::hipcpu::DynamicShared<T> s;
 #pragma once
@@ -15,6 +16,7 @@
 #include <hip/hip_runtime_api.h>
 #include <hipcpu/checked.h>
 #include <hipcpu/team.h>
+#include <hipcpu/thread_loops.h>
 
 namespace hipcpu {
 
@@ -30,7 +32,8 @@ struct Block {
   Coordinates grid;
   Coordinates size;
   Coordinates index;
-  bool waiting;  // its threads have their own stacks: run one and stop
+  bool waiting;    // its threads have their own stacks: run one and stop
+  bool by_thread;  // do not use the kernel's second form, which does not record the running thread
 };
 
 // Runs the threads of a box of the block, up to the first one that waits.
@@ -115,6 +118,81 @@ template <class Kernel, class... Args>
 inline void launch_plain(const char* name, int line, const Config& config, Kernel kernel, Args... args) {
   auto call = [=]() __attribute__((always_inline)) { kernel(args...); };
   hipcpu_launch(&config, run_plain_threads<decltype(call)>, &call, name, line);
+}
+
+// A kernel with a second form, which runs a whole block or returns false.
+template <class Kernel, class Loops>
+struct TwoForms {
+  Kernel kernel;
+  Loops loops;
+};
+template <class Kernel>
+inline Kernel forms(Kernel kernel) {
+  return kernel;
+}
+template <class Kernel, class Loops>
+inline TwoForms<Kernel, Loops> forms(Kernel kernel, Loops loops) {
+  return {kernel, loops};
+}
+
+inline bool is_whole(const Block& block, const Coordinates& from, const Coordinates& to) {
+  return !block.waiting && !block.by_thread && (from.x | from.y | from.z) == 0 && to.x == block.size.x &&
+         to.y == block.size.y && to.z == block.size.z;
+}
+
+// Runs the block with the kernel's second form, if it can.
+template <class Loops>
+inline bool try_loops(const Loops& loops, const Block& block, const Coordinates& from, const Coordinates& to) {
+  if (!is_whole(block, from, to)) return false;
+  Team& team = *hipcpu_team;
+  const uint32_t pending = team.pending;
+  team.pending = kInLoops;
+  const bool done = loops(block);
+  team.pending = pending;
+  return done;
+}
+
+// Optimized for size: the second form runs nearly all blocks, and this one halves the time to compile both.
+template <class Call>
+__attribute__((cold, noinline)) void run_threads_rarely(const Call& call, const Block& block, Coordinates from,
+                                                        Coordinates to) {
+  for_threads(block, from, to, [&]() __attribute__((always_inline)) {
+    call();
+    return !left_loop;
+  });
+}
+
+template <class Call>
+void run_loops(const void* stored, const Block& block, Coordinates from, Coordinates to) {
+  const auto& forms = *static_cast<const Call*>(stored);
+  if (try_loops(forms.loops, block, from, to)) return;
+  run_threads_rarely(forms.kernel, block, from, to);
+}
+
+template <class Call>
+void run_plain_loops(const void* stored, const Block& block, Coordinates from, Coordinates to) {
+  const auto& forms = *static_cast<const Call*>(stored);
+  if (try_loops(forms.loops, block, from, to)) return;
+  run_plain_threads<decltype(forms.kernel)>(&forms.kernel, block, from, to);
+}
+
+template <class Kernel, class Loops, class... Args>
+inline auto with_arguments(const TwoForms<Kernel, Loops>& both, Args... args) {
+  return forms([=]() __attribute__((always_inline)) { both.kernel(args...); },
+               [=](const Block& block) __attribute__((always_inline)) { return both.loops(block, args...); });
+}
+
+template <class Kernel, class Loops, class... Args>
+inline void launch(const char* name, int line, const Config& config, TwoForms<Kernel, Loops> both, Args... args) {
+  const auto calls = with_arguments(both, args...);
+  hipcpu_launch(&config, run_loops<decltype(calls)>, &calls, name, line);
+}
+
+template <class Kernel, class Loops, class... Args>
+inline void launch_plain(const char* name, int line, const Config& config, TwoForms<Kernel, Loops> both,
+                         Args... args) {
+  const auto calls = with_arguments(both, args...);
+  hipcpu_launch(&config, run_plain_loops<decltype(calls)>, &calls, name, line);
 }
 
 template <class T>

@@ -13,7 +13,8 @@
 namespace hipcpu {
 
 // Values of Team::pending above any number of lanes: no inlined path accepts them.
-constexpr uint32_t kPlainLoop = 1u << 30;   // no thread has waited yet
+constexpr uint32_t kInLoops = 1u << 29;    // the kernel's second form runs the block: no thread may wait
+constexpr uint32_t kPlainLoop = 1u << 30;  // no thread has waited yet
 constexpr uint32_t kScheduled = 1u << 31;  // execution diverges: the scheduler decides
 
 // A wave operation writes to one mailbox and reads from the other, so that a lane that is already at the next
