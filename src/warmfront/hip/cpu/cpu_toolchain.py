@@ -18,6 +18,7 @@ from warmfront.hip.cpu.host_compiler import NAMES, HostCompiler, find_compiler
 from warmfront.hip.cpu.runtime_build import MAIN_HEADER, build_runtime, runtime_key
 from warmfront.hip.source.refusals import refuse
 from warmfront.hip.source.rewrite import rewrite
+from warmfront.hip.source.thread_loops_text import SECOND_FORM
 from warmfront.hip.toolchain import (
     DATA_FILE,
     GUEST_SOURCE,
@@ -93,12 +94,18 @@ class CpuToolchain:
 
     def compile_template(self, settings: Settings) -> Template:
         """Return the box that compiles and links with one call of the compiler."""
-        command = " ".join(
-            [*self._compile_command(), f"/box/{SOURCE_FILE}", *self._link_flags, "-o $TMPDIR/solution.so"]
+        inputs = [f"/box/{SOURCE_FILE}", *self._link_flags, "-o $TMPDIR/solution.so"]
+        command = " ".join([*self._compile_command(), *inputs])
+        # The second form of a kernel repeats its statements in another place. If that does not compile, the
+        # messages are those for the author's lines alone.
+        retry = " ".join([*self._compile_command(), cpu.ONE_FORM_FLAG, *inputs])
+        build = (
+            f"{{ {command} 2>$TMPDIR/messages || if grep -q {SECOND_FORM} /box/{SOURCE_FILE}; then {retry}; "
+            "else cat $TMPDIR/messages >&2; false; fi; }"
         )
         return Template(
             name="compile",
-            argv=shell_job(f"{command} && cat $TMPDIR/solution.so >/box/{LIBRARY_FILE}"),
+            argv=shell_job(f"{build} && cat $TMPDIR/solution.so >/box/{LIBRARY_FILE}"),
             mounts=tuple(Mount(host=path, inside=str(path)) for path in (self.built, *self._compiler.mounts)),
             limits=settings.compile_limits(),
             env={"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": SCRATCH},

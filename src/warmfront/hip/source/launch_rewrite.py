@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.hip.source.edits import spell
 from warmfront.hip.source.lexer import TokenKind
+from warmfront.hip.source.thread_loops_text import PREFIX, SECOND_FORM
 
 if TYPE_CHECKING:
     from warmfront.hip.source.edits import TokenEditor
@@ -22,7 +23,7 @@ _CONTROLS = frozenset({"if", "for", "while", "switch", "constexpr"})
 LAUNCHING_CALLS = frozenset({"hipLaunchKernel", "hipLaunchCooperativeKernel"})
 
 
-def translate_launch(editor: TokenEditor, opening: int, launcher: str) -> None:
+def translate_launch(editor: TokenEditor, opening: int, launcher: str, two_forms: frozenset[str]) -> None:
     """Rewrite `K<<<c>>>(x)` as `launch("K", __LINE__, config(c), [&](auto&... a) { K(a...); }, x)`."""
     first = _callee_start(editor, opening)
     closing = _configuration_end(editor, opening)
@@ -39,6 +40,10 @@ def translate_launch(editor: TokenEditor, opening: int, launcher: str) -> None:
         _call_in_place(editor, closing, callee)
         return
     body = f"[&](auto&... hipcpu_args) {{ {spell(callee)}(hipcpu_args...); }}"
+    if second := _second_form(callee, two_forms):
+        call = f"return {second}(hipcpu_block, hipcpu_args...);"
+        loops = f"[&](const ::hipcpu::Block& hipcpu_block, auto&... hipcpu_args) {{ {call} }}"
+        body = f"::hipcpu::forms({body} {SECOND_FORM}(, {loops}))"
     _replace_closing(editor, closing, f"), {body}", anchor)
     editor.replace(parenthesis, _separator(editor, parenthesis))
     _null_arguments(editor, parenthesis)
@@ -57,6 +62,16 @@ def drop_cast(editor: TokenEditor, call: int) -> None:
     if {"void", "*"} <= cast and editor.text(end) == {"(": ")", "<": ">"}.get(editor.text(opening)):
         for index in range(first, end + 1):
             editor.replace(index, "")
+
+
+def _second_form(callee: list[Token], two_forms: frozenset[str]) -> str | None:
+    """Return the name of the kernel's second form, as qualified as `callee`; None if it has none."""
+    end = next((i for i, token in enumerate(callee) if token.text == "<"), len(callee))
+    plain = all(token.kind is TokenKind.NAME or token.text == "::" for token in callee[:end])
+    if not end or not plain or callee[end - 1].text not in two_forms:
+        return None
+    name = callee[end - 1]
+    return spell([*callee[: end - 1], name._replace(text=PREFIX + name.text), *callee[end:]])
 
 
 def _replace_closing(editor: TokenEditor, closing: int, text: str, anchor: int) -> None:

@@ -14,6 +14,7 @@ from warmfront.hip.builtins import PREFIX, headers_of, may_wait
 from warmfront.hip.source.assembly import ASSEMBLY, translate_assembly
 from warmfront.hip.source.assembly import HEADER as ASSEMBLY_HEADER
 from warmfront.hip.source.edits import Edit, LineIndex, RewriteError, TokenEditor
+from warmfront.hip.source.file_facts import file_facts, find_kernels
 from warmfront.hip.source.intrinsics import find_intrinsic, translate_intrinsic
 from warmfront.hip.source.launch_rewrite import LAUNCHING_CALLS, drop_cast, translate_launch
 from warmfront.hip.source.lexer import (
@@ -28,11 +29,15 @@ from warmfront.hip.source.lexer import (
 )
 from warmfront.hip.source.lockstep import find_assignments, translate_assignment
 from warmfront.hip.source.shared_memory import decay, translate_shared
+from warmfront.hip.source.thread_loops import plan_loops
+from warmfront.hip.source.thread_loops_text import write_loops
 from warmfront.hip.source.vector_types import VECTOR_ATTRIBUTES, translate_vector
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from warmfront.hip.source.block_plan import Plan
 
 __all__ = ["RewriteError", "Translation", "rewrite"]
 
@@ -49,6 +54,7 @@ _WAITING = (
     "__reduce_",
     "cooperative_groups",
 )
+_WAITING_LIBRARIES = frozenset({"cooperative_groups", "rocwmma", "hipcub", "rocprim"})
 #: What needs translation in the body of a macro.
 _IN_MACROS = VECTOR_ATTRIBUTES | ASSEMBLY | {"<<<", "__shared__"}
 
@@ -86,7 +92,11 @@ def rewrite(source: str) -> Translation:
     editors = list(_editors(tokens, lines))
     plain = not _may_wait(all_tokens) and not find_assignments(editors[0])
     launcher = "launch_plain" if plain else "launch"
-    launches = sum(_translate(editor, launcher) for editor in editors)
+    plans = _plan_loops(editors[0], tokens)
+    two_forms = frozenset(plan.kernel.name for plan in plans)
+    launches = sum(_translate(editor, launcher, two_forms) for editor in editors)
+    for plan in plans:
+        editors[0].replace(plan.kernel.body.end, f"}} {write_loops(editors[0], plan)}")
     edits = sorted(edit for editor in editors for edit in editor.edits)
     main = _find_main(editors[0])
     return Translation(
@@ -105,6 +115,17 @@ def _headers(tokens: Sequence[Token]) -> list[str]:
     labels = (find_intrinsic(token.text) for token in tokens if token.kind is TokenKind.STRING)
     headers = {*headers_of(token.text for token in tokens), *(label[1] for label in labels if label)}
     return sorted(headers | {ASSEMBLY_HEADER for token in tokens if token.text in ASSEMBLY})
+
+
+def _plan_loops(code: TokenEditor, tokens: Source) -> list[Plan]:
+    """Return the second forms of the kernels that are launched, and recognized."""
+    names = {token.text for token in tokens.code}
+    # The methods of groups wait, and have names that others have too; assembly can be any operation.
+    if "<<<" not in names or names & (ASSEMBLY | _WAITING_LIBRARIES):
+        return []
+    kernels = find_kernels(code, tokens.directives)
+    facts = file_facts(code, tokens.directives, kernels, (*_WAITING, PREFIX))
+    return [plan for kernel in kernels if (plan := plan_loops(code, kernel, facts))]
 
 
 def _may_wait(tokens: Sequence[Token]) -> bool:
@@ -140,7 +161,7 @@ def _editors(tokens: Source, lines: LineIndex) -> Iterator[TokenEditor]:
             yield TokenEditor(body, inside, lines, parameters)
 
 
-def _translate(editor: TokenEditor, launcher: str) -> int:
+def _translate(editor: TokenEditor, launcher: str, two_forms: frozenset[str]) -> int:
     """Translate all tokens of an editor in source order; return the number of launches."""
     launches = 0
     lockstep = find_assignments(editor)
@@ -148,7 +169,7 @@ def _translate(editor: TokenEditor, launcher: str) -> int:
     while index < len(editor.tokens):
         text = editor.text(index)
         if text == "<<<" and editor.text(index - 1) != "operator":
-            translate_launch(editor, index, launcher)
+            translate_launch(editor, index, launcher, two_forms)
             launches += 1
         elif text in LAUNCHING_CALLS:
             drop_cast(editor, index)

@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.compiler
 
 PROGRAMS = Path(__file__).parents[3] / "corpus" / "programs"
-CHECKED = ("core_launch", "core_barriers", "core_waves", "core_shared", "core_memory", "core_host")
+CHECKED = (
+    "core_launch",
+    "core_barriers",
+    "core_waves",
+    "core_shared",
+    "core_memory",
+    "core_host",
+    "core_loops",
+)
 
 
 def cases(program: str) -> list[str]:
