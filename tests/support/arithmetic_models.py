@@ -120,6 +120,10 @@ def _turns(function: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> ND
     return function(2 * np.pi * (LANES - 20) / 16).astype(np.float32)
 
 
+def _squares(a: Words, b: Words) -> NDArray[np.float64]:
+    return np.asarray((a % 256 / 16.0) ** 2 + (b % 256 / 8.0) ** 2, np.float64)
+
+
 def _bits(values: NDArray[np.floating]) -> Words:
     return values.astype(np.float32).view(np.uint32)
 
@@ -176,6 +180,21 @@ IN_A_LANE: dict[str, Model] = {
     ),
     "pknorm_u16": lambda a, b, c, d, n: _pair(_norm(floats(c), 0, 65535), _norm(floats(d), 0, 65535)),
     "pk_u8": lambda a, b, c, d, n: _pk_u8(c, d, a),
+    "sdot2": lambda a, b, c, d, n: _dot(a, b, c, 16, is_signed=True, clamp=False),
+    "sdot2_clamp": lambda a, b, c, d, n: _dot(a, b, c, 16, is_signed=True, clamp=True),
+    "udot2_clamp": lambda a, b, c, d, n: _dot(a, b, c, 16, is_signed=False, clamp=True),
+    "sdot8_clamp": lambda a, b, c, d, n: _dot(a, b, c, 4, is_signed=True, clamp=True),
+    "udot8": lambda a, b, c, d, n: _dot(a, b, c, 4, is_signed=False, clamp=False),
+    "near_fdot2": lambda a, b, c, d, n: _bits(_squares(a, b) + 0.5),
+    "near_fdot2_clamp": lambda a, b, c, d, n: _bits(np.clip(_squares(a, b) + 0.5, 0, 1)),
+    "fract_64": lambda a, b, c, d, n: signed(a) % 1024,
+    "frexp_exp_64": lambda a, b, c, d, n: np.frexp(signed(a) / 1024)[1],
+    "frexp_mant_64": lambda a, b, c, d, n: _bits(np.frexp(signed(a) / 1024)[0]),
+    "ldexp_64": lambda a, b, c, d, n: _bits(signed(a) / 128),
+    "class_64": lambda a, b, c, d, n: np.where(signed(a) < 0, 3, np.where(a > 0, 1, 0)),
+    "near_rcp_64": lambda a, b, c, d, n: _bits(1 / (signed(a) / 1024)),
+    "near_sqrt_64": lambda a, b, c, d, n: _bits(np.sqrt(signed(a) / 1024)),
+    "near_rsq_64": lambda a, b, c, d, n: _bits(1 / np.sqrt(signed(a) / 1024)),
     "ids": lambda a, b, c, d, n: LANES | n << 8 | 64 << 16 | 1 << 24,
     "wavefrontsize": lambda a, b, c, d, n: np.full(64, 64),
     "clocks": lambda a, b, c, d, n: np.ones(64),

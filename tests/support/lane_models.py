@@ -125,6 +125,10 @@ def _read(value: Words, index: NDArray[np.integer], active: Mask) -> Words:
     return np.where(active[index], value[index], 0).astype(np.uint32)
 
 
+def _wide(high: Words, low: Words) -> NDArray[np.uint64]:
+    return high.astype(np.uint64) << np.uint64(32) | low.astype(np.uint64)
+
+
 def _first(active: Mask) -> int:
     return int(LANES[active][0])
 
@@ -170,6 +174,20 @@ BETWEEN_LANES: dict[str, Model] = {
     "reduce_and": lambda a, b, c, d, e: everywhere(int(np.bitwise_and.reduce(a[e] | 0x10))),
     "reduce_or": lambda a, b, c, d, e: everywhere(int(np.bitwise_or.reduce(a[e] & 0x1111))),
     "reduce_xor": lambda a, b, c, d, e: everywhere(int(np.bitwise_xor.reduce(a[e]))),
+    "uicmpl": lambda a, b, c, d, e: everywhere(mask_of(_wide(a, b) < _wide(b, a), e) >> 8),
+    "sicmpl": lambda a, b, c, d, e: everywhere(
+        mask_of(_wide(a, b).view(np.int64) > _wide(b, a).view(np.int64), e) >> 8
+    ),
+    "fcmp": lambda a, b, c, d, e: everywhere(mask_of(a > b, e) >> 8),
+    "reduce_add_64": lambda a, b, c, d, e: everywhere(sum(map(int, _wide(a, b)[e])) >> 32),
+    "reduce_sub_64": lambda a, b, c, d, e: everywhere(-sum(map(int, _wide(a, b)[e])) >> 32),
+    "reduce_min_i64": lambda a, b, c, d, e: everywhere(int(signed(a[e]).min())),
+    "reduce_max_i64": lambda a, b, c, d, e: everywhere(int(signed(a[e]).max())),
+    "reduce_min_u64": lambda a, b, c, d, e: everywhere(int(a[e].min())),
+    "reduce_max_u64": lambda a, b, c, d, e: everywhere(int(a[e].max())),
+    "reduce_and_64": lambda a, b, c, d, e: everywhere(int(np.bitwise_and.reduce(a[e] | 0x100))),
+    "reduce_or_64": lambda a, b, c, d, e: everywhere(int(np.bitwise_or.reduce(a[e] & 0x1111))),
+    "reduce_xor_64": lambda a, b, c, d, e: everywhere(int(np.bitwise_xor.reduce(a[e]))),
     "mov_dpp": lambda a, b, c, d, e: dpp(np.zeros_like(a), a, e, 0x121, 15, 15, zero=True),
     "float_dpp": lambda a, b, c, d, e: dpp(b, a, e, 0x112, 15, 15, zero=False),
     "double_dpp_lo": lambda a, b, c, d, e: dpp(b, a, e, 0x113, 15, 15, zero=False),

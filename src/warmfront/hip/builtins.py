@@ -206,6 +206,13 @@ def may_wait(name: str) -> bool:
     return builtin is None or builtin.header not in _WITHOUT_WAITS
 
 
+def approximate_names(names: Iterable[str]) -> list[Builtin]:
+    """Return those of the names that are builtins with an approximate result, sorted by name."""
+    known = all_builtins()
+    used = {name for name in names if name.startswith(PREFIX) and name in known}
+    return [known[name] for name in sorted(used) if known[name].fidelity is Fidelity.APPROXIMATE]
+
+
 def why_gpu_only(name: str) -> str:
     """Return why the CPU runtime does not have a builtin."""
     if builtin := all_builtins().get(name):

@@ -11,6 +11,10 @@
 #define DPP(name, control, rows, banks, zero) \
   CASE(name##__##control##__##rows##__##banks##__##zero, __builtin_amdgcn_update_dpp(int(b), int(a), control, rows, banks, zero))
 
+typedef short short_pair __attribute__((ext_vector_type(2)));
+typedef unsigned short ushort_pair __attribute__((ext_vector_type(2)));
+typedef _Float16 half_pair __attribute__((ext_vector_type(2)));
+
 // Operations between lanes; only the lanes of `active` take part.
 __global__ void between_lanes(const unsigned* in, unsigned* out, unsigned long long active) {
   const unsigned lane = threadIdx.x % 64;
@@ -54,6 +58,19 @@ __global__ void between_lanes(const unsigned* in, unsigned* out, unsigned long l
     CASE(reduce_and, __builtin_amdgcn_wave_reduce_and_b32(a | 0x10, 0))
     CASE(reduce_or, __builtin_amdgcn_wave_reduce_or_b32(a & 0x1111, 0))
     CASE(reduce_xor, __builtin_amdgcn_wave_reduce_xor_b32(a, 0))
+    const unsigned long long ab = (unsigned long long)(a) << 32 | b, ba = (unsigned long long)(b) << 32 | a;
+    CASE(uicmpl, __builtin_amdgcn_uicmpl(ab, ba, 36) >> 8)
+    CASE(sicmpl, __builtin_amdgcn_sicmpl((long long)(ab), (long long)(ba), 38) >> 8)
+    CASE(fcmp, __builtin_amdgcn_fcmp(double(a), double(b), 2) >> 8)
+    CASE(reduce_add_64, __builtin_amdgcn_wave_reduce_add_u64(ab, 0) >> 32)
+    CASE(reduce_sub_64, __builtin_amdgcn_wave_reduce_sub_u64(ab, 0) >> 32)
+    CASE(reduce_min_i64, __builtin_amdgcn_wave_reduce_min_i64((long long)(ab), 0) >> 32)
+    CASE(reduce_max_i64, __builtin_amdgcn_wave_reduce_max_i64((long long)(ab), 0) >> 32)
+    CASE(reduce_min_u64, __builtin_amdgcn_wave_reduce_min_u64(ab, 0) >> 32)
+    CASE(reduce_max_u64, __builtin_amdgcn_wave_reduce_max_u64(ab, 0) >> 32)
+    CASE(reduce_and_64, __builtin_amdgcn_wave_reduce_and_b64(ab | 1ull << 40, 0) >> 32)
+    CASE(reduce_or_64, __builtin_amdgcn_wave_reduce_or_b64(ab & 0x1111ull << 32, 0) >> 32)
+    CASE(reduce_xor_64, __builtin_amdgcn_wave_reduce_xor_b64(ab, 0) >> 32)
     CASE(mov_dpp, __builtin_amdgcn_mov_dpp(int(a), 0x121, 0xf, 0xf, true))
     FLOAT_CASE(float_dpp, __builtin_amdgcn_update_dpp(__uint_as_float(b), __uint_as_float(a), 0x112, 0xf, 0xf, false))
     const double wide = __builtin_amdgcn_update_dpp(__hiloint2double(int(a), int(b)), __hiloint2double(int(b), int(a)), 0x113, 0xf, 0xf, false);
@@ -128,6 +145,23 @@ __global__ void in_a_lane(const unsigned* in, unsigned* out) {
   CASE(pknorm_i16, __builtin_bit_cast(unsigned, __builtin_amdgcn_cvt_pknorm_i16(x, y)))
   CASE(pknorm_u16, __builtin_bit_cast(unsigned, __builtin_amdgcn_cvt_pknorm_u16(x, y)))
   CASE(pk_u8, __builtin_amdgcn_cvt_pk_u8_f32(float(int(c % 1024)) - 300.0f, d, a))
+  CASE(sdot2, __builtin_amdgcn_sdot2(__builtin_bit_cast(short_pair, a), __builtin_bit_cast(short_pair, b), int(c), false))
+  CASE(sdot2_clamp, __builtin_amdgcn_sdot2(__builtin_bit_cast(short_pair, a), __builtin_bit_cast(short_pair, b), int(c), true))
+  CASE(udot2_clamp, __builtin_amdgcn_udot2(__builtin_bit_cast(ushort_pair, a), __builtin_bit_cast(ushort_pair, b), c, true))
+  CASE(sdot8_clamp, __builtin_amdgcn_sdot8(int(a), int(b), int(c), true))
+  CASE(udot8, __builtin_amdgcn_udot8(a, b, c, false))
+  const unsigned halves = __builtin_bit_cast(unsigned, __builtin_amdgcn_cvt_pkrtz(float(a % 256) / 16.0f, float(b % 256) / -8.0f));
+  FLOAT_CASE(near_fdot2, __builtin_amdgcn_fdot2(__builtin_bit_cast(half_pair, halves), __builtin_bit_cast(half_pair, halves), 0.5f, false))
+  FLOAT_CASE(near_fdot2_clamp, __builtin_amdgcn_fdot2(__builtin_bit_cast(half_pair, halves), __builtin_bit_cast(half_pair, halves), 0.5f, true))
+  const double p = double(int(a)) / 1024;
+  CASE(fract_64, __builtin_amdgcn_fract(p) * 1024)
+  CASE(frexp_exp_64, __builtin_amdgcn_frexp_exp(p))
+  FLOAT_CASE(frexp_mant_64, float(__builtin_amdgcn_frexp_mant(p)))
+  FLOAT_CASE(ldexp_64, float(__builtin_amdgcn_ldexp(p, 3)))
+  CASE(class_64, __builtin_amdgcn_class(p, 0x108) | __builtin_amdgcn_class(p, 0x008) << 1)
+  FLOAT_CASE(near_rcp_64, float(__builtin_amdgcn_rcp(p)))
+  FLOAT_CASE(near_sqrt_64, float(__builtin_amdgcn_sqrt(p)))
+  FLOAT_CASE(near_rsq_64, float(__builtin_amdgcn_rsq(p)))
   CASE(ids, __builtin_amdgcn_workitem_id_x() | __builtin_amdgcn_workgroup_id_x() << 8 | __builtin_amdgcn_workgroup_size_x() << 16 | __builtin_amdgcn_grid_size_y() << 24)
   CASE(wavefrontsize, __builtin_amdgcn_wavefrontsize())
   CASE(clocks, __builtin_amdgcn_s_memtime() != 0 && __builtin_amdgcn_s_memrealtime() != 0)

@@ -17,6 +17,9 @@ struct alignas(16) Four {
   unsigned x, y, z, w;
 };
 
+typedef _Float16 pair __attribute__((ext_vector_type(2)));
+typedef short short_pair __attribute__((ext_vector_type(2)));
+
 // Only 100 of 128 words belong to the buffer.
 constexpr int kBytes = 400;
 
@@ -59,6 +62,32 @@ __global__ void buffers(const unsigned* in, unsigned* out, unsigned* scratch) {
   CASE(atomic_add, scratch[lane * 2])
   CASE(atomic_fadd_old, __builtin_amdgcn_raw_ptr_buffer_atomic_fadd_f32(1.5f, target, lane * 8 + 4, 0, 0))
   CASE(atomic_fadd, scratch[lane * 2 + 1])
+  float* sum = reinterpret_cast<float*>(scratch + 128) + lane;
+  double* wide = reinterpret_cast<double*>(scratch + 256) + lane;
+  pair* halves = reinterpret_cast<pair*>(scratch + 192) + lane;
+  CASE(global_fadd_old, __builtin_amdgcn_global_atomic_fadd_f32((GLOBAL float*)sum, float(lane)))
+  CASE(flat_fadd_old, __builtin_amdgcn_flat_atomic_fadd_f32(sum, 0.5f))
+  CASE(fadd, __float_as_uint(*sum))
+  __builtin_amdgcn_global_atomic_fadd_f64((GLOBAL double*)wide, double(lane));
+  __builtin_amdgcn_global_atomic_fmax_f64((GLOBAL double*)wide, 20.0);
+  __builtin_amdgcn_flat_atomic_fmin_f64(wide, 40.0);
+  CASE(bounded_64, *wide)
+  const pair one_and_half = {(_Float16)1.5f, (_Float16)lane};
+  __builtin_amdgcn_global_atomic_fadd_v2f16((GLOBAL pair*)halves, one_and_half);
+  __builtin_amdgcn_global_atomic_fadd_v2f16((GLOBAL pair*)halves, one_and_half);
+  CASE(fadd_v2f16, *reinterpret_cast<unsigned*>(halves))
+  *reinterpret_cast<unsigned*>(halves) = 0x3f804000;
+  const short_pair one_and_two = {0x3f80, 0x4000};
+  __builtin_amdgcn_flat_atomic_fadd_v2bf16(reinterpret_cast<short_pair*>(halves), one_and_two);
+  CASE(fadd_v2bf16, *reinterpret_cast<unsigned*>(halves))
+  shared[lane] = 0;
+  __builtin_amdgcn_ds_atomic_fadd_f32((LDS float*)(shared + lane), 2.5f);
+  CASE(ds_fadd, shared[lane])
+  __syncthreads();
+  __builtin_amdgcn_load_to_lds((void*)(in + (lane ^ 2)), (LDS void*)shared, 4, 0, 0);
+  __builtin_amdgcn_s_waitcnt(0);
+  __syncthreads();
+  CASE(load_to_lds, shared[63 - lane])
   __syncthreads();
   __builtin_amdgcn_global_load_lds((GLOBAL void*)(in + (lane ^ 1)), (LDS void*)shared, 4, 0, 0);
   __builtin_amdgcn_s_waitcnt(0);
@@ -82,6 +111,7 @@ __global__ void assembly(const unsigned* in, unsigned* out, unsigned* scratch) {
   unsigned r = 0;
   float f = 0;
   Four four;
+  float2 left2 = {1.0f, 2.0f};
   asm volatile("s_nop 0\n\ts_setprio 1\n\ts_waitcnt vmcnt(0) & lgkmcnt(0)" ::: "memory");
   asm volatile("" : "+v"(r));
   asm volatile("v_add_u32 %0, %1, %2" : "=v"(r) : "v"(a), "v"(b));
@@ -101,6 +131,9 @@ __global__ void assembly(const unsigned* in, unsigned* out, unsigned* scratch) {
   CASE(bfi, r)
   asm volatile("v_max_f32 %0, %1, 0" : "=v"(f) : "v"(y));
   CASE(max_zero, __float_as_uint(f))
+  unsigned words[2] = {a, b};
+  asm volatile("v_xor_b32 %0, %0, %2\n\tv_mov_b64 %1, 0" : "+v"(words[1]), "=v"(left2) : "v"(words[0]));
+  CASE(element, words[1] ^ __float_as_uint(left2.x))
   float2 pair, left = {x, y}, right = {2.0f, 4.0f};
   asm volatile("v_pk_mul_f32 %0, %1, %2" : "=v"(pair) : "v"(left), "v"(right));
   CASE(pk_mul, __float_as_uint(pair.x) ^ __float_as_uint(pair.y))
@@ -175,10 +208,10 @@ int main(int, char** args) {
   unsigned *device_in, *device_out, *scratch;
   hipMalloc(&device_in, in.size() * 4);
   hipMalloc(&device_out, result.size() * 4);
-  hipMalloc(&scratch, 256 * 4);
+  hipMalloc(&scratch, 512 * 4);
   hipMemcpy(device_in, in.data(), in.size() * 4, hipMemcpyHostToDevice);
   hipMemset(device_out, 0, result.size() * 4);
-  hipMemset(scratch, 0, 256 * 4);
+  hipMemset(scratch, 0, 512 * 4);
   if (kernel == "buffers") buffers<<<1, 64>>>(device_in, device_out, scratch);
   if (kernel == "assembly") assembly<<<1, 64, 1024>>>(device_in, device_out, scratch);
   if (kernel == "intrinsics") intrinsics<<<1, 64>>>(device_in, device_out, scratch);

@@ -31,7 +31,7 @@ _WITHOUT_EFFECT = frozenset(
 _ARITHMETIC = {
     name: sources
     for sources, names in {
-        1: "v_mov_b32 s_mov_b32 v_exp_f32 v_log_f32 v_rcp_f32 v_rsq_f32 v_sqrt_f32 v_floor_f32 "
+        1: "v_mov_b32 v_mov_b64 s_mov_b32 v_exp_f32 v_log_f32 v_rcp_f32 v_rsq_f32 v_sqrt_f32 v_floor_f32 "
            "v_cvt_f32_f16 v_cvt_f16_f32 v_cvt_f32_i32 v_cvt_f32_u32 v_cvt_i32_f32 v_cvt_u32_f32 "
            "v_cvt_f32_ubyte0 v_cvt_f32_ubyte1 v_cvt_f32_ubyte2 v_cvt_f32_ubyte3 v_not_b32 "
            "v_readfirstlane_b32",
@@ -154,7 +154,8 @@ class _Emitter:
         code = []
         outputs = len(self._statement.outputs)
         for number, (_, _, expression) in enumerate(self._statement.outputs):
-            code.append(f"auto& hipcpu_{number} = {expression};")
+            reference = "" if _is_element(expression) else "&"
+            code.append(f"auto{reference} hipcpu_{number} = {expression};")
         for number, (_, constraint, expression) in enumerate(self._statement.inputs, outputs):
             if constraint.isdigit():
                 code.append(f"::hipcpu::gcn::tie(hipcpu_{int(constraint)}, {expression});")
@@ -163,6 +164,14 @@ class _Emitter:
             else:
                 code.append(f"const auto hipcpu_{number} = {expression};")
         return " ".join(code)
+
+    def results(self) -> str:
+        """Return the assignments to outputs that are not references."""
+        return " ".join(
+            f"{expression} = hipcpu_{number};"
+            for number, (_, _, expression) in enumerate(self._statement.outputs)
+            if _is_element(expression)
+        )
 
     def operand(self, word: str, *, literal: str = "") -> str:
         """Return a register operand as the name of a variable, or a literal as its bits."""
@@ -264,10 +273,16 @@ class _Emitter:
         raise UnknownAssemblyError(f"the instruction {mnemonic}")
 
 
+def _is_element(expression: str) -> bool:
+    """Return whether an output may be the element of a vector, to which no reference can be bound."""
+    return expression.endswith("])") and "++" not in expression and "--" not in expression
+
+
 def _emit(statement: _Statement) -> str:
     """Return the statement as a block of calls, without its semicolon."""
     lines = [re.sub(r"(?:;|//).*", "", line).strip() for line in statement.text.split("\n")]
     emitter = _Emitter(statement)
     calls = " ".join(filter(None, (emitter.instruction(line) for line in lines if line)))
-    declarations = emitter.declarations() if calls else ""
-    return f"do {{ {declarations} {calls} }} while (0)"
+    if not calls:
+        return "do { } while (0)"
+    return f"do {{ {emitter.declarations()} {calls} {emitter.results()} }} while (0)"

@@ -21,6 +21,7 @@ def translated(statement: str) -> str:
         ('asm volatile("s_waitcnt vmcnt(3) lgkmcnt(0)" ::: "memory");', "wait_for_memory((3), (0))"),
         ('asm volatile("s_waitcnt vmcnt(%0)" :: "n"(N));',
          "wait_for_memory((hipcpu_0), ::hipcpu::kNoWait)"),
+        ('asm("v_mov_b32 %0, %1" : "=v"(v[0]) : "v"(x));', "(v[0]) = hipcpu_0;"),
         ('asm("s_barrier");', "::hipcpu::bare_barrier(__LINE__);"),
         ('__asm__ __volatile__("v_add_f32 %0, %1, 1.0" : "=v"(x) : "v"(y));',
          "hipcpu_1, ::hipcpu::gcn::Bits(1065353216u)"),

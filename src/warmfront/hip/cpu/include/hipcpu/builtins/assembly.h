@@ -149,6 +149,13 @@ inline Floats two_floats(const T& operand) {
   __builtin_memcpy(&values, &operand, 8);
   return values;
 }
+template <class D, class A>
+inline void v_mov_b64(D& to, const A& p) {
+  static_assert(sizeof(D) == 8 && (sizeof(A) == 8 || std::is_same_v<A, Bits>), "this instruction moves 8 bytes");
+  uint64_t value = 0;
+  __builtin_memcpy(&value, &p, sizeof(A));
+  tie(to, value);
+}
 template <class D, class A, class B>
 inline void v_pk_add_f32(D& to, const A& p, const B& q) {
   const Floats a = two_floats(p), b = two_floats(q);
