@@ -66,8 +66,8 @@ def _precompile(root: Path, into: Path) -> Path:
 def _compile_s(source: Path, include: Path) -> float:
     """Return the CPU seconds of one compilation."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = ["g++", *_FLAGS, "-I", include, "-include", MAIN_HEADER, "-c", source]
-    subprocess.run([*command, "-o", source.with_suffix(".o")], check=True)
+    command = ["g++", *_FLAGS, "-I", str(include), "-include", MAIN_HEADER, "-c", str(source)]
+    subprocess.run([*command, "-o", str(source.with_suffix(".o"))], check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
 
