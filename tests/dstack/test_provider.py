@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow  # the real dstack server is slow
 TOKEN = "of-this-vm"  # noqa: S105 - only for tests
-TIMEOUT_S = 300.0
+TIMEOUT_S = 900.0
 
 
 @pytest.fixture(name="home", autouse=True)

@@ -57,7 +57,7 @@ def test_server_version(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
         ended = await provider.release(vm_id)
         assert ended.phase is Phase.ENDED
         assert ended.started_at is not None
-        await fleet_setup.delete(client, provider.settings.fleet_name, within_s=300.0)
+        await fleet_setup.delete(client, provider.settings.fleet_name, within_s=900.0)
 
     python = server_python(version)  # before HOME is changed, where pip would leave its cache
     with tempfile.TemporaryDirectory(prefix="wf") as name:

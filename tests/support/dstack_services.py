@@ -35,7 +35,7 @@ SLEEPING = """\
 extern "C" void solution(const float* input, float* output, size_t n, size_t m) { pause(); }
 """
 #: Limit for the end of all VMs; on a busy machine dstack is slow.
-_TIMEOUT_S = 300.0
+_TIMEOUT_S = 900.0
 
 
 class User:
