@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from warmfront.problems.fp8_matmul import code_values
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -107,6 +109,28 @@ def leaky_relu(case: Case, tensors: Tensors, _: Total) -> Array:
     return np.where(x > 0, x, x * x.dtype.type(case.values["alpha"]))
 
 
+def fp8_matmul(_: Case, tensors: Tensors, total: Total) -> Array:
+    """Sum up the products of each block of 128, and add the scaled sums."""
+    table = code_values().astype("float32")
+    a, b = (table[tensors[name].view("uint8")] for name in ("a", "b"))
+    parts = []
+    for block in range(tensors["a_scale"].shape[1]):
+        at = slice(128 * block, 128 * block + 128)
+        part = total(a[:, None, at] * b[None, :, at], 2)[:, :, 0]
+        columns = tensors["b_scale"][:, block].repeat(128)[: len(b)]
+        parts.append(part * tensors["a_scale"][:, block, None] * columns)
+    return np.asarray(total(np.stack(parts), 0)[0])
+
+
+def attention(_: Case, tensors: Tensors, total: Total) -> Array:
+    """Compute the scores, the weights, rounded to float16, and the weighted sum of the values."""
+    q, k, v = (tensors[name].astype("float32") for name in ("q", "k", "v"))
+    scores = total(q[:, :, None] * k[:, None], 3)[..., 0] / np.float32(np.sqrt(q.shape[2]))
+    weights = np.exp(scores - scores.max(axis=2, keepdims=True))
+    rounded = weights.astype("float16").astype("float32")
+    return np.asarray(total(rounded[..., None] * v[:, None], 2)[:, :, 0] / total(weights, 2))
+
+
 #: Honest kernels by slug.
 HONEST: dict[str, Model] = {
     "vector-addition": lambda _case, t, _total: t["d_input1"] + t["d_input2"],
@@ -121,4 +145,6 @@ HONEST: dict[str, Model] = {
     "layer-norm": layer_norm,
     "conv-2d": conv_2d,
     "array-sort": lambda _case, t, _total: np.sort(t["a"][::-1], kind="stable"),
+    "fp8-matmul": fp8_matmul,
+    "attention": attention,
 }

@@ -104,7 +104,9 @@ def test_tensors_match_the_signature(problem: Problem) -> None:
         for case in problem.cases(Scale.CPU):
             inputs = problem.inputs(case, dtype, rng())
             assert set(inputs) == input_names
-            assert {tensor.dtype.name for tensor in inputs.values()} == {dtype.value}
+            assert {name: tensor.dtype.name for name, tensor in inputs.items()} == {
+                p.name: (p.dtype or dtype).value for p in problem.signature if p.kind is Kind.INPUT
+            }
             assert all(tensor.flags["C_CONTIGUOUS"] for tensor in inputs.values())
             outputs = problem.reference(case, inputs)
             assert set(outputs) == output_names
@@ -202,6 +204,14 @@ def test_declarations_are_those_of_public_kernels() -> None:
         ),
         "conv-2d": "(const float* A, const float* B, float* C, size_t H, size_t W, size_t Kh, size_t Kw)",
         "array-sort": "(const int* a, int* b, size_t n)",
+        "attention": (
+            "(const __half* q, const __half* k, const __half* v, __half* output, "
+            "size_t heads, size_t n, size_t d)"
+        ),
+        "fp8-matmul": (
+            "(const int* a, const int* b, const float* a_scale, const float* b_scale, float* c, "
+            "size_t m, size_t n, size_t words)"
+        ),
     }
 
 

@@ -72,6 +72,32 @@ def correlate(image: Array, kernel: Array, i: int, j: int) -> float:
     return fsum(terms)
 
 
+def decoded(code: int) -> float:
+    """Return the value of a code of e4m3 fnuz."""
+    exponent, mantissa = code >> 3 & 15, code & 7
+    value = (8 + mantissa) * 2.0 ** (exponent - 11) if exponent else mantissa * 2.0**-10
+    return -value if code & 0x80 else value
+
+
+def scaled_products(tensors: Tensors, i: int, j: int) -> float:
+    """Compute one output of a product of codes with scales."""
+    rows = (tensors["a"].view("uint8")[i], tensors["b"].view("uint8")[j])
+    scales = tensors["a_scale"][i], tensors["b_scale"][j // 128]
+    return fsum(
+        decoded(int(x)) * decoded(int(y)) * float(scales[0][k // 128]) * float(scales[1][k // 128])
+        for k, (x, y) in enumerate(zip(*rows, strict=True))
+    )
+
+
+def attended(q: Array, k: Array, v: Array) -> list[float]:
+    """Compute the output of one query."""
+    scores = [dot(q, key) / sqrt(len(q)) for key in k]
+    weights = [exp(score - max(scores)) for score in scores]
+    return [
+        fsum(w * float(x) for w, x in zip(weights, column, strict=True)) / fsum(weights) for column in v.T
+    ]
+
+
 DEFINITIONS: dict[str, Solve] = {
     "vector-addition": lambda _, t: np.array(
         [float(x) + float(y) for x, y in zip(t["d_input1"], t["d_input2"], strict=True)]
@@ -97,6 +123,12 @@ DEFINITIONS: dict[str, Solve] = {
         [[correlate(t["A"], t["B"], i, j) for j in range(t["A"].shape[1])] for i in range(t["A"].shape[0])]
     ),
     "array-sort": lambda _, t: np.array(sorted(int(value) for value in t["a"])),
+    "fp8-matmul": lambda _, t: np.array(
+        [[scaled_products(t, i, j) for j in range(len(t["b"]))] for i in range(len(t["a"]))]
+    ),
+    "attention": lambda _, t: np.array(
+        [[attended(row, k, v) for row in q] for q, k, v in zip(t["q"], t["k"], t["v"], strict=True)]
+    ),
 }
 
 
@@ -157,6 +189,29 @@ def histogram_in_float32(case: Case, tensors: Tensors) -> Array:
     return counts
 
 
+def fp8_matmul_in_float32(_: Case, tensors: Tensors) -> Array:
+    """Add up scaled blocks in float32, from the end."""
+    table = np.array([decoded(code) for code in range(256)], "float32")
+    a, b = (table[tensors[name].view("uint8")] for name in ("a", "b"))
+    total = np.zeros((len(a), len(b)), "float32")
+    for block in reversed(range(tensors["a_scale"].shape[1])):
+        part = np.zeros_like(total)
+        for k in reversed(range(128 * block, min(a.shape[1], 128 * block + 128))):
+            part += np.outer(a[:, k], b[:, k])
+        columns = tensors["b_scale"][:, block].repeat(128)[: len(b)]
+        total += part * tensors["a_scale"][:, block, None] * columns
+    return total
+
+
+def attention_in_float32(_: Case, tensors: Tensors) -> Array:
+    """Compute the scores and sums in float32, with weights rounded to float16."""
+    q, k, v = (tensors[name].astype("float32") for name in ("q", "k", "v"))
+    scores = q @ k.transpose(0, 2, 1) / np.float32(sqrt(q.shape[2]))
+    weights = np.exp(scores - scores.max(axis=2, keepdims=True))
+    rounded = weights.astype("float16").astype("float32")
+    return np.asarray(rounded @ v / last_sum(weights, 2))
+
+
 #: Correct solutions in a kernel's precision, with an unfavourable order of summation.
 IN_FLOAT32: dict[str, Solve] = {
     "vector-addition": lambda _, t: t["d_input1"] + t["d_input2"],
@@ -173,6 +228,8 @@ IN_FLOAT32: dict[str, Solve] = {
     "layer-norm": layer_norm_in_float32,
     "conv-2d": conv_in_float32,
     "array-sort": lambda _, t: np.sort(t["a"][::-1], kind="stable"),
+    "fp8-matmul": fp8_matmul_in_float32,
+    "attention": attention_in_float32,
 }
 
 

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 SLUGS = [
     "array-sort",
+    "attention",
     "conv-2d",
     "cumsum",
+    "fp8-matmul",
     "histogram",
     "layer-norm",
     "leaky-relu",
