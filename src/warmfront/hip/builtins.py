@@ -47,10 +47,11 @@ class _Family(NamedTuple):
 _LANES, _ARITHMETIC = "hipcpu/builtins/lanes.h", "hipcpu/builtins/arithmetic.h"
 _SCHEDULING, _BUFFERS = "hipcpu/builtins/scheduling.h", "hipcpu/builtins/buffers.h"
 _MATRIX = "hipcpu/matrix.h"
+_CONVERSIONS = "hipcpu/builtins/conversions.h"
 _EXACT, _APPROXIMATE, _GPU_ONLY = Fidelity.EXACT, Fidelity.APPROXIMATE, Fidelity.GPU_ONLY
 #: Headers of names other than functions.
 _OTHER_NAMES = {"__amdgpu_buffer_rsrc_t": _BUFFERS, "address_space": "hipcpu/builtins/address_space.h"}
-_WITHOUT_WAITS = {_ARITHMETIC}
+_WITHOUT_WAITS = {_ARITHMETIC, _CONVERSIONS}
 _ULP = "the GPU computes it to about one unit in the last place"
 
 _FAMILIES = (
@@ -87,6 +88,11 @@ _FAMILIES = (
             "mfma_f32_{32x32x4,16x16x4,4x4x4,32x32x8,16x16x16}{f16,bf16_1k} "
             "mfma_f32_{16x16x8,32x32x4}_xf32 mfma_f32_{16x16x32,32x32x16}_{bf8,fp8}_{bf8,fp8}",
             "sums are rounded after every product; the GPU truncates sums of several products"),
+    _Family("conversions", _EXACT, _CONVERSIONS,
+            "cvt_f32_{fp8,bf8} cvt_pk_f32_{fp8,bf8} cvt_pk_{fp8,bf8}_f32"),
+    _Family("conversions", _APPROXIMATE, _CONVERSIONS,
+            "cvt_sr_{fp8,bf8}_f32",
+            "which of the random bits are added is not documented for numbers below the smallest normal one"),
     _Family("scheduling", _EXACT, _SCHEDULING,
             "s_barrier wave_barrier sched_barrier sched_group_barrier iglp_opt s_setprio s_sleep "
             "s_waitcnt fence s_incperflevel s_decperflevel s_dcache_inv s_dcache_wb buffer_wbinvl1"),
@@ -168,6 +174,7 @@ _REJECTIONS = {
         "gfx942 loads 4 bytes per lane from global memory to LDS",
         "Pass the size 4; 12 and 16 exist on gfx950, and 1 and 2 run on a GPU only.",
     ),
+    "byte_selector": ("a word has four bytes", "Use a selector from 0 to 3."),
     "fence_order": (
         "this is not the order of a fence",
         "Use __ATOMIC_ACQUIRE, __ATOMIC_RELEASE, __ATOMIC_ACQ_REL or __ATOMIC_SEQ_CST.",

@@ -87,6 +87,21 @@ __global__ void scale_tables(float* floats, unsigned char* from_bfloat, unsigned
   from_float[i] = hipshared::encode_scale(__uint_as_float(static_cast<unsigned>(i) << 16 | (i % 2 ? 0x8001 : 0x7fff)));
 }
 
+// The instructions of gfx942, which do not saturate; every number of `words` stays where it is not written.
+__global__ void instructions(int* packed_fp8, int* packed_bf8, float* one, float* two, int* stochastic, int* stochastic_bf8) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const float x = __uint_as_float(static_cast<unsigned>(i) << 16), y = __half2float(__ushort_as_half(i));
+  const int low = __builtin_amdgcn_cvt_pk_fp8_f32(x, y, 0x12345678, false);
+  packed_fp8[i] = __builtin_amdgcn_cvt_pk_fp8_f32(y, x, low, true);
+  packed_bf8[i] = __builtin_amdgcn_cvt_pk_bf8_f32(y, x, __builtin_amdgcn_cvt_pk_bf8_f32(x, y, 0, false), true);
+  const auto pair = __builtin_amdgcn_cvt_pk_f32_bf8(packed_bf8[i], true);
+  one[i] = __builtin_amdgcn_cvt_f32_fp8(packed_fp8[i], 2);
+  two[i] = i % 2 ? pair[1] : pair[0];
+  const int random = static_cast<int>(i * 2654435761u);
+  stochastic[i] = __builtin_amdgcn_cvt_sr_fp8_f32(y, random, packed_fp8[i], 1);
+  stochastic_bf8[i] = __builtin_amdgcn_cvt_sr_bf8_f32(y, random, 0, 3);
+}
+
 template <class T>
 struct Table {
   T* values = nullptr;
@@ -143,6 +158,11 @@ int main(int, char** argv) {
     Table<float> floats("e8m0fnu.float");
     Table<unsigned char> from_bfloat("e8m0fnu.from_bfloat"), from_float("e8m0fnu.from_float");
     scale_tables<<<kAll / 256, 256>>>(floats.values, from_bfloat.values, from_float.values);
+  }
+  {
+    Table<int> fp8("packed_fp8"), bf8("packed_bf8"), sr("stochastic_fp8"), sr_bf8("stochastic_bf8");
+    Table<float> one("one_fp8"), two("two_bf8");
+    instructions<<<kAll / 256, 256>>>(fp8.values, bf8.values, one.values, two.values, sr.values, sr_bf8.values);
   }
   {
     Table<unsigned short> from_half("bfloat.from_half"), to_half("bfloat.to_half"), sums("bfloat.sums");

@@ -1625,7 +1625,7 @@ __global__ void k(float* p) { __builtin_amdgcn_s_waitcnt(0); __builtin_amdgcn_s_
 __global__ void k(float* p) { __builtin_amdgcn_s_sleep(1); p[0] = 1; }
 //// amdgcn-sdot4: 6.4 7.2 cpu: no
 __global__ void k(int* p) { p[0] = __builtin_amdgcn_sdot4(p[1], p[2], p[3], false); }
-//// amdgcn-cvt-pk-fp8: 6.4 7.2 cpu: no
+//// amdgcn-cvt-pk-fp8: 6.4 7.2
 __global__ void k(int* p, float* q) { p[0] = __builtin_amdgcn_cvt_pk_fp8_f32(q[0], q[1], 0, false); }
 //// amdgcn-mfma-bf16: 6.4 7.2 cpu: no
 typedef float v4f __attribute__((ext_vector_type(4)));

@@ -111,6 +111,43 @@ def test_scales_of_blocks(tables: Path) -> None:
         _report(f"e8m0 {suffix}", _read(tables, f"e8m0fnu.{suffix}", scale), expected)
 
 
+def test_instructions_of_gfx942(tables: Path) -> None:
+    """Packed conversions keep the other half, do not saturate, and read back what they wrote."""
+    x, y = (numbers.astype(np.float32) for numbers in (ALL.view(ml_dtypes.bfloat16), ALL.view(np.float16)))
+    written = {}
+    for name, code in (("fp8", "e4m3fnuz"), ("bf8", "e5m2fnuz")):
+        expected = np.stack([_encode(code, numbers, saturate=False) for numbers in (x, y, y, x)], axis=1)
+        written[name] = expected
+        _report(f"cvt_pk_{name}_f32", _read(tables, f"packed_{name}", np.uint8), expected.ravel())
+    third = np.ascontiguousarray(written["fp8"][:, 2]).view(FP8["e4m3fnuz"]).astype(np.float32)
+    _report("cvt_f32_fp8", _read(tables, "one_fp8", np.float32), third)
+    upper = np.ascontiguousarray(written["bf8"][np.arange(65536), 2 + ALL % 2])
+    expected_pair = upper.view(FP8["e5m2fnuz"]).astype(np.float32)
+    _report("cvt_pk_f32_bf8", _read(tables, "two_bf8", np.float32), expected_pair)
+
+
+@pytest.mark.parametrize(("name", "code", "byte"), [("fp8", "e4m3fnuz", 1), ("bf8", "e5m2fnuz", 3)])
+def test_stochastic_rounding(name: str, code: str, byte: int, tables: Path) -> None:
+    """The result is one of the two neighbours, and on average it is the number; other bytes are kept."""
+    numbers = ALL.view(np.float16).astype(np.float64)
+    words = _read(tables, f"stochastic_{name}", np.uint8).reshape(-1, 4)
+    before = _read(tables, "packed_fp8", np.uint8).reshape(-1, 4) if name == "fp8" else np.zeros_like(words)
+    others = [index for index in range(4) if index != byte]
+    assert np.array_equal(words[:, others], before[:, others])
+    finite = np.sort(np.arange(256, dtype=np.uint8).view(FP8[code]).astype(np.float64))
+    finite = finite[np.isfinite(finite)]
+    inside = np.abs(numbers) <= finite[-1]
+    got = np.ascontiguousarray(words[:, byte]).view(FP8[code]).astype(np.float64)[inside]
+    wanted = numbers[inside]
+    above = np.clip(np.searchsorted(finite, wanted), 0, len(finite) - 1)
+    below = np.where(finite[above] == wanted, above, np.maximum(above - 1, 0))
+    assert np.all((got == finite[above]) | (got == finite[below]))
+    steps = (finite[above] - finite[below])[finite[above] != finite[below]]
+    errors = (got - wanted)[finite[above] != finite[below]] / steps
+    assert abs(errors.mean()) < 4 / np.sqrt(12 * errors.size)
+    print(f"cvt_sr_{name}_f32: {got.size} of {got.size} are neighbours; mean error {errors.mean():.4f} steps")
+
+
 def test_bfloat16(tables: Path) -> None:
     """Every half as bfloat16 and back, and 65,536 sums of each of the three types."""
     bfloats = ALL.view(ml_dtypes.bfloat16)

@@ -20,6 +20,7 @@ void rejected_swizzle_pattern();
 void rejected_comparison();
 void rejected_lds_load_size();
 void rejected_fence_order();
+void rejected_byte_selector();
 void rejected_buffer_cache_policy();
 
 // An argument that must be a constant expression, as clang requires it.
