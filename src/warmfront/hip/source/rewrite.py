@@ -53,6 +53,9 @@ _WAITING = (
     "__match_",
     "__reduce_",
     "cooperative_groups",
+    "hipcub",
+    "rocprim",
+    "rocwmma",
 )
 _WAITING_LIBRARIES = frozenset({"cooperative_groups", "rocwmma", "hipcub", "rocprim"})
 #: What needs translation in the body of a macro.
