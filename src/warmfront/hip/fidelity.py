@@ -1,7 +1,8 @@
 """Say how the results of the CPU runtime relate to those of a GPU, from the names that a source uses.
 
 A source is approximate if it uses an operation whose last bits a GPU may compute differently: the builtins
-that `builtins.py` lists as such, mathematical functions, and rocWMMA. Everything else has the same bits.
+that `builtins.py` lists as such, mathematical functions, hipCUB, rocPRIM and rocWMMA. Everything else has
+the same bits.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ _FUNCTIONS = re.compile(
     r"h2?(?:exp(?:2|10)?|log(?:2|10)?|sin|cos|rsqrt|rcp)"
 )
 _LAST_BIT = "the C library's result can differ from a GPU's in the last bit"
+_ORDER = "on a GPU, the library adds floating-point numbers in another order"
 _MATRICES = "it is made of matrix instructions, whose sums a GPU rounds differently"
 
 
@@ -56,6 +58,8 @@ def _reason(name: str, line: list[Token], index: int) -> str:
         return builtin.note if builtin.fidelity is Fidelity.APPROXIMATE else ""
     if name == "rocwmma":
         return _MATRICES
+    if name in {"hipcub", "rocprim"}:
+        return _ORDER
     is_called = index + 1 < len(line) and line[index + 1].text == "("
     is_member = index > 0 and line[index - 1].text in {".", "->"}
     return _LAST_BIT if is_called and not is_member and _FUNCTIONS.fullmatch(name) else ""

@@ -1,4 +1,4 @@
-"""hipCUB's and rocPRIM's operations of blocks and waves against NumPy, for blocks that are no multiple of a wave too."""
+"""hipCUB's and rocPRIM's operations of blocks and waves against NumPy, for blocks of any size."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_reductions(size: int, results: Path) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_scans(size: int, results: Path) -> None:
-    """Inclusive and exclusive, with an initial value, after a prefix, and with an operator that does not commute."""
+    """Inclusive and exclusive, with an initial value, after a prefix, with an order that matters."""
     x, out = _read(results, "scan", size)
     all_items, stride = x[: size * ITEMS], size * ITEMS
     odd = x[:size] & 1
@@ -128,7 +128,9 @@ def test_compiles_for_the_gpu() -> None:
         for size in (100, 256)
     ]
     maker = sandbox.open_sandbox("bubblewrap")
-    report = xray(device_code + "\n" + "".join(kernels), sandbox=maker, settings=settings.load({}, env_file=None))
+    report = xray(
+        device_code + "\n" + "".join(kernels), sandbox=maker, settings=settings.load({}, env_file=None)
+    )
     maker.close()
     assert report.failure is None, report.failure
     assert len(report.kernels) == len(kernels)

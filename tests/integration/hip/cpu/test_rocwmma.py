@@ -1,0 +1,90 @@
+"""Fragments of rocWMMA: every type and shape of gfx942 against NumPy, and the same kernels in the X-ray."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from warmfront import sandbox, settings
+from warmfront.hip.xray import xray
+
+if TYPE_CHECKING:
+    from tests.support.programs import Programs
+    from warmfront.hip.xray import XrayReport
+
+pytestmark = pytest.mark.compiler
+
+SOURCE = (Path(__file__).parents[3] / "corpus" / "programs" / "wmma.hip").read_text()
+CASES = [
+    (name, int(size))
+    for name, size in re.findall(r"^  X\((\w+), [\w:]+, [\w:]+, (\d+),", SOURCE, re.MULTILINE)
+]
+DEPTH = 64
+
+
+@pytest.fixture(name="results", scope="module")
+def _results(programs: Programs, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wmma")
+    # Small integers, so that every type represents every sum.
+    numbers = np.random.default_rng(16).integers(-4, 5, 2 * 32 * DEPTH + 32 * 32, dtype=np.int32)
+    numbers.tofile(folder / "input")
+    done = programs.run("wmma", str(folder))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.mark.parametrize(("name", "size"), CASES)
+def test_products(name: str, size: int, results: Path) -> None:
+    """A fragment is loaded, multiplied in steps, changed by elements and stored, in both layouts."""
+    x = np.fromfile(results / "input", np.int32)
+    a, rest = x[: size * DEPTH].reshape(size, DEPTH), x[size * DEPTH :]
+    b, c = rest[: size * DEPTH].reshape(DEPTH, size), rest[size * DEPTH :][: size * size].reshape(size, size)
+    got = np.fromfile(results / name).reshape(size, size).T
+    np.testing.assert_array_equal(got, a @ b + 1 + c)
+
+
+def test_compiles_for_the_gpu() -> None:
+    """The compiler for gfx942 accepts the same kernels, and each has matrix instructions."""
+    report = _xray(SOURCE.partition("\n// host\n")[0])
+    assert report.failure is None, report.failure
+    assert len(report.kernels) == len(CASES)
+    for kernel in report.to_dict(isa=True)["kernels"]:
+        assert "v_mfma_" in str(kernel["isa"]), kernel["name"]
+
+
+@pytest.mark.parametrize(
+    ("fragment", "words"),
+    [
+        ("matrix_a, 16, 16, 8, rocwmma::float16_t", "K must be a multiple"),
+        ("matrix_a, 32, 32, 8, double", "no matrix instruction of gfx942"),
+        ("matrix_b, 16, 16, 32, rocwmma::float8_t", "no matrix instruction of gfx942"),
+        ("matrix_a, 16, 32, 16, float", "16x16 and of 32x32"),
+    ],
+)
+def test_a_shape_that_the_gpu_lacks_is_an_error(fragment: str, words: str, programs: Programs) -> None:
+    """On the CPU runtime and in the X-ray, the message says what there is."""
+    element = fragment.rsplit(", ", maxsplit=1)[-1]
+    source = f"""#include <rocwmma/rocwmma.hpp>
+__global__ void k(const {element}* x) {{
+  rocwmma::fragment<rocwmma::{fragment}, rocwmma::row_major> f;
+  rocwmma::load_matrix_sync(f, x, 16);
+}}
+"""
+    compiled = programs.compile(source)
+    assert compiled.returncode != 0
+    assert words in compiled.stderr
+    failure = _xray(source).failure
+    assert failure is not None
+    assert any(words in diagnostic.message for diagnostic in failure.diagnostics), failure.diagnostics
+
+
+def _xray(source: str) -> XrayReport:
+    maker = sandbox.open_sandbox("bubblewrap")
+    try:
+        return xray(source, sandbox=maker, settings=settings.load({}, env_file=None))
+    finally:
+        maker.close()
