@@ -37,8 +37,16 @@ void hipcpu_multiply(hipcpu::MatrixForm form, const hipcpu::MatrixCall* call, ui
 
 namespace hipcpu {
 
+// In a checked build it stays a function of its own: inlined in a kernel, its writes to the buffer, which lies beside shared
+// memory, would be reported as the kernel's.
+#ifdef HIPCPU_CHECKED
+#define HIPCPU_MULTIPLY HIPCPU_UNCHECKED static __attribute__((noinline))
+#else
+#define HIPCPU_MULTIPLY static inline __attribute__((always_inline))
+#endif
+
 template <MatrixForm form, class A, class C>
-HIPCPU_UNCHECKED static inline __attribute__((always_inline)) C multiply(const A& a, const A& b, const C& c, const MatrixCall& call) {
+HIPCPU_MULTIPLY C multiply(const A& a, const A& b, const C& c, const MatrixCall& call) {
   MatrixOperands& operands = hipcpu_matrix;
   const uint32_t lane = thread_in_block() % kWaveSize;
   std::memcpy(operands.a + lane * sizeof(A), &a, sizeof(A));
@@ -63,3 +71,4 @@ HIPCPU_UNCHECKED static inline __attribute__((always_inline)) C multiply(const A
   }
 HIPCPU_DENSE_FORMS(HIPCPU_DENSE)
 #undef HIPCPU_DENSE
+#undef HIPCPU_MULTIPLY
