@@ -25,8 +25,8 @@ __global__ void loops_multiply_inside(const float* a, const float* b, float* c, 
     float sum = 0.f;
 #pragma unroll
     for (int k = 0; k < depth; k++) {
-      const float left = a[row * depth + k];
-      sum += left * b[k * columns + column];
+      const float factor = a[row * depth + k];
+      sum += factor * b[k * columns + column];
     }
     c[row * columns + column] = sum;
   }

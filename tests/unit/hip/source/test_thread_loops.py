@@ -53,7 +53,7 @@ def test_kernels_of_the_program() -> None:
         BARRIER,
         "for (int i = threadIdx.x; i < n; i += blockDim.x) x[i] = 0;",
         "if (threadIdx.x >= n) return; float s = 0; for (int k = 0; k < n; ++k) s += x[k]; x[0] = s;",
-        f"for (int i = 0; i < n; ++i) {{ {BARRIER} }}",
+        f"for (int i = 0; i < n; ++i) {{ {BARRIER} __syncthreads(); }}",
         f"if (n > 4) {{ {BARRIER} }} else {{ {BARRIER} }}",
         "float v = x[0]; for (int d = 32; d > 0; d >>= 1) v += __shfl_down(v, d); x[threadIdx.x] = v;",
     ],
