@@ -52,10 +52,10 @@ namespace hipcpu {
 
 constexpr size_t kArrayBytes = 64 * 1024;  // of the home stack, for the variables of all threads
 
-// Whether the variables of a block's threads can be kept in arrays.
+// Whether the variables of a block's threads can be kept in arrays, whose elements are assigned and never constructed.
 template <class... Types>
 constexpr bool fits(int threads) {
-  return (std::is_trivially_copyable_v<Types> && ...) && threads * (sizeof(Types) + ...) <= kArrayBytes;
+  return ((std::is_trivially_copyable_v<Types> && std::is_trivially_default_constructible_v<Types>)&&...) && threads * (sizeof(Types) + ...) <= kArrayBytes;
 }
 
 // The same object, of which the compiler does not know that it is thread-local: its address stays in a register.
