@@ -93,7 +93,7 @@ def _translate_typedef(editor: TokenEditor, first: int, attribute: _Attribute) -
     if not names or "," in _texts(editor, first, end) or "*" in (editor.text(i) for i in others):
         raise _error(editor, attribute.name, "must be in a typedef that declares one type")
     name = next(
-        (i for i in reversed(others) if i in names and editor.text(i + 1) in {";", "__attribute__", "["}), -1
+        (i for i in reversed(others) if i in names and editor.text(i + 1) in {";", "[", *_ATTRIBUTE}), -1
     )
     element = [editor.tokens[i] for i in others if i < name or name < 0]
     if name < 0 or not element:
