@@ -264,7 +264,7 @@ def test_the_list_of_matrix_instructions() -> None:
 
 
 @pytest.mark.parametrize(
-    "header", ["rocblas/rocblas.h", "hipcub/hipcub.hpp", "thrust/sort.h", "hip/hiprtc.h"]
+    "header", ["rocblas/rocblas.h", "hipcub/device/device_reduce.hpp", "thrust/sort.h", "hip/hiprtc.h"]
 )
 def test_reports_headers_of_gpu_libraries(header: str, explain: Callable[[str], CompileFailure]) -> None:
     """Including a library for GPUs gets the code GPU_ONLY, not COMPILE_ERROR."""
