@@ -141,7 +141,7 @@ function VersionItem({ version, code, isSelected, onToggle, onRestore }: ItemPro
         <button
           className="button small"
           aria-expanded={showsDiff}
-          aria-label={`Diff of the version of ${when}`}
+          aria-label={`${showsDiff ? "Hide diff" : "Diff"} of the version of ${when}`}
           onClick={() => void load(() => setShowsDiff(!showsDiff))}
         >
           {showsDiff ? "Hide diff" : "Diff"}
