@@ -714,5 +714,6 @@ class VMPool:
         billing, since = self._budget.billing_of(vm), list(pooled.begun.values())
         vm, entries = meter_until(vm, billing, until, busy_since=since)
         for began_at in since:
-            entries += charge_work(vm, billing, began_at, until, submission_id=None, owner=None)
+            if began_at < until:  # otherwise the VM had ended, unnoticed, before the attempt began
+                entries += charge_work(vm, billing, began_at, until, submission_id=None, owner=None)
         return vm, entries
