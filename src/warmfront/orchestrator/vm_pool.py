@@ -713,7 +713,8 @@ class VMPool:
         """
         billing, since = self._budget.billing_of(vm), list(pooled.begun.values())
         vm, entries = meter_until(vm, billing, until, busy_since=since)
+        if vm.ready_at is not None and until <= vm.ready_at:
+            return vm, entries  # it had ended, unnoticed, before it was ready: no slot has a share
         for began_at in since:
-            if began_at < until:  # otherwise the VM had ended, unnoticed, before the attempt began
-                entries += charge_work(vm, billing, began_at, until, submission_id=None, owner=None)
+            entries += charge_work(vm, billing, began_at, until, submission_id=None, owner=None)
         return vm, entries
