@@ -1,11 +1,11 @@
 // Writes tables of the narrow types to the folder in argv[1], one file per table: what each code means, what every
 // number of 16 bits becomes, and sums. A test compares them with an independent implementation.
-#include <hip/hip_bf16.h>
+#include <hip/amd_detail/amd_hip_bf16.h>
 #include <hip/hip_bfloat16.h>
-#include <hip/hip_fp16.h>
+#include <hip/amd_detail/amd_hip_fp16.h>
 #include <hip/hip_fp4.h>
 #include <hip/hip_fp6.h>
-#include <hip/hip_fp8.h>
+#include <hip/amd_detail/amd_hip_fp8.h>
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
