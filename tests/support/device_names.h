@@ -35,6 +35,10 @@ struct Configuration {};
 Configuration config(dim3 grid, dim3 block, size_t shared_bytes = 0, hipStream_t stream = nullptr);
 template <class T>
 T* dynamic_shared();
+template <class Kernel>
+Kernel forms(Kernel kernel) {
+  return kernel;
+}
 template <class Kernel, class... Args>
 void launch(const char* name, int line, Configuration configuration, Kernel kernel, Args... args) {
   kernel(args...);
@@ -45,6 +49,9 @@ void launch_plain(const char* name, int line, Configuration configuration, Kerne
 }
 
 }  // namespace hipcpu
+
+// The second form of a kernel is code of the CPU runtime.
+#define HIPCPU_LOOPS(...)
 
 #undef __launch_bounds__
 #define __launch_bounds__(...)

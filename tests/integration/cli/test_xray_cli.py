@@ -35,7 +35,14 @@ def test_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert "limited by vector registers" in words
     assert "fewer vector registers" in words
     assert "arithmetic is the bottleneck" in words
-    assert "No findings." in words
+    assert "line 36: This is a matrix product without a matrix instruction" in words
+
+
+def test_no_findings_in_text(capsys: pytest.CaptureFixture[str]) -> None:
+    """A kernel without findings is called that."""
+    code, out, _ = run(capsys, EXAMPLES / "leaky_relu.hip", problem="leaky-relu")
+    assert code == 0
+    assert "No findings." in out
 
 
 def test_findings_in_text(capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,9 +31,9 @@ class RecordsOnlyProvider:
 
     name = "dstack"
 
-    def billing(self, gpu: str) -> Billing:
+    def billing(self, gpu: str, gpu_count: int = 1) -> Billing:
         """Return the price of an MI300X."""
-        assert gpu == "MI300X"
+        assert (gpu, gpu_count) == ("MI300X", 1)
         return Billing(rate_usd_per_h=Decimal("1.99"))
 
     async def describe(self, vm_id: str) -> Lease | None:
