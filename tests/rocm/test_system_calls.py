@@ -15,7 +15,7 @@ from tests.support import real_hip
 from tests.support.real_hip import CORPUS, VERSIONS
 from warmfront.sandbox import seccomp
 
-pytestmark = [pytest.mark.rocm, pytest.mark.compiler, pytest.mark.sandbox]
+pytestmark = [pytest.mark.slow, pytest.mark.rocm, pytest.mark.compiler, pytest.mark.sandbox]
 
 #: The libraries of the runtime. The compiler in libamd_comgr is not used by a program that is compiled.
 LIBRARIES = ("libamdhip64.so", "libhsa-runtime64.so.1", "libdrm.so.2", "libdrm_amdgpu.so.1", "libnuma.so.1")

@@ -38,6 +38,7 @@ class Need(NamedTuple):
     fixtures: frozenset[str] = frozenset()  #: a test that uses one of these needs it
     parameters: frozenset[str] = frozenset()  #: so does a test with one of these parameters
     folders: tuple[str, ...] = ()  #: and every test below these
+    only_slow: bool = False  #: whether only slow tests may need it, so that `make test` does not
 
 
 def _no_root() -> str | None:
@@ -113,7 +114,7 @@ NEEDS = {
         "a browser", functools.partial(_no_program, "chromium", "chromium"), folders=("tests/browser",)
     ),
     "dstack": Need("a dstack server", _no_dstack, folders=("tests/dstack",)),
-    "rocm": Need("real HIP compilers", _no_rocm),
+    "rocm": Need("real HIP compilers", _no_rocm, only_slow=True),
     "rocm_headers": Need("real HIP headers", _no_rocm_headers),
     "compiler": Need("g++", functools.partial(_no_program, "g++", "g++")),
     "cgroup": Need("a control group", _no_cgroup, frozenset({"tight"})),
@@ -171,6 +172,10 @@ class LeftOut:
         """Mark each test with its needs, then deselect what `-m` has left of those with an unmet need."""
         for item in items:
             for marker in needs_of(item):
+                if NEEDS[marker].only_slow and not item.get_closest_marker("slow"):
+                    raise pytest.UsageError(
+                        f"{item.nodeid} needs {NEEDS[marker].name}, so it must be marked slow"
+                    )
                 item.add_marker(marker)
         yield
         kept: list[pytest.Item] = []
@@ -207,8 +212,11 @@ class LeftOut:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the plugin; fail at once if everything is required and something is missing."""
     if os.environ.get(REQUIRE_ALL) == "1":
+        without_slow = config.getoption("markexpr") == "not slow"
         missing = [
-            f"{need.name}: {why_missing(marker)}" for marker, need in NEEDS.items() if why_missing(marker)
+            f"{need.name}: {why_missing(marker)}"
+            for marker, need in NEEDS.items()
+            if not (need.only_slow and without_slow) and why_missing(marker)
         ]
         if missing:
             raise pytest.UsageError(f"{REQUIRE_ALL}=1, and this machine lacks " + "; ".join(missing))
