@@ -150,9 +150,15 @@ def file_facts(
 
 def _shared_names(editor: TokenEditor) -> Iterator[str]:
     """Yield the names that are declared in shared memory, anywhere in the file."""
+    visited: set[int] = set()  # so that a repeated `__shared__` does not read the same tokens again
     for index, token in enumerate(editor.tokens):
         end = index
-        while token.text == "__shared__" and editor.text(end) not in {"", ";", "{", "}", "="}:
+        while (
+            token.text == "__shared__"
+            and end not in visited
+            and editor.text(end) not in {"", ";", "{", "}", "="}
+        ):
+            visited.add(end)
             if editor.kind(end) is TokenKind.NAME and editor.text(end + 1) in {"[", ";", ",", "="}:
                 yield editor.text(end)
             end = (editor.partner(end) or end) + 1 if editor.text(end) in {"[", "("} else end + 1
