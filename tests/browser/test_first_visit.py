@@ -114,7 +114,9 @@ def _restore_the_history(problem: ProblemPage) -> None:
 def _compare_two_versions(problem: ProblemPage) -> None:
     """The older is on the left; either can be opened in the editor again."""
     page = problem.page
-    for version in page.locator(".version").filter(has_text="Accepted").all():
+    accepted = page.locator(".version").filter(has_text="Accepted")
+    expect(accepted).to_have_count(2)
+    for version in accepted.all():
         version.get_by_role("checkbox").check()
     page.get_by_role("link", name="Compare", exact=True).click()
     expect(page.get_by_role("heading", name=re.compile("^Overall"))).to_be_visible()
