@@ -57,7 +57,7 @@ def _sandbox() -> Iterator[Sandbox]:
 
 
 def _verdict(sandbox: Sandbox, source: str, endpoint: Endpoint, folder: Path) -> dict[str, Any]:
-    configured = replace(settings.load(), bug_finder=False)
+    configured = replace(settings.load(), bug_finder=False, bench_budget_s=0.05)
     toolchain = SeparateMemoryToolchain(configured.cache_dir)
     toolchain.folder = folder
     request = JudgeRequest(
@@ -93,7 +93,7 @@ def test_without_shared_memory_the_result_says_what_is_missing(sandbox: Sandbox,
     """If the guest cannot open the harness's memory it copies, and the time names the missing guarantee."""
     elsewhere = folder / "elsewhere"
     elsewhere.mkdir()
-    configured = replace(settings.load(), bug_finder=False)
+    configured = replace(settings.load(), bug_finder=False, bench_budget_s=0.05)
 
     class NoIpcToolchain(SeparateMemoryToolchain):
         def harness_template(self, settings: Settings) -> Template:

@@ -57,7 +57,7 @@ def judged(
     sandbox: Sandbox, source: str, problem: Problem, dtype: Dtype, endpoint: Endpoint
 ) -> dict[str, Any]:
     """Return the verdict of a judge whose device memory belongs to a harness."""
-    configured = replace(settings.load(), bug_finder=False)
+    configured = replace(settings.load(), bug_finder=False, bench_budget_s=0.05)
     toolchain = SeparateMemoryToolchain(configured.cache_dir)
     request = JudgeRequest(source=source, problem=problem, dtype=dtype, endpoint=endpoint)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
