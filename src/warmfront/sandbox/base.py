@@ -31,6 +31,10 @@ SCRATCH = "/tmp"  # noqa: S108 - inside the box
 WALL_S_PER_CPU_S = 10
 
 
+#: The share of a contended CPU that a box gets, which is that of other processes.
+DEFAULT_CPU_WEIGHT = 100
+
+
 class ExitReason(StrEnum):
     """Why a box ended."""
 
@@ -56,6 +60,7 @@ class SandboxLimits:
     cpu_s: float  #: CPU time from `go` on, of all its processes; blocked time counts too, see `box_clock.py`
     wall_s: float  #: seconds from `go` to its end: a backstop, several times `cpu_s`
     cpu_set: tuple[int, ...] = ()  #: the CPUs on which its processes may run; empty: all
+    cpu_weight: int = DEFAULT_CPU_WEIGHT  #: share of a contended CPU, from 1 to 10,000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +186,7 @@ class Box(Protocol):
         """Set the share of a contended CPU that the box gets, if the sandbox can.
 
         Args:
-            weight: from 1 to 10,000; a box begins with 100, as other processes have.
+            weight: from 1 to 10,000; a box begins with that of its limits.
         """
 
     def set_cpus(self, cpus: set[int]) -> bool:

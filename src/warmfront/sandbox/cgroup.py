@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from warmfront.sandbox.base import machine_memory_bytes
+from warmfront.sandbox.base import DEFAULT_CPU_WEIGHT, machine_memory_bytes
 from warmfront.sandbox.box import PREFIX
 from warmfront.sandbox.process_tree import wait_until
 from warmfront.value_class import dataclass
@@ -219,10 +219,9 @@ class ControlGroupV1(ControlGroup):
             _limit_memory_v1(parent, memory_bytes)
 
     def set_cpu_weight(self, weight: int) -> None:
-        """Set the share of a contended CPU: 1024 shares correspond to a weight of 100."""
-        shares = max(2, weight * 1024 // 100)
+        """Set the share of a contended CPU."""
         for directory in _with_shared_group(self._directories["cpu"]):
-            _write_existing(directory / "cpu.shares", shares)
+            _write_existing(directory / "cpu.shares", cpu_shares(weight))
 
     def peak_memory_bytes(self) -> int | None:
         """Return the peak memory usage, if the kernel reports it."""
@@ -342,6 +341,8 @@ class CgroupHierarchyV1:
         _write(pids / "pids.max", limits.pids)
         _write(cpu / "cpu.cfs_period_us", CPU_PERIOD_US)
         _write(cpu / "cpu.cfs_quota_us", round(limits.cpus * CPU_PERIOD_US))
+        if limits.cpu_weight != DEFAULT_CPU_WEIGHT:
+            _write(cpu / "cpu.shares", cpu_shares(limits.cpu_weight))
         if CPUSET in directories:
             # A group without memory nodes, as it is at first, accepts no process.
             parent = directories[CPUSET].parent
@@ -400,6 +401,8 @@ class CgroupHierarchyV2:
         _write(directory / "pids.max", limits.pids)
         if "cpu" in self._delegated():
             _write(directory / "cpu.max", f"{round(limits.cpus * CPU_PERIOD_US)} {CPU_PERIOD_US}")
+            if limits.cpu_weight != DEFAULT_CPU_WEIGHT:
+                _write(directory / "cpu.weight", limits.cpu_weight)
         if limits.cpu_set and CPUSET in self._delegated():
             _write(directory / "cpuset.cpus", ",".join(map(str, limits.cpu_set)))
 
@@ -537,6 +540,11 @@ def _can_create_groups(parent: Path) -> bool:
 def shared_memory_bytes() -> int:
     """Return the memory limit of all boxes together: an eighth of the machine is for everything else."""
     return machine_memory_bytes() // 8 * 7
+
+
+def cpu_shares(weight: int) -> int:
+    """Return a CPU weight in the unit of cgroup v1 and Docker, in which the default is 1024."""
+    return max(2, weight * 1024 // DEFAULT_CPU_WEIGHT)
 
 
 def is_shared_group(directory: Path) -> bool:

@@ -40,6 +40,7 @@ from warmfront.sandbox.cgroup import (
     SHARED_GROUP,
     SHARED_SLICE,
     ControlGroup,
+    cpu_shares,
     find_group,
     shared_memory_bytes,
 )
@@ -161,6 +162,7 @@ class Docker(PooledSandbox):
             memswap_limit=limits.memory_bytes,
             nano_cpus=int(min(limits.cpus, self._cpus) * 1e9),
             cpuset_cpus=",".join(map(str, limits.cpu_set)) or None,
+            cpu_shares=cpu_shares(limits.cpu_weight),
             pids_limit=limits.pids,
             ulimits=_ulimits(template),
             shm_size=SHARED_MEMORY_BYTES,

@@ -94,6 +94,17 @@ class TestLimits:
         parents["memory"] /= SHARED_GROUP
         assert group.join_files == tuple(parent / "box/tasks" for parent in parents.values())
 
+    def test_a_box_with_a_low_weight(self, v2: CgroupHierarchyV2, tmp_path: Path) -> None:
+        """Both versions give it a smaller share of a contended CPU, each in its own unit."""
+        limits = replace(LIMITS, cpu_weight=25)
+        v2.make("box", limits)
+        assert (v2.parent / SHARED_GROUP / "box" / "cpu.weight").read_text() == "25"
+        parents = {name: tmp_path / "v1" / name for name in ("memory", "pids", "cpu")}
+        for parent in parents.values():
+            parent.mkdir(parents=True)
+        CgroupHierarchyV1(parents).make("box", limits)
+        assert (parents["cpu"] / "box/cpu.shares").read_text() == "256"
+
     def test_all_boxes_together_have_a_memory_limit(self, v2: CgroupHierarchyV2, tmp_path: Path) -> None:
         """The groups of all boxes are in one group, which cannot use all of the machine's memory."""
         v2.make("box", LIMITS)

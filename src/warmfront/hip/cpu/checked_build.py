@@ -7,6 +7,7 @@ are checked without the bug finder.
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warmfront.errors import ToolchainFailed
@@ -17,6 +18,7 @@ from warmfront.hip.toolchain import (
     GUEST_SOURCE,
     LIBRARY_FILE,
     PROGRAM_HEADERS,
+    SECONDARY_CPU_WEIGHT,
     SOURCE_FILE,
     shell_job,
 )
@@ -107,7 +109,7 @@ class CheckedBuild:
             # As in the toolchain, the library is copied only after the compiler has succeeded.
             argv=shell_job(f"{command} && cat $TMPDIR/solution.so >/box/{LIBRARY_FILE}"),
             mounts=self._mounts,
-            limits=settings.compile_limits(),
+            limits=replace(settings.compile_limits(), cpu_weight=SECONDARY_CPU_WEIGHT),
             env=_ENV,
             outputs=(LIBRARY_FILE,),
             may_fork=True,

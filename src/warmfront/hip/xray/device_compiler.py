@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 from warmfront.errors import ToolchainFailed, UsageError
 from warmfront.hip import cache
 from warmfront.hip.headers import copy_headers, header_contents
-from warmfront.hip.toolchain import shell_job
+from warmfront.hip.toolchain import SECONDARY_CPU_WEIGHT, shell_job
+from warmfront.hip.xray.host_code import needs_host_compilation
 from warmfront.hip.zig_wheel import LIBCXX_MACROS, open_wheel, require_wheel, system_headers, wheel_version
 from warmfront.sandbox.base import SCRATCH, Mount, Template
 
@@ -120,20 +121,26 @@ class DeviceCompiler:
     def template(self, source: str, settings: Settings) -> Template:
         """Return the template of a box that compiles this source, from SOURCE_FILE to ASSEMBLY_FILE."""
         precompiled = self.precompiled(choose_headers(source))
-        device = " ".join(self.command(f"/box/{SOURCE_FILE}", precompiled))
-        host = " ".join(self.host_command(f"/box/{SOURCE_FILE}", precompiled))
+        job = f"{' '.join(self.command(f'/box/{SOURCE_FILE}', precompiled))} -o - >/box/{ASSEMBLY_FILE}"
+        if needs_host_compilation(source):
+            host = " ".join(self.host_command(f"/box/{SOURCE_FILE}", precompiled))
+            # The messages about host code are shown if device code has no errors, as with hipcc.
+            job = (
+                f"{{ {host} >$TMPDIR/host 2>&1 & }} && {job} || exit; "
+                "wait $! || { cat $TMPDIR/host >&2; exit 1; }"
+            )
         limits = settings.compile_limits()
         return Template(
             name="compile",
-            # The messages about host code are shown if device code has no errors, as with hipcc.
-            argv=shell_job(
-                f"{{ {host} >$TMPDIR/host 2>&1 & }} && {device} -o - >/box/{ASSEMBLY_FILE} || exit; "
-                "wait $! || { cat $TMPDIR/host >&2; exit 1; }"
-            ),
+            argv=shell_job(job),
             mounts=tuple(
                 Mount(host=path, inside=str(path)) for path in (self._wheel, self._headers, precompiled)
             ),
-            limits=replace(limits, file_bytes=min(limits.file_bytes, 2 * MAX_ASSEMBLY_BYTES)),
+            limits=replace(
+                limits,
+                file_bytes=min(limits.file_bytes, 2 * MAX_ASSEMBLY_BYTES),
+                cpu_weight=SECONDARY_CPU_WEIGHT,
+            ),
             env={
                 "PATH": "/usr/bin:/bin",
                 "LC_ALL": "C",

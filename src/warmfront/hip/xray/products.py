@@ -11,6 +11,7 @@ Convolutions, dot products and matrix-vector products have neither.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import defaultdict
 from itertools import combinations
@@ -38,6 +39,8 @@ _SELECTION = re.compile(r"op_sel(?P<high>_hi)?:\[(?P<bits>[01,]+)\]")
 _LOADS = frozenset({InstructionKind.GLOBAL_LOAD, InstructionKind.LDS_READ, InstructionKind.SCALAR_LOAD})
 #: Of a loop with more factors, only the first are compared: the time must not grow with their square.
 _MOST_FACTORS = 64
+#: Kernels have few different classes, and join the same ones in most of their instructions.
+_CACHED_CLASSES = 1024
 
 
 @dataclass(frozen=True)
@@ -164,11 +167,13 @@ def _names(operand: str) -> list[str]:
     return [f"{match[1]}{number}" for number in range(first, int(match[3] or first) + 1)]
 
 
-def _classes(lanes: Sequence[int]) -> Classes:
+@functools.lru_cache(_CACHED_CLASSES)
+def _classes(lanes: tuple[int, ...]) -> Classes:
     numbers: dict[int, int] = {}
     return tuple(numbers.setdefault(value, len(numbers)) for value in lanes)
 
 
+@functools.lru_cache(_CACHED_CLASSES)
 def _join(first: Classes, second: Classes) -> Classes:
     if first is second or second is _UNIFORM:
         return first
