@@ -46,7 +46,7 @@ TOPOLOGY = {
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_runtime_starts_without_a_refused_call(version: str, tmp_path: Path) -> None:
-    """With a filter that kills in place of EPERM, it opens /dev/kfd, reads the topology and ends in order."""
+    """With a filter that kills where a box returns EPERM, it opens /dev/kfd and reads the topology."""
     runtime = CORPUS / "runtime"
     _compile(runtime / "start.c", tmp_path / "start")
     _compile(runtime / "fake_kfd.c", tmp_path / "fake_kfd.so", "-shared", "-fPIC")

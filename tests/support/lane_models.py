@@ -74,7 +74,7 @@ def dpp_source(control: int, lane: int) -> int | None:
 def dpp(  # noqa: PLR0917 - the operands of the instruction
     old: Words, value: Words, active: Mask, control: int, rows: int, banks: int, *, zero: bool
 ) -> Words:
-    """Return what each lane has after a DPP move."""
+    """Return the value of each lane after a DPP move."""
     result = old.copy()
     for lane in range(64):
         if not (rows >> lane // 16 & 1 and banks >> lane % 16 // 4 & 1):

@@ -198,7 +198,7 @@ class LeftOut:
         self._counts = Counter(getattr(node, "workeroutput", {}).get("left_out", {})) or self._counts
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print what was left out and why."""
+        """Print which tests were left out, and why."""
         for marker, count in sorted(self._counts.items()):
             tests = "1 test that needs" if count == 1 else f"{count} tests that need"
             terminalreporter.write_line(f"left out: {tests} {NEEDS[marker].name}: {why_missing(marker)}")

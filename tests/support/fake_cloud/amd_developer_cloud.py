@@ -143,7 +143,7 @@ class AmdDeveloperCloud:
         return _page(request, "droplets", [_droplet(vm) for vm in vms])
 
     async def _actions(self, request: web.Request) -> web.Response:
-        """Return one page of what was done with droplets, newest first."""
+        """Return one page of the actions on droplets, newest first."""
         if not self._center.switches.records_actions:
             return http_api.failure(403, "You are not authorized to perform this operation")
         entries = [entry for entry in self._center.bill.entries() if entry.backend == BACKEND]

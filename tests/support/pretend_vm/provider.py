@@ -137,7 +137,7 @@ class PretendProvider:
         self._docker.close()
 
     def output(self, vm_id: str) -> str:
-        """Return what the worker task printed."""
+        """Return the output of the worker task."""
         return str(self._docker.logs(self.vms[vm_id].container).decode(errors="replace"))
 
     def boxes(self) -> list[str]:

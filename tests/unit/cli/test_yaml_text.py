@@ -1,4 +1,4 @@
-"""YAML that is written without a library reads as what was written."""
+"""YAML that is written without a library is parsed as the same values."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_unusable_file_is_ignored(tmp_path: Path, content: str) -> None:
 
 
 def test_old_file_is_ignored(tmp_path: Path) -> None:
-    """A machine may become slower for good."""
+    """A machine may become slower permanently."""
     file = tmp_path / "machine-speed"
     file.write_text(str(FAST_MS))
     hours_ago = file.stat().st_mtime - 7200

@@ -28,7 +28,7 @@ ATTEMPT = ExecuteRequest(
 
 
 class Judge:
-    """A judge that compiles, then does what a test says."""
+    """A judge that compiles, then does what the test specifies."""
 
     def __init__(self, then: Callable[[], Event | None]) -> None:
         self._then = then

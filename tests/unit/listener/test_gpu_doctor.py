@@ -31,7 +31,7 @@ def test_a_machine_without_a_gpu_is_described_in_ten_lines(
 
 
 def test_the_report_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The JSON is what the listener keeps with a VM."""
+    """The JSON is the report that the listener keeps for a VM."""
     assert gpu_doctor.report(as_json=True, full=True, toolchain=None, host=GpuHost(root=tmp_path)) == 1
     report = json.loads(capsys.readouterr().out)
     assert (report["ok"], report["stage"]) == (False, "full")

@@ -8,7 +8,7 @@ from warmfront.listener.warm_sandbox import WarmSandbox
 
 
 class CountingSandbox:
-    """Records what is prepared and when it is waited for."""
+    """Records which boxes are prepared, and when they are waited for."""
 
     name = detail = "counting"
 

@@ -1,4 +1,4 @@
-"""VMs with several slots: assignment, the end of a VM, sizes, and what is charged."""
+"""VMs with several slots: assignment, the end of a VM, sizes, and charges."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def _warm_vm(harness: OrchestratorHarness) -> VMInstance:
 
 @orchestrated(sizes=(8,))
 async def test_a_vm_with_eight_gpus_judges_eight_submissions_at_once(harness: OrchestratorHarness) -> None:
-    """Each has a slot of its own; the ninth waits for the first that is free."""
+    """Each has its own slot; the ninth waits for the first free one."""
     vm = await _warm_vm(harness)
     assert (vm.gpu_count, vm.slots) == (8, 8)
     submissions = await _submit(harness, 9)

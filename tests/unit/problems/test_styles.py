@@ -115,7 +115,7 @@ def _assert_passes(problem: Problem, case: Case, dtype: Dtype, seed: int) -> Non
 def test_a_kernel_that_reads_only_some_of_its_input_fails_in_every_timed_style(
     slug: str, dtype: Dtype
 ) -> None:
-    """The outputs show that a quarter of an input was replaced by what the rest looks like."""
+    """The outputs show that a quarter of an input was replaced by values that resemble the rest."""
     problem = PROBLEMS[slug]
     for case in [case for case in problem.cases(Scale.CPU) if case.benchmark]:
         # Inputs that are all equal may be guessed; the other styles catch a kernel that does.

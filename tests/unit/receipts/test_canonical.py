@@ -83,7 +83,7 @@ def test_a_value_survives_its_canonical_form(value: object) -> None:
     ],
 )
 def test_another_spelling_is_not_canonical(data: bytes) -> None:
-    """Every spelling of a value but one is refused, and so is what is not JSON."""
+    """Every spelling of a value except one is refused, and so is text that is not JSON."""
     with pytest.raises(NotCanonical):
         parse_canonical_json(data)
 

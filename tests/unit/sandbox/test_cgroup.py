@@ -188,7 +188,7 @@ class TestAccounting:
         assert (v2.parent / SHARED_GROUP / "box" / "pids.max").read_text() == "0"
 
     def test_v2_freezes(self, v2: CgroupHierarchyV2) -> None:
-        """A version 2 group is frozen when the kernel says so, or when it is empty or was thawed."""
+        """A version 2 group is frozen when the kernel reports it, or when it is empty or was thawed."""
         group = v2.make("box", LIMITS)
         assert not group.can_freeze
         freeze_file, events = (

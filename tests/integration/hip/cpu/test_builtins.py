@@ -117,7 +117,7 @@ def count_equal(
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_between_lanes(run: Run) -> None:
-    """Operations between lanes give each active lane what their documentation says."""
+    """Operations between lanes give each active lane the documented result."""
     names, words = cases_of("between_lanes"), input_words(6)
     total = right = 0
     for bits in ACTIVE:

@@ -1,4 +1,4 @@
-"""What the cloud's own list says about the end of a machine."""
+"""The end of a machine according to the cloud's own list."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_the_end_of_a_vm_that_vanished_is_when_the_list_lost_it() -> None:
 
 @pytest.mark.parametrize("skew_s", [0.0, 3600.0])
 def test_the_clouds_own_record_is_exact(skew_s: float) -> None:
-    """The length of the machine's life is the cloud's, whatever its clock says."""
+    """The lifetime of the machine is the cloud's own figure, whatever its clock shows."""
     lifetime = Lifetime(created_at=1001.0 + skew_s, ended_at=1101.0 + skew_s)
     assert confirmed_end(Cloud(lifetime)) == (1100.0, None)
 

@@ -84,7 +84,7 @@ def test_a_vm_with_another_image_ends_with_the_reason(
 
 
 def test_doctor_on_a_vm_has_the_settings_of_the_listener(tmp_path: Path) -> None:
-    """`warmfront doctor --gpu` runs the delivered package with what the task's first command has set."""
+    """`warmfront doctor --gpu` runs the uploaded package with the variables of the task's first command."""
     bundle = listener_bundle.pack(tmp_path / "cache")
     (tmp_path / listener_bundle.FOLDER).symlink_to(bundle)
     image = tmp_path / "warmfront-image"
@@ -116,7 +116,7 @@ def test_doctor_on_a_vm_has_the_settings_of_the_listener(tmp_path: Path) -> None
 
 
 def test_the_delivered_folder_has_the_doctor(tmp_path: Path) -> None:
-    """It runs with the packages of a listener alone, and says in at most ten lines what is missing."""
+    """It runs with only the packages of a listener, and reports in at most ten lines what is missing."""
     bundle = listener_bundle.pack(tmp_path)
     done = subprocess.run(
         [sys.executable, "-m", "warmfront.listener.gpu_doctor"],

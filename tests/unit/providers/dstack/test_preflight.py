@@ -1,4 +1,4 @@
-"""The checks before the first VM: each failure is named with what to do, and what is unknown is listed."""
+"""The checks before the first VM: each failure is reported with a hint, and unknown facts are listed."""
 
 from __future__ import annotations
 
