@@ -1,4 +1,4 @@
-"""A made-up tree of the kernel's files, as a machine with one MI300X has them: /dev, /sys and /proc."""
+"""A fake tree of the kernel's files on a machine with one MI300X: /dev, /sys and /proc."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def write(root: Path, path: str, content: str) -> None:
 
 
 def set_mode(node: Path, mode: int) -> None:
-    """Set the mode of a device file, and its group where we may."""
+    """Set the mode of a device file, and its group if we have the permission."""
     if os.geteuid() == 0:
         os.chown(node, 0, RENDER_GROUP)
     node.chmod(mode)

@@ -88,7 +88,7 @@ def dpp(  # noqa: PLR0917 - the operands of the instruction
 
 
 def swizzle(value: Words, active: Mask, pattern: int) -> Words:
-    """Return what ds_swizzle gives with this pattern."""
+    """Return the result of ds_swizzle with this pattern."""
     result = np.zeros(64, np.uint32)
     for lane in range(64):
         base, low = lane // 32 * 32, lane % 32

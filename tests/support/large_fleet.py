@@ -80,7 +80,7 @@ class LargeFleet:
         self._stack.cloud.switches.light_attempt_s = 0.05
 
     def boot_one(self) -> float:
-        """Have the first VM judge a submission; return how long that took, most of it its boot."""
+        """Have the first VM judge a submission; return how long that took, which is mostly the boot."""
         start = time.monotonic()
         assert self.wait_for_verdicts(self.submit(1)) == ["CHECKED"]
         return time.monotonic() - start

@@ -123,7 +123,7 @@ def test_partitions_that_do_not_exist(name: str) -> None:
     ],
 )
 def test_a_device_is_identified_by_what_it_says(arch: str, facts: dict[str, Any], expected: str) -> None:
-    """By its product name, compute units, memory and partition, as far as the driver says them."""
+    """Its product name, compute units, memory and partition are used, as far as the driver reports them."""
     gpu = gpus.identify(arch, **facts)
     assert gpu is not None
     assert gpu.name == expected

@@ -195,7 +195,7 @@ class PretendProvider:
         }
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carry a connection into the VM's network, as dstack's tunnel does."""
+        """Forward a connection into the VM's network, as dstack's tunnel does."""
         try:
             connection = await network.connect(self.machine.pid, LISTENER_PORT)
         except OSError:

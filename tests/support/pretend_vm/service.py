@@ -83,7 +83,7 @@ class PretendService:
 
 @asynccontextmanager
 async def pretend_service(machine: PretendMachine, **changes: Any) -> AsyncIterator[PretendService]:
-    """Run a service on the machine; its VMs are gone afterwards.
+    """Run a service on the machine, and end its VMs afterwards.
 
     Args:
         machine: where its VMs are.

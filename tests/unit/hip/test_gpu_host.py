@@ -1,4 +1,4 @@
-"""The checks of a machine with a GPU, on made-up trees of the kernel's files."""
+"""The checks of a machine with a GPU, on fake trees of the kernel's files."""
 
 from __future__ import annotations
 

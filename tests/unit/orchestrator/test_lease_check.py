@@ -70,7 +70,7 @@ def _failures(events: list[StoredEvent]) -> list[dict[str, Any]]:
 async def test_a_vm_that_cannot_judge_is_released_and_the_submission_goes_elsewhere(
     harness: OrchestratorHarness,
 ) -> None:
-    """The reason is in the VM's record and in the events; its boot is charged to the pool."""
+    """The reason is in the VM's record and in the events, and the boot is charged to the pool."""
     health = {"ok": False, "summary": "ECC: 3 uncorrectable memory errors", "checks": []}
     first: list[str] = []
 
@@ -101,7 +101,7 @@ async def test_a_vm_that_cannot_judge_is_released_and_the_submission_goes_elsewh
 async def test_a_provider_whose_vms_are_all_wrong_does_not_burn_the_budget(
     harness: OrchestratorHarness,
 ) -> None:
-    """After one VM the author gets ERROR, free of charge; the next ones get it without another VM."""
+    """After one VM the author gets ERROR, free of charge; later submissions get it without another VM."""
     harness.listeners.reports = lambda _: {"gpu": "MI325X"}
     events = await harness.follow(await harness.submit())
     assert events[-1].status == "ERROR"
@@ -138,7 +138,7 @@ async def test_vms_with_broken_gpus_are_tried_three_times(harness: OrchestratorH
 
 @orchestrated(max_vms=1)
 async def test_a_vm_that_breaks_during_an_attempt(harness: OrchestratorHarness) -> None:
-    """It is released, and the submission is tried elsewhere; its owner pays for one boot and one attempt."""
+    """It is released, and the submission is retried; its owner pays for one boot and one attempt."""
     broken: list[str] = []
 
     def breaks(run: FakeRun) -> str:

@@ -91,7 +91,7 @@ def test_the_rate_is_learned() -> None:
 
 @pytest.mark.parametrize(("policy", "expected"), [("spot", True), ("on-demand", False)])
 def test_fixed_policies(policy: str, *, expected: bool) -> None:
-    """With `spot` and `on-demand` nothing is weighed."""
+    """With `spot` and `on-demand`, costs are not compared."""
     fixed = SpotPolicy.of(Settings(spot_policy=policy))
     fixed.record_boot_failure("MI300X", 0.0)
     assert _chooses(fixed, busy_s=360_000, now=1.0) is expected
@@ -198,7 +198,7 @@ async def test_a_preempted_submission_gets_an_on_demand_vm(harness: Orchestrator
 
 @orchestrated(max_vms=2, wait_value_usd_per_h=0.0)
 async def test_the_memory_of_interruptions_survives_a_restart(harness: OrchestratorHarness) -> None:
-    """A new orchestrator knows the interruptions of earlier spot VMs, and who must not be on one."""
+    """A new orchestrator loads the interruptions, and which submissions must not use a spot VM."""
     harness.provider.spot_price_ratio = _RATIO
     submission = await harness.submit(work_s=60)
     spot = await _until_running(harness, submission)

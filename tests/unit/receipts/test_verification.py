@@ -204,7 +204,7 @@ def test_a_score_that_the_windows_do_not_give_is_refused(
 def test_another_format_or_verdict_is_refused(
     keyring: Keyring, receipt: bytes, field: str, value: str
 ) -> None:
-    """A signature does not make a receipt of everything."""
+    """A valid signature does not make every document a receipt."""
     body = {**json.loads(receipt)["body"], field: value}
     with pytest.raises(ReceiptRefused, match=value):
         verify_receipt(sign(body, keyring), keyring.public_keys())

@@ -362,6 +362,6 @@ class TestFindingTheGroupOfAContainer:
         assert self.find(tmp_path, "/../../boxes/abc", {"own/inner": "/"}) is None
 
     def test_a_process_of_another_container(self, tmp_path: Path) -> None:
-        """The id of a process means another one in another pid namespace: the name of its group decides."""
+        """A pid refers to another process in another pid namespace, so the name of the cgroup decides."""
         (tmp_path / "host/warmfront-boxes/def").mkdir(parents=True)
         assert self.find(tmp_path, "/warmfront-boxes/def", {"host": "/"}) is None

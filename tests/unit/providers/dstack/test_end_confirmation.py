@@ -60,7 +60,7 @@ MACHINE = CloudMachine(backend="amddevcloud", id="500001", name=f"dstack-main-{R
 
 
 class Cloud:
-    """A cloud with one machine, which has a record of its life or denies it."""
+    """A cloud with one machine, which has a record of its lifetime or refuses access to it."""
 
     backend = "amddevcloud"
 
@@ -114,7 +114,7 @@ def test_the_clouds_own_record_is_exact(skew_s: float) -> None:
 
 
 def test_what_is_not_taken_for_an_end() -> None:
-    """A VM that boots need not be in the list yet, and one of another cloud is in none."""
+    """A VM that is booting may not be in the list yet, and a VM of another cloud is in no list."""
     cloud: Any = Cloud()
     cloud.machine = None
     presence = CloudPresence([cloud], "main", lambda: 1100.0)

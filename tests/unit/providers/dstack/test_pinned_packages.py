@@ -1,4 +1,4 @@
-"""What runs as root on a VM and in our images is pinned: packages by hash, images by digest."""
+"""Everything that runs as root on a VM and in our images is pinned: packages by hash, images by digest."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def _named(path: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("image", [settings.NO_IMAGE, "registry.example/worker:1"])
 def test_an_image_without_a_digest_is_refused(caplog: pytest.LogCaptureFixture, image: str) -> None:
-    """It is an error, or a warning where that is allowed; one with a digest is neither."""
+    """It is an error, or a warning if the setting allows it; an image with a digest causes neither."""
     configuration.check_images(replace(OURS, worker_image=f"registry.example/worker:1@sha256:{'0' * 64}"))
     assert not caplog.records
     ours = replace(OURS, worker_image=image)
