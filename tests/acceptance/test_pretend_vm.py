@@ -122,7 +122,7 @@ def _another_arch(machine: PretendMachine) -> None:
     machine.report(TOPOLOGY, gpu)
 
 
-#: What is broken, how, and what the reason says.
+#: What is broken, how, and the expected reason.
 BROKEN: dict[str, tuple[Callable[[PretendMachine], Any], str]] = {
     "no /dev/kfd": (lambda machine: machine.remove("kfd"), "/dev/kfd: no such file"),
     "no permission": (lambda machine: machine.protect("kfd"), "/dev/kfd: uid 0, gid 0, mode 0600"),

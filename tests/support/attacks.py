@@ -37,7 +37,7 @@ HONEST = "honest-control"
 #: Reading and writing the megabytes of a timed case takes longer on every CPU.
 FASTEST_POSSIBLE_MS = 0.02
 
-#: What each family tries.
+#: What the attacks of each family try to do.
 FAMILIES = {
     "call-skipping": "Does no work in some timed calls, for example when the output is no longer poison.",
     "skipped-work": "Writes nothing, or values that a careless comparison accepts.",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Sandbox, Template
     from warmfront.settings import Settings
 
-#: Answers every command as a program does whose device does not work.
+#: Answers every command like a program whose device does not work.
 BROKEN_PROGRAM = """
 import struct, sys
 with open(sys.argv[1] + "/commands", "rb") as commands, open(sys.argv[1] + "/answers", "wb") as answers:

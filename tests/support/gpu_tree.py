@@ -11,7 +11,7 @@ from warmfront.hip.gpu_host import GpuHost
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: The group of the device files; any group but root's.
+#: The group of the device files; any group except root.
 RENDER_GROUP = 109
 #: The folder of the GPU.
 DEVICE = "sys/devices/pci0000:00/0000:05:00.0"

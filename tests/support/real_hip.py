@@ -91,7 +91,7 @@ def headers(version: str) -> Path:
     return default_cache_dir() / "rocm-headers" / version / "include"
 
 
-#: Lays the programs and libraries of a root file system over those of this machine, for one process.
+#: Mounts the programs and libraries of a root file system over those of this machine, for one process.
 _OVER_THIS_MACHINE = 'mount -t overlay overlay -o "lowerdir=$1:/usr" /usr && shift && exec "$@"'
 
 

@@ -161,7 +161,7 @@ def test_without_hipcc_the_hint_names_the_cpu_toolchain(
     assert "use the cpu toolchain" in (caught.value.hint or "")
 
 
-#: Stands for librocjitsu.so: without its configuration, or with a device file, it ends the program.
+#: A replacement for librocjitsu.so: without its configuration, or with a device file, it ends the program.
 EMULATOR = """
 #include <cstdio>
 #include <cstdlib>

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Sandbox
 
 ROOT = Path(__file__).parents[3]
-#: The problems of these have no reference on the device, or one that another example shows.
+#: Examples whose problems have no reference on the device, or one that another example covers.
 _ON_MATRIX_CORES = {"attention", "conv_2d_matrix", "fp8_matmul", "matmul_mfma"}
 EXAMPLES = [path for path in sorted((ROOT / "examples").glob("*.hip")) if path.stem not in _ON_MATRIX_CORES]
 IMPOSSIBLE = Tolerance(rtol=-1.0, atol=-1.0, why="nothing is within it")

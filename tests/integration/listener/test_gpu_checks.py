@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["broken", "folder", "trusted_sandbox"]  # fixtures: pytest finds them by name
 
-#: A harness on a device that keeps what the last program wrote: it forwards commands, and forges one answer.
+#: A harness on a device that keeps old data: it forwards commands, and forges one answer.
 LEAKING_PROGRAM = """
 import os, struct, subprocess, sys
 harness, box = sys.argv[1:]

@@ -98,7 +98,7 @@ def test_eight_submissions_at_once_get_the_times_of_one_alone(tmp_path: Path) ->
     """Eight devices of a stub GPU are eight slots; no time differs by more than 5% from that of one alone."""
     # No control plane sends heartbeats here.
     options = ("--dead-man", "3600")
-    # Calls are executed on the CPU: with long kernels, fewer of them fill the virtual time.
+    # Calls are executed on the CPU: with long kernels, fewer calls fill the virtual time.
     with listening(
         tmp_path,
         *options,

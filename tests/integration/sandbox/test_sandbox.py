@@ -356,7 +356,7 @@ class TestFilter:
         table = seccomp.allowances(may_fork=False)
         known = {numbers[column] for row in table for numbers in row.calls.values()}
         probed = {numbers[column] for numbers in PROBED.values()}
-        # Between 334 and 424 are no calls but those that the kernel inserts itself, for its probes.
+        # Between 334 and 424 there are only calls that the kernel inserts itself, for its probes.
         numbers = [number for number in (*range(335), *range(424, 451)) if number not in known]
         lines = harness.lines(harness.probe("call", *map(str, numbers)))
         assert lines == [f"{number} {'ENOSYS' if number in probed else 'EPERM'}" for number in numbers]

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 LOCK = ROOT / "src" / "warmfront" / "listener" / "requirements.txt"
 SUITE, PYTHON = "bookworm", "3.11"
 PACKAGES = "g++,python3"
-#: To be increased with every change of `_build`.
+#: Increase it with every change of `_build`.
 LAYOUT = 1
 #: The version that the empty ROCm of the image states.
 ROCM = "7.2.1-81"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from warmfront.vm import VMInstance
 
 IMAGE = "warmfront-pretend-vm:1"
-#: The settings of an operator who has no GPU, but checks for one as if there were.
+#: The settings of an operator without a GPU, with the checks of a GPU turned on.
 ENVIRON = {
     "WARMFRONT_WORKER_IMAGE": IMAGE,
     "WARMFRONT_CHECK_GPU": "true",

@@ -35,7 +35,7 @@ MAX_FLOPS = 3_000_000
 #: Larger cases take too long for a test of every style.
 MAX_BYTES = 1_000_000
 
-#: The judge takes at least about as many timed samples.
+#: The judge takes at least about this many timed samples.
 SAMPLES = 40
 
 
@@ -118,7 +118,7 @@ def test_a_kernel_that_reads_only_some_of_its_input_fails_in_every_timed_style(
     """The outputs show that a quarter of an input was replaced by values that resemble the rest."""
     problem = PROBLEMS[slug]
     for case in [case for case in problem.cases(Scale.CPU) if case.benchmark]:
-        # Inputs that are all equal may be guessed; the other styles catch a kernel that does.
+        # Inputs that are all equal may be guessed; the other styles detect a kernel that does this.
         styles = [style for style in problem.timed_styles(case, dtype) if style != "equal"]
         for seed, style in enumerate(styles):
             styled = replace(case, draw=style)

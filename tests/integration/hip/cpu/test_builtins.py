@@ -184,7 +184,7 @@ def test_compiles_for_the_gpu(program: str, kernels: int) -> None:
     """The compiler for gfx942 accepts the same kernels."""
     maker = sandbox.open_sandbox("bubblewrap")
     device_code = (PROGRAMS / f"{program}.hip").read_text().partition("\n// host\n")[0]
-    # The GPU's compiler knows only vectors of its own as operands of 16 bytes.
+    # The GPU's compiler accepts only its own vector types as operands of 16 bytes.
     for name, element in (("int32x4_t", "int"), ("Four", "unsigned")):
         vector = f"typedef {element} {name} __attribute__((ext_vector_type(4)));"
         device_code = re.sub(rf"struct alignas\(16\) {name} \{{[^}}]*\}};", vector, device_code)

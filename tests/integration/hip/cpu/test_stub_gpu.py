@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.compiler
 
-#: A model in which only what a test adds takes time.
+#: A model in which only the parameters that a test adds take time.
 QUIET = (
     "copy_us=0,launch_us=0,sync_us=0,event_us=0,call_us=0,malloc_us=0,kernel_us=0,bytes_per_thread=0,"
     "idle_clock=1,host_allowance_us=1e9"

@@ -24,7 +24,7 @@ DETECTING = {
     "#ifndef __clang__\n#endif\n": (1, 9, "__clang__"),
     "#if __GNUC__ > 4\n#endif\n": (1, 5, "__GNUC__"),
     "void f() { warmfront_call(nullptr); }\n": (1, 12, "warmfront_call"),
-    # A compiler joins continued lines, and knows digraphs.
+    # A compiler joins continued lines and supports digraphs.
     "#ifdef HIP\\\nCPU_CHECKED\n#endif\n": (1, 8, "HIPCPU_CHECKED"),
     "%:ifdef HIPCPU_CHECKED\n%:endif\n": (1, 9, "HIPCPU_CHECKED"),
 }

@@ -54,7 +54,7 @@ RUNNING = RunSnapshot(
     tenancy=Tenancy(instance=INSTANCE, started_at=1000.0, ended_at=None),
 )
 READY = Lease(vm_id="vm_1", phase=Phase.READY, started_at=1000.0, address="unix:/socket")
-#: What dstack says after it was requested to end the VM that had vanished.
+#: dstack's record after a request to end the VM that had vanished.
 ENDED = Lease(vm_id="vm_1", phase=Phase.ENDED, started_at=1000.0, ended_at=1140.0, end_confirmed=False)
 MACHINE = CloudMachine(backend="amddevcloud", id="500001", name=f"dstack-main-{RUN.name}-12ab34cd")
 
