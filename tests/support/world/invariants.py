@@ -47,7 +47,7 @@ _REPEATED = {AttemptOutcome.LOST, AttemptOutcome.PREEMPTED}
 #: Outcomes after which only the VM pool is charged for the attempt.
 _UNCHARGED = {*_REPEATED, AttemptOutcome.INTERRUPTED}
 _QUEUED = "SELECT count(*) FROM submissions WHERE state = 'QUEUED'"
-#: Endpoints that run on a spot VM as well.
+#: Counts the queued submissions that may also run on a spot VM.
 _QUEUED_FOR_SPOT = (
     "SELECT count(*) FROM submissions WHERE state = 'QUEUED'"
     " AND id NOT IN (SELECT submission_id FROM attempts WHERE outcome = 'PREEMPTED')"
