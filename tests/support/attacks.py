@@ -45,7 +45,7 @@ FAMILIES = {
     "buffers": "Changes, truncates, grows or unmaps the memory that it shares with the judge.",
     "event-records": "Writes to the heap records of HIP events, so that they report a shorter time.",
     "hooks": "Replaces functions of the guest: machine code, GOT, .init_array, ifunc, vtables, names.",
-    "protocol": "Speaks the judge's protocol itself, with the nonce from the stack, or breaks the channel.",
+    "protocol": "Uses the judge's protocol itself, with the nonce from the stack, or breaks the channel.",
     "late-work": "Answers or returns first, and computes while the judge reads: threads, timers, signals.",
     "time-values": "Reports times that break arithmetic: NaN, infinities, 0, denormal and negative numbers.",
     "window-shaping": "Burns time, sleeps or competes for the CPU in chosen windows to lower the slope.",
