@@ -1,4 +1,4 @@
-# The commands to know. Each prepares the checkout first, which is quick the second time.
+# The main commands. Each first sets up the checkout, which is quick the second time.
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv

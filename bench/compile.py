@@ -48,7 +48,7 @@ def main() -> None:
         )
     print_bars(seconds)
     ratio = seconds["with the precompiled header"] / seconds["without"]
-    print(f"  with over without: {ratio:.2f} (goal: 0.25 or less)")
+    print(f"  with the header relative to without it: {ratio:.2f} (goal: 0.25 or less)")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 Usage: python -m bench.compile_growth COMMIT
 
-The time is CPU time of the compiler, so that other work on the machine does not count.
+The time is the CPU time of the compiler, so other work on the machine does not count.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def main() -> None:
     seconds = {name: statistics.median(values) for name, values in samples.items()}
     print_bars(seconds)
     before, now = seconds.values()
-    print(f"  today over {options.commit[:9]}: {now / before:.2f} (goal: 1.10 or less)")
+    print(f"  today relative to {options.commit[:9]}: {now / before:.2f} (goal: 1.10 or less)")
 
 
 def _precompile(root: Path, into: Path) -> Path:

@@ -36,7 +36,7 @@ _POLICIES = (
     Policy(name="adaptive", keep_warm="adaptive"),
 )
 
-#: A new account with all of its credits.
+#: A new service with all of its credits.
 ACCOUNT = Account(
     arrivals_at=[],
     days=0,

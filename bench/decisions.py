@@ -1,8 +1,8 @@
 """Decisions per second of the orchestrator with 1,000 and 10,000 VMs and 100,000 queued submissions.
 
-The figures are divided by that with 10 VMs and 1,000 submissions. A decision assigns one submission to one
-VM: it selects both, checks the budget, and decides whether to provision another VM. Decisions are not
-executed, so that store and network do not count.
+The figures are divided by the figure for 10 VMs and 1,000 submissions. A decision assigns one submission to
+one VM: it selects both, checks the budget, and decides whether to provision another VM. Decisions are not
+executed, so store and network do not count.
 """
 
 from __future__ import annotations

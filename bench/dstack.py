@@ -1,12 +1,12 @@
 """Time of a warm submission in pool mode and in direct mode, and our share of a cold start.
 
-Runs against the unmodified dstack server and the fake cloud, whose VMs boot in half a second, so that what
-remains is dstack's time and ours. Takes about five minutes; `--pool` leaves direct mode out.
+The benchmark uses the unmodified dstack server and the fake cloud, whose VMs boot in half a second, so nearly
+all of the time is dstack's and ours. It takes about five minutes; `--pool` leaves out direct mode.
 
-dstack's time consists of its polling intervals, which do not depend on the load of the machine; our time is
-work, which does. So the share is computed from what the machine's load does not change: the CPU seconds of
-the service and of the listener where the submission waits for them, and the pauses between polls. The time by
-the clock is printed beside it.
+dstack's time consists of its polling intervals, which do not depend on the load of the machine. Our time is
+work, which does. Our share is therefore computed from figures that the load does not change: the CPU seconds
+of the service and of the listener while the submission waits for them, and the pauses between polls. The
+wall-clock time is printed beside it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ GOAL = 20
 MAX_SHARE = 0.02
 #: Where the stages of a cold start end.
 QUEUED, STARTING, TUNNEL, READY, VERDICT = "queued", "starting", "ready", "VM_READY", "CHECKED"
-#: The listener's command line has it.
+#: A word in the listener's command line.
 _LISTENER = listener_bundle.FOLDER.encode()
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -118,7 +118,7 @@ def listener_cpu_s() -> float:
 
 
 def trace_submission(user: User, service: Service) -> SubmissionTrace:
-    """Submit a kernel to the checker, and read clock and CPU seconds at its events."""
+    """Submit a kernel to the checker, and read the clock and the CPU seconds at each event."""
 
     def read() -> Reading:
         return Reading(at=time.time(), service_s=cpu_s(service.pid), vm_s=listener_cpu_s())
@@ -156,7 +156,7 @@ def print_cold_start(cold: SubmissionTrace, warm: list[SubmissionTrace], stack: 
         first.at - median(part.at for part in judging),
         first.work_s - median(part.work_s for part in judging),
     )
-    #: By the clock, and in CPU seconds and pauses.
+    #: In wall-clock time, and in CPU seconds and pauses.
     parts = {
         "before dstack has the task, beyond a warm X-ray": prepare,
         "until the start is noticed": (cold.readings[STARTING].at - started_at, pool_mode.FIRST_POLL_S / 2),
@@ -165,7 +165,9 @@ def print_cold_start(cold: SubmissionTrace, warm: list[SubmissionTrace], stack: 
         "first answer of the listener": (answer.at, answer.service_s + vm_pool.POLL_LISTENER_S / 2),
         "first judgement, beyond a warm one": judgement,
     }
-    print(f"  cold start: {dstack_s:.1f} s in dstack and the cloud; ours, by the clock and without load:")
+    print(
+        f"  cold start: {dstack_s:.1f} s in dstack and the cloud; ours, in wall-clock time and without load:"
+    )
     for name, (wall_s, work_s) in parts.items():
         print(f"    {name:48} {wall_s:6.2f} s {work_s:6.2f} s")
     prepare_s, noticed_s, tunnel_s, listener_s, answer_s, judgement_s = (
@@ -175,14 +177,14 @@ def print_cold_start(cold: SubmissionTrace, warm: list[SubmissionTrace], stack: 
     ours_s = prepare_s + max(noticed_s + tunnel_s, listener_s) + answer_s + judgement_s
     wall_s = cold.wall_s - median(trace.wall_s for trace in warm) - dstack_s
     load = os.getloadavg()[0]
-    print(f"  our share by the clock, at a load of {load:.0f}: {wall_s:.1f} s, {wall_s / dstack_s:.1%}")
+    print(f"  our share of wall-clock time, load {load:.0f}: {wall_s:.1f} s, {wall_s / dstack_s:.1%}")
     print(
         f"  our share without load: {ours_s:.2f} s, {ours_s / dstack_s:.1%} (goal: {MAX_SHARE:.0%} or less)"
     )
 
 
 def build_image(folder: Path) -> Switches:
-    """Return a cloud whose image has the listener with its bytecode, as `warmfront image build` makes it."""
+    """Return a cloud whose image has the listener with its bytecode, as `warmfront image build` builds it."""
     listener = shutil.copytree(listener_bundle.pack(folder / "cache"), folder / "image")
     assert compileall.compile_dir(listener, quiet=1)
     return Switches(image_environ={"WARMFRONT_LISTENER_DIR": str(listener)})
@@ -213,7 +215,7 @@ def measure(mode: str, *, scale: float | None = None) -> float:
 def main() -> None:
     """Measure both modes and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pool", action="store_true", help="leave direct mode out")
+    parser.add_argument("--pool", action="store_true", help="leave out direct mode")
     parser.add_argument("--scale", type=float, help="scale dstack's intervals, to try a change quickly")
     arguments = parser.parse_args()
     modes = ["pool"] if arguments.pool else [*ROUNDS]

@@ -1,10 +1,10 @@
 """A fleet of a hundred VMs: time until all are warm, cost per VM in the service, load on dstack's API.
 
-Runs the service against the unmodified dstack server and the fake cloud, whose VMs are listeners without
+The service uses the unmodified dstack server and the fake cloud, whose VMs are listeners without
 processes. The service is killed three times: while VMs boot, while all of them judge, and before they end.
-No submission may be lost, and no VM left behind. Takes about twenty minutes; `python -m bench.fleet 10` is
-quicker, and `python -m bench.fleet 100 0.2` scales the intervals of the dstack server to a fifth, so that
-times are not those of production.
+No submission may be lost, and no VM may be left behind. This takes about twenty minutes;
+`python -m bench.fleet 10` is quicker, and `python -m bench.fleet 100 0.2` scales the intervals of the dstack
+server to a fifth, so its times are not those of production.
 """
 
 from __future__ import annotations
@@ -60,21 +60,21 @@ def measure(fleet: LargeFleet, counter: RequestCounter) -> None:
 
 
 def _usage_with_one_vm(fleet: LargeFleet) -> ProcessUsage:
-    """Return what a new process of the service uses that has one VM, which has judged."""
+    """Return the usage of a new process of the service with one VM, which has judged once."""
     fleet.crash()
     assert fleet.wait_for_verdicts(fleet.submit(1)) == ["CHECKED"]
     return fleet.usage()
 
 
 def _measure_steady_state(fleet: LargeFleet, counter: RequestCounter, one_vm: ProcessUsage) -> None:
-    """Measure while VMs are warm. The process is new, and each VM has judged once, as with one VM."""
+    """Measure while VMs are warm. As for one VM, the process is new and each VM has judged once."""
     before, requests = fleet.usage(), counter.requests
     time.sleep(STEADY_S)
     after = fleet.usage()
     cpu_ms = (after.cpu_s - before.cpu_s) / STEADY_S * 60 * 1000 / fleet.vms
     per_vm = (before.memory_bytes - one_vm.memory_bytes) / max(1, fleet.vms - 1)
     print(
-        f"  memory of the service: {before.memory_bytes / 1e6:.0f} MB, with one VM "
+        f"  memory of the service: {before.memory_bytes / 1e6:.0f} MB; with one VM "
         f"{one_vm.memory_bytes / 1e6:.0f} MB: {per_vm / 1e3:.0f} kB per VM"
     )
     print(f"  CPU time of the service per warm VM: {cpu_ms:.0f} ms per minute")
@@ -85,7 +85,7 @@ def _measure_steady_state(fleet: LargeFleet, counter: RequestCounter, one_vm: Pr
 
 
 def _end(fleet: LargeFleet) -> None:
-    """Crash once more, and end all VMs: each gets a submission, and is idle for a second afterwards."""
+    """Crash once more, and end all VMs: each gets a submission and is idle for a second after it."""
     fleet.hold_attempts()
     held = fleet.submit(fleet.vms)
     fleet.wait_for_busy(fleet.vms)
@@ -103,7 +103,7 @@ def _end(fleet: LargeFleet) -> None:
 
 
 def main() -> None:
-    """Run with the number of VMs that is given as an argument."""
+    """Run the benchmark with the number of VMs that is given as an argument."""
     vms = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     scale = float(sys.argv[2]) if len(sys.argv) > 2 else None
     print(

@@ -3,8 +3,8 @@
 Usage: python -m bench.forgery [--record] [--rounds N] [NAME...]
 
 The true time is that of the attack's honest twin, which does the same work (`// time: forged` in
-tests/corpus/attacks). Attack and twin are judged alternately. The time by HIP events, which the guest reports
-and which used to be the verdict's time, is printed beside it. The exit code is 1 if an attack is ACCEPTED
+tests/corpus/attacks). Attack and twin are judged alternately. The time that HIP events measure in the guest,
+which used to be the time of the verdict, is printed beside it. The exit code is 1 if an attack is ACCEPTED
 below 0.9 of its true time.
 """
 
@@ -27,7 +27,7 @@ from warmfront.sandbox import open_sandbox
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: An attack gained if it is accepted with less of its true time than this; times repeat within a few percent.
+#: An attack gains if it is accepted below this share of its true time; times vary by a few percent.
 GAINED = 0.9
 
 ROUNDS = 3
@@ -35,7 +35,7 @@ ROUNDS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Forgery:
-    """What an attack on the time got."""
+    """The result of an attack on the time."""
 
     name: str
     verdict: str
@@ -45,7 +45,7 @@ class Forgery:
 
     @property
     def ratio(self) -> float | None:
-        """The time that it got, relative to its true time."""
+        """The time that the attack got, relative to its true time."""
         return None if self.claimed_ms is None else self.claimed_ms / self.true_ms
 
     @property
@@ -55,7 +55,7 @@ class Forgery:
 
     @property
     def gained(self) -> bool:
-        """Whether it was accepted with a time that is too short."""
+        """Whether the attack was accepted with a time that is too short."""
         return self.ratio is not None and self.ratio < GAINED
 
 
@@ -64,14 +64,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--record", action="store_true", help="write docs/red-team.json")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="repetitions of attack and twin")
-    parser.add_argument("names", nargs="*", help="attacks; by default all on the time")
+    parser.add_argument("names", nargs="*", help="attacks; by default all attacks on the time")
     options = parser.parse_args()
     attacks = [attack for attack in all_attacks() if attack.forges_time]
     attacks = [attack for attack in attacks if not options.names or attack.name in options.names]
     environment = settings.load({"WARMFRONT_BUG_FINDER": "0"}, env_file=None)
     sandbox = open_sandbox()
     judge = Judge(CpuToolchain(environment.cache_dir), sandbox, environment)
-    print("attack: time that it got, and time by HIP events in the guest, relative to the true time\n")
+    print("attack: its time, and its time by HIP events in the guest, relative to the true time\n")
     forgeries = []
     try:
         for attack in attacks:

@@ -1,8 +1,8 @@
 """A warm submission of every problem at the scale of a GPU, on a modelled MI300X.
 
-The seconds are those of the model, for GPU and copies, plus the CPU time of the judge divided by two cores.
-The compiler is left out. The reported time is compared with the true one for several rates of copies. No
-figure depends on the load of this machine, but CPU time, which grows a little with it.
+The seconds are the modelled time of the GPU and of copies, plus the CPU time of the judge divided by two
+cores. The compiler is left out. The reported time is compared with the true one for several rates of copies.
+Only the CPU time depends on the load of this machine, and grows a little with it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COPY_GBPS = (2.0, 10.0, 25.0, 50.0)
 USUAL_GBPS = 10.0
 CORES = 2
 GOAL_S, GOAL_RATIO = 10.0, (0.98, 1.02)
-#: A good kernel takes this many times the roofline floor, and a launch.
+#: A good kernel takes this many times the roofline floor, plus a launch.
 ABOVE_FLOOR, LAUNCH_S = 1.3, 6e-6
 SORT_PASSES = 8
 
@@ -58,12 +58,14 @@ class Figures:
 
 
 def main() -> None:
-    """Judge all problems, or those that are named, and print the figures beside the goals."""
+    """Judge all problems, or the named ones, and print the figures beside the goals."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("problems", nargs="*", help="slugs; all problems by default")
-    parser.add_argument("--seed", type=int, default=1, help="of the inputs, and of the noise of the model")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="seed of the inputs, and of the noise of the model"
+    )
     options = parser.parse_args()
-    print(f"Goals: each at most {GOAL_S:g} s; reported over true time {GOAL_RATIO[0]} to {GOAL_RATIO[1]}.\n")
+    print(f"Goals: each at most {GOAL_S:g} s; reported / true time {GOAL_RATIO[0]} to {GOAL_RATIO[1]}.\n")
     rates = "".join(f"{f'{rate:g} GB/s':>10}" for rate in COPY_GBPS)
     print(f"{'problem':22}{'total s':>9}{'GPU s':>8}{'CPU s':>8}{rates}{'samples':>9}{'interval':>10}")
     failures = 0
@@ -117,7 +119,7 @@ def judge(problem: Problem, copy_gbps: float, seed: int) -> Figures:
 
 
 def figures_of(problem: Problem, verdict: Event, *, modelled_s: float, judge_cpu_s: float) -> Figures:
-    """Compare what the judge reports with the truth."""
+    """Compare the reported times with the true ones."""
     if not isinstance(verdict, Accepted):
         raise SystemExit(f"{problem.slug}: {verdict.fields()}")
     by_name = {case.name: case for case in problem.cases(ModelledToolchain.scale)}
@@ -135,7 +137,7 @@ def figures_of(problem: Problem, verdict: Event, *, modelled_s: float, judge_cpu
 
 @contextmanager
 def recorded(gpu: ModelledGpu) -> Iterator[None]:
-    """Tell the modelled GPU what the judge generates and uploads, so that its outputs are right.
+    """Pass the data that the judge generates and uploads to the modelled GPU, so that its outputs are right.
 
     And tell the judge that the machine is idle, as the modelled one is.
     """

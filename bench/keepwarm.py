@@ -1,8 +1,8 @@
 """The cost of keep-warm policies relative to the offline optimum, on twelve traces at four wait values.
 
 Nine traces were used for tuning and three were held out. Each policy runs in the real orchestrator, store and
-ledger, in virtual time. `knows the rates` is the adaptive policy with the true arrival rates; what it does
-not reach cannot be reached by better learning.
+ledger, in virtual time. `knows the rates` is the adaptive policy with the true arrival rates: better learning
+cannot cost less than that.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class TraceRow:
     longest_s: float
 
     def ratios(self) -> list[float]:
-        """Return the cost divided by the offline optimum's, for each wait value."""
+        """Return the cost divided by that of the offline optimum, for each wait value."""
         arrivals_s = TRACES[self.trace](self.per_day, DAYS, self.seed)
         ratios, result = [], None
         for wait in self.waits:
@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("--longest", type=float, default=14_400.0, help="AMD_VM_IDLE_TIMEOUT_MAX of adaptive")
     options = parser.parse_args()
     waits = tuple(options.wait or WAIT_USD_PER_H)
-    print(f"Cost over the optimum, {DAYS} days; 10, 50 and 200 per day; held out: 50 per day of each")
+    print(f"Cost relative to the optimum, {DAYS} days; 10, 50, 200 per day; held out: 50 per day of each")
     print(f"{'':23} {'Poisson':^17} {'working day':^17} {'bursts':^17} {'held out':^17}   mean   max")
     with ProcessPoolExecutor() as pool:
         for policy in options.policy or POLICIES:

@@ -67,7 +67,7 @@ def translate(source: Path, folder: Path) -> Path:
 
 def run(program: Path, repetitions: int) -> str:
     """Run the driver and return its output: one line of JSON per kernel."""
-    # Otherwise the threads of OpenMP would keep spinning while the next kernel runs.
+    # Otherwise OpenMP's threads would keep spinning while the next kernel runs.
     environment = {**os.environ, **cpu.RUN_ENV, "OMP_WAIT_POLICY": "passive"}
     return subprocess.run(
         [program, str(repetitions)], env=environment, check=True, capture_output=True, text=True
@@ -83,7 +83,7 @@ def show(results: list[dict[str, Any]]) -> None:
         hip, loop = statistics.median(result["hip_ms"]), statistics.median(result["loop_ms"])
         bar = "█" * max(1, round(BAR * ratio / max(ratios)))
         print(f"{result['name']:<16}{hip:>9.2f} ms{loop:>9.2f} ms{ratio:>8.1f}  {bar}")
-    print(f"  HIP on the CPU over a plain loop, at most: {max(ratios):.1f} (goal: {GOAL} or less)")
+    print(f"  HIP on the CPU relative to a plain loop, at most: {max(ratios):.1f} (goal: {GOAL} or less)")
 
 
 if __name__ == "__main__":

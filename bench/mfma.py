@@ -1,4 +1,4 @@
-"""Measure matrix instructions on the CPU runtime: per second, and a matmul by MFMA over one by FMA.
+"""Measure matrix instructions on the CPU runtime: how many per second, and a matmul with MFMA and with FMA.
 
 The figures show the cost of executing GPU code on this machine's CPU; they say nothing about a GPU.
 """
@@ -21,7 +21,7 @@ from warmfront.hip.source.rewrite import rewrite
 ROOT = Path(__file__).parent.parent
 #: The instructions that the driver executes per sample.
 COUNT = 2000
-#: What AMD's own emulator does at most, by our measurement; the goal is ten times as many.
+#: The highest rate of AMD's own emulator that we measured; the goal is ten times as many.
 EMULATOR_PER_S = 70_000
 
 _SOURCES = {
@@ -82,8 +82,8 @@ def show(seconds: dict[str, float]) -> None:
             print(f"  {name:<24}{rate:>12,.0f}  {rate / EMULATOR_PER_S:.0f} times {EMULATOR_PER_S:,}")
     by_mfma, by_fma = seconds["matmul by MFMA"], seconds["matmul by FMA"]
     print("matmul of 512 x 512 x 512 halves, CPU time of one thread")
-    print(f"  by MFMA {by_mfma * 1e3:.1f} ms, by FMA {by_fma * 1e3:.1f} ms: ", end="")
-    print(f"MFMA over FMA {by_mfma / by_fma:.2f} (goal: 1 or less)")
+    print(f"  with MFMA {by_mfma * 1e3:.1f} ms, with FMA {by_fma * 1e3:.1f} ms: ", end="")
+    print(f"MFMA relative to FMA {by_mfma / by_fma:.2f} (goal: 1 or less)")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """A GPU that computes nothing, on virtual time, for `bench.gpu`.
 
-The boxes here speak the protocols of harness and guest, so that the judge runs as it does with a GPU. Each
-command takes what a model says, and nothing is computed: the outputs of calls are right. So the true time of
-a kernel is known, and what remains is the judge's own work. The toolchain `stub` executes kernels, which
-would take hours for cases of a GPU's size.
+These boxes implement the protocols of harness and guest, so the judge runs as it does with a GPU. A model
+determines how long each command takes. Nothing is computed; the outputs of calls are always right. So the
+true time of a kernel is known, and the rest is the judge's own work. The toolchain `stub` executes kernels,
+which would take hours for cases of a GPU's size.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _UNKNOWN_LAUNCHES = 2**64 - 1
 
 @dataclass
 class ModelledGpu:
-    """The model, its clock, and what the judge last gave it."""
+    """The model, its clock, and the data that the judge last passed to it."""
 
     copy_gbps: float  #: between host and device
     hbm_gbps: float = 4000.0
@@ -68,11 +68,11 @@ class ModelledGpu:
     rng: random.Random = field(default_factory=lambda: random.Random(1))  # noqa: S311 - noise
 
     def work(self, seconds: float) -> None:
-        """Let the GPU work for about this long."""
+        """Add about this much work of the GPU to the virtual time."""
         self.now_s += max(0.0, seconds * self.rng.gauss(1.0, self.variation))
 
     def wake(self) -> None:
-        """Let a process receive a command and answer it."""
+        """Add the time in which a process receives a command and answers it."""
         self.now_s += max(0.0, self.rng.gauss(self.wake_us, self.jitter_us)) / 1e6
 
 
@@ -94,7 +94,7 @@ class ModelledBox:
         """Do nothing."""
 
     def send(self, data: bytes) -> None:
-        """Execute a command; a compiler's is none."""
+        """Execute a command; the box of a compiler has none."""
         if len(data) < _HEADER.size:
             return
         started_s = time.thread_time()
@@ -113,7 +113,7 @@ class ModelledBox:
         return part
 
     def wait(self, timeout_s: float | None = None, *, cpu_timeout_s: float | None = None) -> BoxExit:
-        """Return that the program ended well."""
+        """Return that the program exited successfully."""
         del timeout_s, cpu_timeout_s
         return BoxExit(reason=ExitReason.EXITED, code=0)
 
@@ -146,7 +146,7 @@ class ModelledBox:
 
 
 class ModelledGuest(ModelledBox):
-    """The guest: its calls take their true time, and no time before LOAD."""
+    """The guest: its calls take their true time, and commands before LOAD take none."""
 
     is_loaded = False
 
@@ -218,7 +218,7 @@ class ModelledHarness(ModelledBox):
         return bytes(64 * slots * regions)
 
     def _verify(self, slots: int) -> bytes:
-        # The references read and write the expected outputs, of twice the size, a few times.
+        # The references read and write the expected outputs, which have twice the size, a few times.
         gpu = self.gpu
         traffic = 4 * self.inputs_bytes + 10 * self.outputs_bytes
         flops = gpu.flops(gpu.case) if gpu.case else 0
@@ -241,7 +241,7 @@ def _device_check() -> bytes:
 
 
 class ModelledSandbox:
-    """Makes modelled boxes."""
+    """A sandbox that creates modelled boxes."""
 
     name = "modelled"
     detail = "modelled"
@@ -250,7 +250,7 @@ class ModelledSandbox:
         self._gpu = gpu
 
     def settle(self) -> None:
-        """Do nothing: boxes are made when they are taken."""
+        """Do nothing: boxes are created when they are taken."""
 
     def prepare(self, template: Template) -> None:
         """Do nothing."""
@@ -264,7 +264,7 @@ class ModelledSandbox:
 
 
 class ModelledToolchain:
-    """What `RocmToolchain` is to the judge, without a compiler."""
+    """A replacement for `RocmToolchain`, without a compiler."""
 
     name = "rocm"
     simulated = False
@@ -289,7 +289,7 @@ class ModelledToolchain:
         return self._modelled.now_s
 
     def keep_busy(self, seconds: float) -> bool:
-        """Return False: only kernels keep it busy."""
+        """Return False: only kernels keep the GPU busy."""
         del seconds
         return False
 

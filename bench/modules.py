@@ -1,7 +1,7 @@
-"""How many modules of Warmfront a warm submission executes in the service, from the request to the verdict.
+"""Count the modules of Warmfront that a warm submission executes in the service, from request to verdict.
 
 A profile function in the service records the module of every Python function that is called while a flag file
-exists. The VM's listener and the judge run in processes of their own and are not counted.
+exists. The VM's listener and the judge run in separate processes and are not counted.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Measure the page in Chromium: size of the first view, time to interactive, and dropped frames.
 
-Time and frames are compared with an empty page in the same browser, so that load affects both alike.
+Time and frames are compared with an empty page in the same browser, so that load affects both equally.
 `python -m bench.page serve DIRECTORY` runs the service that streams the samples.
 """
 
@@ -39,9 +39,9 @@ ROUNDS = 9
 GOAL_KB = 300
 CASES = 20
 SAMPLES = 100
-#: Between two cases, so that 2,000 samples take two seconds.
+#: The pause between two cases, so that 2,000 samples take two seconds.
 PAUSE_S = 0.1
-#: A frame at 60 Hz.
+#: The duration of a frame at 60 Hz.
 FRAME_MS = 1000 / 60
 
 _EMPTY = b"<!doctype html><html lang=en><title>Empty</title>"
@@ -183,7 +183,7 @@ def interactive(browser: Browser, url: str, nothing: str) -> None:
     seconds = medians_s({"first view": ours, "empty page": theirs}, ROUNDS)
     print_bars(seconds)
     ratio = seconds["first view"] / seconds["empty page"]
-    print(f"  time to interactive over an empty page: {ratio:.2f}")
+    print(f"  time to interactive relative to an empty page: {ratio:.2f}")
 
 
 def frames(browser: Browser, url: str, nothing: str) -> None:

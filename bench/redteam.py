@@ -1,4 +1,4 @@
-"""Judge every attack of the corpus in each sandbox, and print how many got the verdict that they must get.
+"""Judge every attack of the corpus in each sandbox, and print how many got the required verdict.
 
 Usage: python -m bench.redteam [--record] [NAME...]
 
@@ -32,7 +32,7 @@ RECORD = Path(__file__).parent.parent / "docs" / "red-team.json"
 
 
 def main() -> None:
-    """Judge the corpus, print a line per attack and a summary per sandbox."""
+    """Judge the corpus, and print a line per attack and a summary per sandbox."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--record", action="store_true", help="write docs/red-team.json")
     parser.add_argument("names", nargs="*", help="attacks; by default all")
@@ -52,7 +52,7 @@ def main() -> None:
         results = [verdicts[attack.name][sandbox_name] for attack in attacks]
         right = sum(not result["mistakes"] for result in results)
         failed += len(results) - right
-        print(f"{sandbox_name}: {right} of {len(results)} got the verdict that they must get\n")
+        print(f"{sandbox_name}: {right} of {len(results)} got the required verdict\n")
     if options.record:
         record(verdicts=verdicts)
     sys.exit(1 if failed else 0)

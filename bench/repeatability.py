@@ -1,6 +1,6 @@
-"""Submit one honest file again and again while the load of the machine changes, and compare the times.
+"""Submit one honest file many times while the load of the machine changes, and compare the times.
 
-Before this method, times were medians of HIP events, read in the process of the submission. The guest still
+Times used to be medians of HIP events, which were read in the process of the submission. The guest still
 reports them, so both figures come from the same runs.
 """
 
@@ -40,7 +40,7 @@ BUSY = (
     "import itertools\nblock = bytearray(16 << 20)\nfor i in itertools.count(): block[:] = bytes(len(block))",
 )
 
-#: How far the time of a run may be from the median of all, unless it is marked noisy.
+#: How far the time of a run may be from the median of all runs, unless it is marked as noisy.
 WITHIN = 0.10
 
 
@@ -126,7 +126,7 @@ def submit(judge: Judge, request: JudgeRequest, load: int) -> Run:
 
 
 def report(runs: Sequence[Run]) -> None:
-    """Print how well the times agree, beside the figures of the method before."""
+    """Print how well the times agree, beside the figures of the earlier method."""
     median = statistics.median(run.ms for run in runs)
     pairs = list(itertools.pairwise(runs))
     overlapping = sum(_overlap(first.interval_ms, second.interval_ms) for first, second in pairs)
@@ -142,10 +142,10 @@ def report(runs: Sequence[Run]) -> None:
     print(f"marked noisy: {len(marked)} of {len(runs)}; their interval contains the median: {covered}")
     if quiet:
         print(f"median width of the interval without load: {statistics.median(quiet):.1%}")
-    print(f"slowest over fastest: {_spread([run.ms for run in runs]):.2f}")
-    print("before, by HIP events in the guest:")
+    print(f"slowest relative to fastest: {_spread([run.ms for run in runs]):.2f}")
+    print("earlier method, HIP events in the guest:")
     print(f"  within {WITHIN:.0%} of the median of all ({by_events:.3f} ms): {events_close} of {len(runs)}")
-    print(f"  slowest over fastest: {_spread([run.by_events_ms for run in runs]):.2f}")
+    print(f"  slowest relative to fastest: {_spread([run.by_events_ms for run in runs]):.2f}")
 
 
 def _overlap(first: tuple[float, float], second: tuple[float, float]) -> bool:

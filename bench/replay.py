@@ -1,6 +1,6 @@
-"""Time of a replay on prepared statements, relative to the same replay through SQLAlchemy's own execution.
+"""Time a replay with prepared statements, relative to the same replay with SQLAlchemy's own execution.
 
-`warmfront.store.memory_database` sends compiled statements straight to the SQLite driver. The same replay
+`warmfront.store.memory_database` sends compiled statements directly to the SQLite driver. The same replay
 also runs with SQLAlchemy's connection on the same kind of database, in alternating rounds.
 """
 
@@ -32,7 +32,7 @@ _CONFIG = ReplayConfig(settings=Settings(max_vms=1), billing=Billing(rate_usd_pe
 
 
 class SqlalchemyConnection:
-    """Runs statements by SQLAlchemy; discards the same ones as the prepared connection."""
+    """Runs statements with SQLAlchemy; discards the same ones as the prepared connection."""
 
     def __init__(
         self, raw: sqlite3.Connection, sqlalchemy: Connection, discarded: frozenset[Executable]

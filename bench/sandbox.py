@@ -40,7 +40,7 @@ LIMITS = SandboxLimits(
     wall_s=600,
 )
 
-#: With an argument it waits for one byte on `commands`, as a program in a prepared box does.
+#: With an argument the program waits for one byte on `commands`, as in a prepared box.
 PROGRAM = """
 #include <fcntl.h>
 #include <unistd.h>
@@ -64,7 +64,7 @@ def main() -> None:
     print_bars(seconds)
     for name, value in seconds.items():
         if name != BARE:
-            print(f"  {name} over {BARE}: {value / seconds[BARE]:.1f}")
+            print(f"  {name} relative to {BARE}: {value / seconds[BARE]:.1f}")
 
 
 def _medians_s(subjects: dict[str, Callable[[], float]]) -> dict[str, float]:

@@ -1,7 +1,7 @@
-"""Eight slots on one stub node: the times of eight submissions at once against that of one alone.
+"""Eight slots on one stub node: the times of eight concurrent submissions compared with one alone.
 
 `python -m bench.slots [DEVICES]` starts a real listener with that many stub devices, 8 by default. Times are
-virtual, so the figure shows what slots have in common, and not the load of this machine.
+virtual, so the figure shows the effect of shared resources of slots, not the load of this machine.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import httpx
 
 from warmfront.listener.protocol import TOKEN_VARIABLE
 
-#: The largest difference from the time of one alone.
+#: The largest allowed difference from the time of one submission alone.
 GOAL = 0.05
 _TOKEN = "bench"  # noqa: S105 - of a listener on loopback, for this run
 _SOURCE = Path(__file__).parents[1] / "examples" / "leaky_relu.hip"
@@ -33,7 +33,7 @@ def main() -> int:
         environ = {
             **os.environ,
             TOKEN_VARIABLE: _TOKEN,
-            # Calls are executed on the CPU: fewer of them fill the budget, which is virtual time too.
+            # Calls are executed on the CPU. The budget is virtual time too, so a few calls fill it.
             "WARMFRONT_STUB_GPU": f"devices={devices},kernel_us=5000",
             "WARMFRONT_BENCH_BUDGET": "0.02",
             "WARMFRONT_CASE_TIMEOUT": "600",

@@ -1,4 +1,4 @@
-"""How much each start-up trick saves of `warmfront run`.
+"""Measure how much time of `warmfront run` each start-up trick saves.
 
 Every trick is measured in one run against the command as it is, in alternating rounds: a trick that is in use
 is switched off, and one that was removed is switched on. A trick must save 5% of the wall time to stay.
@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 ROUNDS = 20
-#: What a trick must save, as a share of the command's wall time.
+#: The share of the command's wall time that a trick must save.
 THRESHOLD = 0.05
 
 _EXAMPLE = Path(__file__).parent.parent / "examples" / "leaky_relu.hip"
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _programs() -> dict[str, str]:
-    """Return Python programs that run the command: as it is, and with one trick changed each."""
+    """Return Python programs that run the command: unchanged, and each with one trick changed."""
     threads = f"import os; os.environ['OPENBLAS_NUM_THREADS'] = '{os.cpu_count()}'"
     return {
         BASELINE: _START,

@@ -25,8 +25,8 @@ RAMP = 2 / 3
 async def delays_ms(url: str, streams: int) -> list[float]:
     """Return the delay of each event, over all streams."""
     delays: list[float] = []
-    # The streams begin more slowly than submissions can be processed: the delay of events is measured, not
-    # that of a queue of submissions.
+    # The streams begin more slowly than submissions can be processed, so that the delay of events is
+    # measured, not the time in a queue of submissions.
     begins_s = (number * PAUSE_S * EVENTS * RAMP / streams for number in range(streams))
     await asyncio.gather(*(_follow(url, number, begin_s, delays) for number, begin_s in enumerate(begins_s)))
     return delays
@@ -51,7 +51,7 @@ async def _follow(url: str, number: int, begin_s: float, delays: list[float]) ->
 
 
 def main() -> None:
-    """Measure a few and many streams, and print the results."""
+    """Measure with few and with many streams, and print the results."""
     medians = []
     for streams in (FEW, STREAMS):
         with trivial_service(str(streams), str(EVENTS), str(PAUSE_S)) as url:

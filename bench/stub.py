@@ -2,8 +2,8 @@
 
 Usage: python -m bench.stub [--all] [NAME...]
 
-Everything but the GPU is real: compiler, boxes, guest, harness and judge. Time is virtual, and all kernels
-take equally long: the true time of an honest example with one launch is known, and no figure depends on
+Everything except the GPU is real: compiler, boxes, guest, harness and judge. Time is virtual, and all kernels
+take equally long, so the true time of an honest example with one launch is known, and no figure depends on
 this machine. An attack is compared with its honest twin (see `bench.forgery`). The exit code is 1 if a time
 misses the goal, or an attack is ACCEPTED below 0.9 of its true time.
 """
@@ -46,7 +46,7 @@ COPY_GBPS = (2.0, 10.0, 25.0, 50.0)
 GOAL_RATIO = (0.98, 1.02)
 #: Attacks that leave out work, which `bench.forgery` does not time: they must be refused.
 REFUSED = ("caches_by_pointer", "replays_output", "skips_every_other_call")
-#: Of every kernel, and from its launch to its start.
+#: The duration of every kernel, and the time from its launch to its start.
 KERNEL_US, LAUNCH_US = 500.0, 6.0
 TRUE_MS = (KERNEL_US + LAUNCH_US) / 1e3
 
@@ -54,7 +54,7 @@ TRUE_MS = (KERNEL_US + LAUNCH_US) / 1e3
 def main() -> None:
     """Judge honest kernels and attacks, and print ratios and verdicts."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--all", action="store_true", help="also attacks that resemble another one")
+    parser.add_argument("--all", action="store_true", help="include attacks that resemble another one")
     parser.add_argument("names", nargs="*", help="problems and attacks; all by default")
     options = parser.parse_args()
     attacks = [
@@ -72,14 +72,14 @@ def main() -> None:
 
 def open_judge(sandbox: Sandbox, copy_gbps: float) -> Judge:
     """Return a judge with a stub GPU whose copies have this rate."""
-    # A busy machine is slow to execute kernels; that is no reason to refuse one.
+    # A busy machine executes kernels slowly, which is not a reason to refuse one.
     environment = settings.load({"WARMFRONT_BUG_FINDER": "0", "WARMFRONT_CASE_TIMEOUT": "600"}, env_file=None)
     spec = f"copy_gbps={copy_gbps:g},kernel_us={KERNEL_US:g},launch_us={LAUNCH_US:g},bytes_per_thread=0"
     return Judge(StubToolchain(environment.cache_dir, StubSpec.parse(spec)), sandbox, environment)
 
 
 def honest_ratios(judge: Judge, slug: str) -> list[float]:
-    """Return the reported over the true time of an example, per timed case."""
+    """Return the ratio of the reported to the true time of an example, per timed case."""
     request = JudgeRequest(
         source=(EXAMPLES / HONEST[slug]).read_text(),
         problem=problems.get(slug),
@@ -94,7 +94,7 @@ def honest_ratios(judge: Judge, slug: str) -> list[float]:
 
 def _print_honest(sandbox: Sandbox, slugs: Sequence[str]) -> int:
     """Print the ratios of honest kernels; return how many problems miss the goal."""
-    print(f"Honest kernels: reported over true time (goal: {GOAL_RATIO[0]} to {GOAL_RATIO[1]})\n")
+    print(f"Honest kernels: reported time relative to true time (goal: {GOAL_RATIO[0]} to {GOAL_RATIO[1]})\n")
     print(f"  {'problem':24}" + "".join(f"{f'{rate:g} GB/s':>10}" for rate in COPY_GBPS))
     missed = 0
     for slug in slugs:
@@ -109,10 +109,8 @@ def _print_honest(sandbox: Sandbox, slugs: Sequence[str]) -> int:
 
 
 def _print_attacks(sandbox: Sandbox, attacks: Sequence[Attack]) -> int:
-    """Print what attacks get; return how many gain."""
-    print(
-        f"Attacks on the time: verdict, and the time that it got over the true one (goal: {GAINED} or more)\n"
-    )
+    """Print the results of attacks; return how many gain."""
+    print(f"Attacks on the time: verdict, and time relative to the true time (goal: {GAINED} or more)\n")
     gained = 0
     for attack in attacks:
         verdict, ratio = _judge_attack(sandbox, attack)

@@ -13,7 +13,7 @@ BAR_WIDTH = 30
 
 
 def medians_s(subjects: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Return the median seconds of each subject. Rounds are interleaved, so that load affects all alike."""
+    """Return the median seconds of each subject. Rounds are interleaved, so that load affects all equally."""
     times: dict[str, list[float]] = {name: [] for name in subjects}
     for subject in subjects.values():  # once unmeasured, to fill caches
         subject()

@@ -65,7 +65,7 @@ class TrivialProvider:
         return _FREE
 
     def typical_boot_s(self, gpu: str) -> float:
-        """Return a time that makes a further VM never worth its boot."""
+        """Return a boot time with which another VM is never worth its cost."""
         del gpu
         return 1000.0
 

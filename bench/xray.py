@@ -1,6 +1,6 @@
 """Time of an X-ray of each example, relative to the same compiler with the same flags.
 
-The difference is the sandbox, and parsing the assembly into figures and findings.
+The difference is the cost of the sandbox, and of parsing the assembly into figures and findings.
 """
 
 from __future__ import annotations

@@ -35,14 +35,15 @@ INTRODUCTION = """\
 
 # Red-team board
 
-Every known way to get a wrong verdict or a wrong time from the judge, as a file in `tests/corpus/attacks`.
-Each file states the verdict that it must get, and each attack has an honest control: a file that looks
+This page lists every known way to get a wrong verdict or a wrong time from the judge. Each attack is a file
+in `tests/corpus/attacks` that states the verdict it must get, and has an honest control: a file that looks
 similar and must pass. `python -m bench.redteam` judges all of them in bubblewrap and in Docker; the figures
 below are from its last recorded run.
 
-Some attacks compute correctly and only claim a shorter time. Their right verdict is `ACCEPTED`, with the true
-time. They are caught if that time is at least 0.9 of the time of an honest twin that does the same work
-(`python -m bench.forgery`). [The judge](judge.md) explains why the others cannot work, and what remains.
+Some attacks compute correctly and only claim a shorter time. Their right verdict is `ACCEPTED`, with the
+true time. They are caught if that time is at least 0.9 of the time of an honest twin that does the same work
+(`python -m bench.forgery`). [The judge](judge.md) explains why the other attacks cannot work, and which gaps
+remain.
 """
 
 

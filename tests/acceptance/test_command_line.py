@@ -202,7 +202,7 @@ def test_a_seed_makes_a_run_reproducible() -> None:
 
 
 def test_problems_are_listed_shown_and_started() -> None:
-    """`problems` lists twelve slugs, prints a statement, and prints starter code that defines `solution`."""
+    """`problems` lists all slugs, prints a statement, and prints starter code that defines `solution`."""
     listed = json.loads(warmfront("problems", "list", "--json").stdout)
     assert len(listed) == 14
     assert {"leaky-relu", "matrix-multiplication", "array-sort"} <= {problem["slug"] for problem in listed}

@@ -68,7 +68,7 @@ def confirming(stack: Stack, **changes: str) -> dict[str, str]:
 
 
 def test_a_vm_that_the_cloud_will_not_delete(stack: Stack, tmp_path: Path) -> None:
-    """The operator is alerted, and the ledger runs, also after a crash, until the VM is deleted by hand."""
+    """The operator is alerted, and the ledger continues, even after a crash, until the VM is deleted."""
     with (
         webhook() as (url, alerts),
         dstack_service(stack, tmp_path, **confirming(stack, WARMFRONT_ALERT_WEBHOOK=url)) as service,
@@ -101,7 +101,7 @@ def test_a_vm_that_the_cloud_will_not_delete(stack: Stack, tmp_path: Path) -> No
 
 
 def test_a_backend_that_was_removed(stack: Stack, tmp_path: Path) -> None:
-    """A server without the backend ends no VM and says that it has; the cloud's list says otherwise."""
+    """A server without the backend reports an end that did not happen; the cloud's list shows this."""
     with dstack_service(stack, tmp_path, **confirming(stack, AMD_VM_IDLE_TIMEOUT="60")) as service:
         user = User(service, "alice")
         assert user.submit_and_wait()[-1]["status"] == "ACCEPTED"
@@ -117,7 +117,7 @@ def test_a_backend_that_was_removed(stack: Stack, tmp_path: Path) -> None:
 
 
 def test_an_end_that_only_dstack_reports_is_unconfirmed(stack: Stack, tmp_path: Path) -> None:
-    """A key that is configured later finds the VM that dstack gave up: its ledger is opened again."""
+    """With a key that is configured later, the VM is found, and its ledger is reopened."""
     fleet = {"AMD_FLEET_NAME": "confirmed-later"}
     stack.cloud.switches.broken["DELETE"] = 500
     with dstack_service(stack, tmp_path, AMD_VM_IDLE_TIMEOUT="1", **fleet) as service:

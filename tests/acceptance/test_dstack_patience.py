@@ -44,7 +44,7 @@ def waits(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_capacity_that_appears_after_twenty_minutes(stack: Stack, tmp_path: Path) -> None:
-    """Every queued submission gets its verdict, none an ERROR, and each reader saw why it waited.
+    """Every queued submission gets its verdict, none gets ERROR, and each client received the reason.
 
     The minutes are those of the dstack server, whose intervals are scaled.
     """
@@ -71,7 +71,7 @@ def test_capacity_that_appears_after_twenty_minutes(stack: Stack, tmp_path: Path
 
 
 def test_a_fleet_of_one_with_the_default_limit_of_vms(stack: Stack, tmp_path: Path) -> None:
-    """Twenty submissions of a cold start wait for the only VM that the fleet may have."""
+    """After a cold start, twenty submissions wait for the only VM that the fleet may have."""
     stack.cloud.switches.boot_s = 5.0
     before = len(stack.cloud.bill())
     limits = {"AMD_FLEET_MAX_NODES": "1", "AMD_VM_MAX_CONCURRENT": "3"}
@@ -119,7 +119,7 @@ def test_refusals_are_distinguished(
 
 
 def test_an_image_that_cannot_be_pulled_is_paid_once(stack: Stack, tmp_path: Path) -> None:
-    """One VM, then ERROR for everyone, also after a crash, until the operator resets the circuit breaker."""
+    """One VM is tried; then all get ERROR, even after a crash, until the circuit breaker is reset."""
     image = f"registry.example/nothing:1@sha256:{'1' * 64}"
     stack.cloud.switches.unpullable.add(image)
     before = len(stack.cloud.bill())

@@ -1,4 +1,4 @@
-"""VMs with eight GPUs of a dstack fleet: eight submissions at once, each in a slot of its own."""
+"""VMs with eight GPUs in a dstack fleet: eight submissions at once, each in its own slot."""
 
 from __future__ import annotations
 

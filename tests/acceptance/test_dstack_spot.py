@@ -64,7 +64,7 @@ def test_interruption_in_mid_benchmark(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("records_actions", [True, False])
 def test_the_ledger_of_a_spot_vm_closes_with_it(tmp_path: Path, records_actions: bool) -> None:  # noqa: FBT001 - a parameter
-    """The cloud's list says at once that the VM is gone; its record, to the second since when.
+    """The cloud's list shows at once that the VM has ended; its record has the time, to the second.
 
     Without the list, the service would wait for an hour until the VM counts as lost.
     """

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent.parent
 BENCHMARKS = {
     "verdict": r"warmfront run relative to by hand: \d+\.\d+",
-    "compile": r"with over without: \d+\.\d+",
+    "compile": r"with the header relative to without it: \d+\.\d+",
     "kernels": r"matmul_tiled +[\d.]+ ms +[\d.]+ ms +[\d.]+",
     "sandbox": r"bubblewrap",
 }

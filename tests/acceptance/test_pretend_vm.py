@@ -122,7 +122,7 @@ def _another_arch(machine: PretendMachine) -> None:
     machine.report(TOPOLOGY, gpu)
 
 
-#: What is broken, how, and what the reason says.
+#: What is broken, how, and the expected reason.
 BROKEN: dict[str, tuple[Callable[[PretendMachine], Any], str]] = {
     "no /dev/kfd": (lambda machine: machine.remove("kfd"), "/dev/kfd: no such file"),
     "no permission": (lambda machine: machine.protect("kfd"), "/dev/kfd: uid 0, gid 0, mode 0600"),
@@ -149,7 +149,7 @@ async def _is_refused(
 ) -> None:
     """Check that no VM becomes ready, that log, record and events say why, and that nothing is charged.
 
-    A broken GPU may be one VM's: three are tried. A VM that is not what was leased is paid for once.
+    A broken GPU may be a fault of one VM, so three are tried. A VM that is not what was leased is paid once.
     """
     events = await _judge_relu(service)
     verdict = events[-1].fields
@@ -178,14 +178,14 @@ def test_a_broken_vm_never_becomes_ready(
 
 
 def test_an_image_without_hipcc(machine: PretendMachine, caplog: pytest.LogCaptureFixture) -> None:
-    """The toolchain of a VM is named: it does not fall back to the CPU runtime."""
+    """The toolchain of a VM is configured: it does not fall back to the CPU runtime."""
     _serve(machine, lambda service: _is_refused(service, "hipcc", caplog), WARMFRONT_WORKER_TOOLCHAIN="rocm")
 
 
 def test_a_docker_daemon_that_is_gone(
     machine: PretendMachine, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The socket is there, and no one listens."""
+    """The socket exists, but no process listens on it."""
     (tmp_path / "docker.sock").touch()
     _serve(
         machine,
@@ -195,7 +195,7 @@ def test_a_docker_daemon_that_is_gone(
 
 
 def test_a_stub_gpu_of_another_arch(machine: PretendMachine, caplog: pytest.LogCaptureFixture) -> None:
-    """The device itself says what it is."""
+    """The device itself reports its architecture."""
     _serve(
         machine,
         lambda service: _is_refused(service, "gfx90a", caplog, vms=1),
@@ -205,13 +205,13 @@ def test_a_stub_gpu_of_another_arch(machine: PretendMachine, caplog: pytest.LogC
 
 
 def test_a_listener_of_another_toolchain(machine: PretendMachine, caplog: pytest.LogCaptureFixture) -> None:
-    """A simulator does not pass for the GPU that was leased."""
+    """The CPU runtime is not accepted in place of the leased GPU."""
     words = "The VM has the toolchain 'stub'; requested: 'rocm'. The VM simulates its GPU"
     _serve(machine, lambda service: _is_refused(service, words, caplog, vms=1), leased_toolchain="rocm")
 
 
 def test_a_vm_that_breaks_later(machine: PretendMachine) -> None:
-    """A crash on a GPU that turns out to be broken is not the kernel's; the next VM judges it."""
+    """A crash on a GPU that turns out to be broken is not attributed to the kernel; the next VM judges it."""
 
     async def scenario(service: PretendService) -> None:
         assert (await _judge_relu(service))[-1].status == "CHECKED"

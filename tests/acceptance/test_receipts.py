@@ -16,7 +16,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "leaky_relu.hip"
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine with a data directory of its own."""
+    """A machine with its own data directory."""
 
     data_dir: Path
 
@@ -73,7 +73,7 @@ def test_another_source_is_refused(issued: tuple[Machine, Path]) -> None:
 
 
 def test_another_machine_needs_the_key(issued: tuple[Machine, Path], tmp_path: Path) -> None:
-    """A receipt is refused where its key is unknown, and valid with a saved key, also after a rotation."""
+    """A receipt is refused where its key is unknown, and valid with a saved key, even after a rotation."""
     machine, receipt = issued
     other = Machine(tmp_path / "other")
     refused = other.warmfront("verify", receipt, "--json")

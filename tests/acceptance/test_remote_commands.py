@@ -31,7 +31,7 @@ extern "C" void solution(const float*, float, float* output, size_t, size_t) { s
 
 @pytest.fixture(scope="module", name="service")
 def _service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    # A kernel that never ends must still run when a busy machine gets to cancel it.
+    # A kernel that never ends must still be running when a busy machine cancels it.
     patient = {"WARMFRONT_CASE_TIMEOUT": "500", "WARMFRONT_RUN_TIMEOUT": "500"}
     with serving(tmp_path_factory.mktemp("state"), **REHEARSAL, **patient) as service:
         yield service

@@ -57,7 +57,7 @@ def test_a_cold_start_a_warm_reuse_and_the_release_of_the_idle_vm(tmp_path: Path
         (vm,) = service.wait_until_no_vm_is_alive()
         assert (vm["state"], vm["tasks_done"]) == ("TERMINATED", 2)
         ledger = service.get(f"vms/{vm['id']}")["intervals"]
-        # It idles for milliseconds between provisioning and the first attempt, and between attempts.
+        # It is idle for milliseconds between provisioning and the first attempt, and between attempts.
         assert [entry["meter"] for entry in ledger] == [
             "PROVISIONING",
             "IDLE",
@@ -82,7 +82,7 @@ def test_a_cold_start_a_warm_reuse_and_the_release_of_the_idle_vm(tmp_path: Path
 
 
 def test_a_rehearsal_costs_what_a_cloud_would(tmp_path: Path) -> None:
-    """A rehearsal has a cloud's boot time and $1.99 an hour, and its dollars are marked as simulated."""
+    """A rehearsal has a cloud's boot time and $1.99 per hour, and its dollars are marked as simulated."""
     with serving(
         tmp_path, AMD_VM_IDLE_TIMEOUT="2", WARMFRONT_REHEARSE="true", WARMFRONT_REHEARSE_BOOT="3"
     ) as service:
@@ -113,7 +113,7 @@ def test_a_compile_error_needs_no_vm(tmp_path: Path) -> None:
 
 def test_a_vm_that_exceeds_the_credits_is_refused(tmp_path: Path) -> None:
     """A VM whose worst case exceeds the credits is refused with the numbers, and one alert is sent."""
-    # A VM's worst case is $1 an hour times (10 + 10 + 1 + 15) s = 1 cent; booting costs a seventh of that.
+    # A VM's worst case is $1 per hour times (10 + 10 + 1 + 15) s = 1 cent; booting costs a seventh of that.
     with serving(
         tmp_path,
         AMD_VM_IDLE_TIMEOUT="1",

@@ -62,7 +62,7 @@ def take(populated: PopulatedService, browser: Browser, folder: Path, theme: The
 
 
 def _wait_until_complete(page: Page) -> None:
-    """Wait for what loads late: the simulation, and the editor, which measures its lines once visible."""
+    """Wait for the parts that load late: the simulation, and the editor, which measures its lines."""
     expect(page.get_by_role("progressbar", name="Replaying this month")).to_have_count(0)
     if page.locator(".cm-editor").count() > 0:
         page.locator(".cm-editor").scroll_into_view_if_needed()

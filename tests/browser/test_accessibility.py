@@ -48,7 +48,7 @@ def test_no_view_violates_accessibility_rules(browser: Browser, populated: Popul
 
 
 def test_every_view_fits_on_a_phone(browser: Browser, populated: PopulatedService) -> None:
-    """At 390 pixels no view is wider than the screen; wide tables scroll on their own, also by keyboard."""
+    """At 390 pixels no view is wider than the screen; wide tables scroll separately, also by keyboard."""
     window = Window(browser, populated.service.url, viewport=PHONE)
     problems: list[str] = []
     for name, path in populated.views.items():

@@ -70,7 +70,7 @@ def test_the_audit_fails_for_shipped_packages_and_reports_a_registry_without_aud
 ) -> None:
     """High and critical advisories fail the audit; a registry without audits has its own exit code."""
     with _registry(advisories) as url:
-        # Keep made-up advisories out of the real cache.
+        # Keep fake advisories out of the real cache.
         own = {"npm_config_registry": url, "npm_config_cache": str(tmp_path), "npm_config_fetch_retries": "0"}
         done = subprocess.run(
             [ROOT / "scripts" / "page", "audit"],

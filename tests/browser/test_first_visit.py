@@ -47,7 +47,7 @@ def test_a_newcomer_gets_from_the_first_verdict_to_a_comparison(browser: Browser
 
 
 def _take_the_tour(problem: ProblemPage) -> None:
-    """It names the three panes and is closed forever."""
+    """It names the three panes and is not shown again after it is closed."""
     tour = problem.page.get_by_role("complementary", name="Tour")
     expect(tour).to_contain_text("The task")
     tour.get_by_role("button", name="Next").click()
@@ -97,7 +97,7 @@ def _fix_it_and_submit(problem: ProblemPage) -> None:
 
 
 def _restore_the_history(problem: ProblemPage) -> None:
-    """Every version is listed with its diff; the first is restored, and undo brings the last one back."""
+    """Every version is listed with its diff; the first is restored, and undo restores the last one."""
     page = problem.page
     page.get_by_role("tab", name="History").click()
     versions = page.locator(".version")

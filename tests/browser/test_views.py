@@ -60,7 +60,7 @@ def test_a_submission_can_be_exported(window: Window, populated: PopulatedServic
 
 
 def test_the_windows_of_a_time_are_shown(window: Window, populated: PopulatedService) -> None:
-    """The raw measurements can be opened and exported; what the program claims is marked as not used."""
+    """The raw measurements can be opened and exported; the program's own time is marked as not used."""
     page = window.open(f"/submissions/{populated.on_gpu}")
     windows = page.get_by_role("region", name="Windows", exact=True)
     windows.get_by_text("31 windows, 3 left out").first.click()
@@ -72,7 +72,7 @@ def test_the_windows_of_a_time_are_shown(window: Window, populated: PopulatedSer
 
 
 def test_a_noisy_time_is_explained(window: Window) -> None:
-    """It has a label, the reason, and what the machine could not guarantee."""
+    """It has a label, the reason, and the guarantees that the machine could not give."""
     page = window.open("/submissions/sub_gpu_alan")
     verdict = page.get_by_role("region", name="Verdict")
     expect(verdict).to_contain_text("The machine was busy, so the interval is wide")

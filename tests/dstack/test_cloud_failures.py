@@ -124,7 +124,7 @@ def _pulls_bytes(stack: Stack, total_bytes: int) -> bool:
 
 
 def test_quota(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
-    """A quota counts as a lack of capacity, and the run has the cloud's words."""
+    """A quota counts as a lack of capacity, and the run has the cloud's message."""
     switches.refuses_create = refusals.DROPLET_LIMIT
     run = stack.run("quota", fleet(), "true")
     assert job(run).termination_reason == _NO_CAPACITY
@@ -133,7 +133,7 @@ def test_quota(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
 
 
 def test_failure_after_the_charge_began(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:
-    """A VM whose creation failed after it took effect is unknown to dstack, and billed on."""
+    """A VM whose creation failed after it took effect is unknown to dstack, and is still billed."""
     switches.fails_after_create = refusals.SERVER_ERROR
     run = stack.run("charged", fleet(), "true")
     assert job(run).termination_reason == _NO_CAPACITY

@@ -1,4 +1,4 @@
-"""What the fake cloud models, without dstack: pulls, ROCm, refusals, regions, spot, clocks, packet loss."""
+"""The models of the fake cloud, without dstack: pulls, ROCm, refusals, regions, spot, clocks, packet loss."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_clock_skew_is_on_the_bill_and_in_the_api() -> None:
 
 
 def test_clock_skew_of_a_vm(tmp_path: Path) -> None:
-    """What a VM reports to dstack has the time of its own clock."""
+    """The times that a VM reports to dstack are those of its own clock."""
     runner = Runner(root=tmp_path, host=tmp_path, mounts=[], clock_skew_s=-600.0)
     assert runner._now_ms() / 1000 <= time.time() - 599
 

@@ -1,4 +1,4 @@
-"""The lists of the clouds' machines, read from the fake cloud, which speaks the clouds' own APIs."""
+"""The lists of the clouds' machines, read from the fake cloud, which implements the clouds' own APIs."""
 
 from __future__ import annotations
 

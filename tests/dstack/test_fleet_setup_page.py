@@ -70,7 +70,7 @@ def adapted(script: str, replacements: dict[str, str]) -> Iterator[str]:
 
 
 def use_registry(folder: Path, address: str) -> None:
-    """Name base images of a registry on loopback, which has them: the real ones need the internet."""
+    """Use base images from a registry on loopback, because the real ones need the internet."""
     lock = folder / vm_image.LOCK
     text = lock.read_text()
     for name, base in vm_image.read_lock(folder).items():

@@ -14,7 +14,7 @@ from tests.support.fake_cloud import Switches
 from tests.support.large_fleet import LargeFleet
 from tests.support.request_counter import RequestCounter
 
-#: The benchmark's scenario, which asserts what must not happen, with fewer VMs and a faster dstack server.
+#: The benchmark's scenario, with its assertions, fewer VMs and a faster dstack server.
 VMS = 6
 
 

@@ -79,7 +79,7 @@ def test_vms_from_before_owner_ids_are_ours_by_our_records(stack: Stack, fleet: 
 
 
 def test_a_vm_that_another_service_left_idle_is_not_taken(stack: Stack, fleet: MakeFleet) -> None:
-    """A run that is no service's leaves a VM on the fleet; ours waits, and gets a VM of its own."""
+    """A run that belongs to no service leaves a VM on the fleet; our run waits, and gets another VM."""
     name = fleet(nodes="0..2", idle_duration="20s")
     left = stack.run("left-idle", name, "true")
     before = len(stack.cloud.bill())

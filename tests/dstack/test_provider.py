@@ -245,7 +245,7 @@ def test_minimum_reservation_is_billed(stack: Stack, fleet: MakeFleet, switches:
 
 
 def test_a_fleet_that_dstack_overlooked(stack: Stack, fleet: MakeFleet) -> None:
-    """A run that failed because dstack did not find the fleet is submitted again once the fleet is there.
+    """A run that failed because dstack did not find the fleet is submitted again once the fleet exists.
 
     That happens to runs that arrive while an empty fleet gets its first VM. Here the fleet is created later.
     """

@@ -30,7 +30,7 @@ OURS = importlib.metadata.version("dstack")
 
 
 def server_python(version: str) -> Path:
-    """Return the interpreter of an environment with this server, which is made once, from PyPI."""
+    """Return the interpreter of an environment with this server, which is created once, from PyPI."""
     if version == OURS:
         return PYTHON
     folder = default_cache_dir() / "dstack-servers" / version

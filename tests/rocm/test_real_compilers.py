@@ -118,7 +118,7 @@ def test_compilers_accept_what_the_corpus_says(version: str, folder: Path) -> No
 def test_the_xray_accepts_what_the_newest_compiler_accepts(harness: XrayHarness) -> None:
     """The X-ray accepts nothing that ROCm 7.2 refuses, and says what ROCm 6.4 refuses.
 
-    What it does not know, the corpus lists.
+    The corpus lists the constructs that the X-ray does not know.
     """
 
     def is_right(feature: Feature) -> bool:
@@ -229,7 +229,7 @@ def _problem_of(path: Path, text: str) -> str:
 
 
 def _is_newer(feature: Feature) -> bool:
-    """Return whether only the newest ROCm has what the probe uses."""
+    """Return whether only the newest ROCm supports the feature of the probe."""
     return feature.versions == {VERSIONS[-1]}
 
 
@@ -254,7 +254,7 @@ def _fails_alone(accepts: Callable[[Feature], bool], features: Iterable[Feature]
 
 
 def _union(find: Callable[[Batch], set[Feature]], batches: Iterable[Batch]) -> set[Feature]:
-    """Return what `find` returns for any of the batches."""
+    """Return the union of the results of `find` for all batches."""
     with ThreadPoolExecutor(_THREADS) as pool:
         return set().union(*pool.map(find, batches))
 

@@ -31,14 +31,14 @@ _EXAMPLE_COUNT = 14
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("program", [GUEST_SOURCE, HARNESS_SOURCE], ids=lambda path: path.stem)
 def test_the_programs_of_the_judge_parse_with_real_headers(version: str, program: Path) -> None:
-    """Guest and harness use only what HIP declares."""
+    """Guest and harness use only names that HIP declares."""
     done = _parse(program, version)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_examples_parse_with_real_headers(version: str, tmp_path: Path) -> None:
-    """All examples use only what HIP declares, in one file, each in a namespace of its own."""
+    """All examples, in one file and each in its own namespace, use only names that HIP declares."""
     assert len(_EXAMPLES) == _EXAMPLE_COUNT
     parts = [_in_namespace(number, path) for number, path in enumerate(_EXAMPLES)]
     joined = tmp_path / "examples.cpp"

@@ -22,15 +22,15 @@ LIBRARIES = ("libamdhip64.so", "libhsa-runtime64.so.1", "libdrm.so.2", "libdrm_a
 NUMBERS = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
 #: Functions that the libraries import and that a box refuses on purpose.
 REFUSED = {
-    # IPC through sockets, instead of which we select the driver's (HSA_ENABLE_IPC_MODE_LEGACY).
+    # IPC through sockets; we select the driver's IPC instead (HSA_ENABLE_IPC_MODE_LEGACY).
     *("accept", "bind", "connect", "listen", "recvfrom", "recvmsg", "sendmsg", "sendto", "setsockopt"),
     "socket",
     # Core dumps that are piped to a program, and compilers: a guest starts no program.
     *("fork", "vfork"),
-    # libnuma's, for programs that move other processes.
+    # libnuma imports it for programs that move other processes.
     "migrate_pages",
 }
-#: What wrappers of glibc call, where it has another name or is not a system call of its own.
+#: The system calls behind wrappers of glibc that have another name or no system call with their name.
 ALIASES = {"eventfd": "eventfd2", "sendfile64": "sendfile"}
 #: A machine with one CPU node, as the driver presents it.
 TOPOLOGY = {
@@ -46,7 +46,7 @@ TOPOLOGY = {
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_runtime_starts_without_a_refused_call(version: str, tmp_path: Path) -> None:
-    """With a filter that kills in place of EPERM, it opens /dev/kfd, reads the topology and ends in order."""
+    """With a filter that kills where a box returns EPERM, it opens /dev/kfd and reads the topology."""
     runtime = CORPUS / "runtime"
     _compile(runtime / "start.c", tmp_path / "start")
     _compile(runtime / "fake_kfd.c", tmp_path / "fake_kfd.so", "-shared", "-fPIC")

@@ -152,7 +152,7 @@ class TestMachines:
         run_virtual(main())
 
     def test_a_cancelled_attempt_has_ended_when_cancel_returns(self) -> None:
-        """`cancel` returns when nothing runs any longer, and the stream ends with CANCELLED."""
+        """`cancel` returns when the attempt has ended, and the stream ends with CANCELLED."""
 
         async def main() -> None:
             _, listeners, vm = await _ready()
@@ -167,7 +167,7 @@ class TestMachines:
         run_virtual(main())
 
     def test_a_vm_without_heartbeats_ends_itself(self) -> None:
-        """The watchdog ends the VM and what runs on it; later calls fail."""
+        """The watchdog ends the VM and its attempts; later calls fail."""
 
         async def main() -> None:
             cloud, listeners, vm = await _ready()

@@ -80,7 +80,7 @@ def _replayed(seed: int, hash_seed: str) -> str:
     [
         (LockedWhileProvisioning, "calm", "waited|a VM is free"),
         (ForgetsEscrowOnRetry, "poor", "are committed of|exceed|reserved"),
-        # "never ended": the submission got its verdict, and the attempt that was given up was never closed.
+        # "never ended": the submission got its verdict, and the abandoned attempt was never closed.
         (RequeuesWithoutLease, "stormy", "runs twice at once|was retried|never ended"),
         (SharesSlots, "slots", "slot 0 of .* runs"),
     ],
@@ -92,6 +92,6 @@ def test_a_classic_mistake_is_found(broken: type[VMOrchestrator], family: str, w
 
 
 def _run_worlds_of(family: str, orchestrator: type[VMOrchestrator]) -> None:
-    # Larger worlds give a mistake more chances to show.
+    # In larger worlds, a mistake is more likely to be found.
     for seed in range(FAMILIES.index(family), 100 * len(FAMILIES), len(FAMILIES)):
         simulate(seed, lambda ports: orchestrator(**vars(ports)), Scenario.of(seed, size=4))

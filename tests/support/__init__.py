@@ -1,1 +1,1 @@
-"""What several test packages share: servers, fakes and harnesses."""
+"""Parts that several test packages share: servers, fakes and harnesses."""

@@ -7,11 +7,11 @@ The first comment lines of each file are its header:
 - `family`: one of `FAMILIES`
 - `first seen`: where the idea is from
 - `control`: an honest file that looks similar and must pass
-- `problem`, `endpoint`: what it is submitted for; by default `relu` and `checker`
+- `problem`, `endpoint`: the problem and the endpoint of its submission; by default `relu` and `checker`
 - `says`, `never`: text that must be in the message or hint; text that must not be in any event
 - `sandbox: matters`: it attacks the sandbox, so the quick tests judge it in Docker as well
 - `tests: slow`: another file tries the same in another way, and the quick tests judge that one
-- `caught: no`: a known gap, which docs/judge.md explains; `verdict` is what it gets
+- `caught: no`: a known gap, which docs/judge.md explains; `verdict` is the verdict that it gets
 - `time: forged`: it computes correctly and claims a shorter time. Compiled with ATTACK=0 it is its honest
   twin, which does the same work; `python -m bench.forgery` compares the two.
 """
@@ -37,7 +37,7 @@ HONEST = "honest-control"
 #: Reading and writing the megabytes of a timed case takes longer on every CPU.
 FASTEST_POSSIBLE_MS = 0.02
 
-#: What each family tries.
+#: What the attacks of each family try to do.
 FAMILIES = {
     "call-skipping": "Does no work in some timed calls, for example when the output is no longer poison.",
     "skipped-work": "Writes nothing, or values that a careless comparison accepts.",
@@ -45,7 +45,7 @@ FAMILIES = {
     "buffers": "Changes, truncates, grows or unmaps the memory that it shares with the judge.",
     "event-records": "Writes to the heap records of HIP events, so that they report a shorter time.",
     "hooks": "Replaces functions of the guest: machine code, GOT, .init_array, ifunc, vtables, names.",
-    "protocol": "Speaks the judge's protocol itself, with the nonce from the stack, or breaks the channel.",
+    "protocol": "Uses the judge's protocol itself, with the nonce from the stack, or breaks the channel.",
     "late-work": "Answers or returns first, and computes while the judge reads: threads, timers, signals.",
     "time-values": "Reports times that break arithmetic: NaN, infinities, 0, denormal and negative numbers.",
     "window-shaping": "Burns time, sleeps or competes for the CPU in chosen windows to lower the slope.",
@@ -145,7 +145,7 @@ def all_attacks() -> list[Attack]:
 
 
 def mistakes(attack: Attack, events: Sequence[dict[str, Any]]) -> list[str]:
-    """Return what is not as the header says in the events of an attack; nothing if the judge caught it."""
+    """Return the differences between the events of an attack and its header; none if the judge caught it."""
     last, text = events[-1], json.dumps(events, ensure_ascii=False)
     explanation = f"{last.get('message')} {last.get('hint')}"
     terminal = [event for event in events if is_terminal(event["status"], Endpoint(attack.endpoint))]

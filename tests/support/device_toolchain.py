@@ -1,4 +1,4 @@
-"""A toolchain with device memory of its own, as a GPU has, whose programs can be replaced by broken ones.
+"""A toolchain with separate device memory, as on a GPU, whose programs can be replaced by broken ones.
 
 The harness for GPUs runs on the CPU runtime. Boxes of the CPU runtime cannot share a folder, so tests use it
 without isolation.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Sandbox, Template
     from warmfront.settings import Settings
 
-#: Answers every command as a program does whose device does not work.
+#: Answers every command like a program whose device does not work.
 BROKEN_PROGRAM = """
 import struct, sys
 with open(sys.argv[1] + "/commands", "rb") as commands, open(sys.argv[1] + "/answers", "wb") as answers:
@@ -37,7 +37,7 @@ with open(sys.argv[1] + "/commands", "rb") as commands, open(sys.argv[1] + "/ans
 
 
 class DeviceToolchain(CpuToolchain):
-    """The CPU toolchain with memory of its own, as a GPU has; some of its programs do not work.
+    """The CPU toolchain with separate device memory, as on a GPU; some of its programs do not work.
 
     Attributes:
         guests: one argv for each run box that is taken; None for a guest that works.
@@ -67,7 +67,7 @@ class DeviceToolchain(CpuToolchain):
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """Make a folder outside /tmp, which each box without isolation replaces by its own."""
+    """Create a folder outside /tmp, because each box without isolation has its own /tmp."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as path:
         yield Path(path)
 

@@ -1,4 +1,4 @@
-"""A made-up tree of the kernel's files, as a machine with one MI300X has them: /dev, /sys and /proc."""
+"""A fake tree of the kernel's files on a machine with one MI300X: /dev, /sys and /proc."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from warmfront.hip.gpu_host import GpuHost
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: The group of the device files; any group but root's.
+#: The group of the device files; any group except root.
 RENDER_GROUP = 109
 #: The folder of the GPU.
 DEVICE = "sys/devices/pci0000:00/0000:05:00.0"
@@ -38,7 +38,7 @@ def write(root: Path, path: str, content: str) -> None:
 
 
 def set_mode(node: Path, mode: int) -> None:
-    """Set the mode of a device file, and its group where we may."""
+    """Set the mode of a device file, and its group if we have the permission."""
     if os.geteuid() == 0:
         os.chown(node, 0, RENDER_GROUP)
     node.chmod(mode)

@@ -74,7 +74,7 @@ def dpp_source(control: int, lane: int) -> int | None:
 def dpp(  # noqa: PLR0917 - the operands of the instruction
     old: Words, value: Words, active: Mask, control: int, rows: int, banks: int, *, zero: bool
 ) -> Words:
-    """Return what each lane has after a DPP move."""
+    """Return the value of each lane after a DPP move."""
     result = old.copy()
     for lane in range(64):
         if not (rows >> lane // 16 & 1 and banks >> lane % 16 // 4 & 1):
@@ -88,7 +88,7 @@ def dpp(  # noqa: PLR0917 - the operands of the instruction
 
 
 def swizzle(value: Words, active: Mask, pattern: int) -> Words:
-    """Return what ds_swizzle gives with this pattern."""
+    """Return the result of ds_swizzle with this pattern."""
     result = np.zeros(64, np.uint32)
     for lane in range(64):
         base, low = lane // 32 * 32, lane % 32

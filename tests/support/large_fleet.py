@@ -1,6 +1,6 @@
 """A fleet of many VMs: a real service and a real dstack server, with light VMs, and crashes of the service.
 
-Each step waits for what the service and the cloud report; nothing depends on how long it takes.
+Each step waits for reports of the service and the cloud; nothing depends on how long it takes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ENDED = {"TERMINATED", "FAILED"}
 
 @dataclass(frozen=True, kw_only=True)
 class ProcessUsage:
-    """What a process and its children have used."""
+    """The resources that a process and its children have used."""
 
     cpu_s: float
     memory_bytes: int
@@ -80,7 +80,7 @@ class LargeFleet:
         self._stack.cloud.switches.light_attempt_s = 0.05
 
     def boot_one(self) -> float:
-        """Have the first VM judge a submission; return how long that took, most of it its boot."""
+        """Have the first VM judge a submission; return how long that took, which is mostly the boot."""
         start = time.monotonic()
         assert self.wait_for_verdicts(self.submit(1)) == ["CHECKED"]
         return time.monotonic() - start
@@ -144,7 +144,7 @@ class LargeFleet:
 
 
 def _usage(pid: int) -> ProcessUsage:
-    """Return what a process and all of its descendants use; memory that they share is counted once."""
+    """Return the usage of a process and all of its descendants; memory that they share is counted once."""
     folder = Path(f"/proc/{pid}")
     fields = (folder / "stat").read_text().rpartition(")")[2].split()
     cpu_s = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")

@@ -1,7 +1,7 @@
 """Leave out the tests whose needs this machine does not meet, and report which and why.
 
-A pytest plugin. A test has a marker for what it needs (`docker`, `postgres`, …), or gets it from the fixtures
-that it uses or the folder that it is in. Tests with an unmet need are deselected, and the summary names each
+A pytest plugin. A test has a marker for each need (`docker`, `postgres`, …), or gets it from its fixtures or
+its folder. Tests with an unmet need are deselected, and the summary names each
 need with its reason. With WARMFRONT_TEST_REQUIRE_ALL=1, as in CI, an unmet need is an error instead.
 """
 
@@ -203,7 +203,7 @@ class LeftOut:
         self._counts = Counter(getattr(node, "workeroutput", {}).get("left_out", {})) or self._counts
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print what was left out and why."""
+        """Print which tests were left out, and why."""
         for marker, count in sorted(self._counts.items()):
             tests = "1 test that needs" if count == 1 else f"{count} tests that need"
             terminalreporter.write_line(f"left out: {tests} {NEEDS[marker].name}: {why_missing(marker)}")

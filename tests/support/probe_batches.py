@@ -1,7 +1,7 @@
-"""One-feature probes in batches: many in one source, each in a namespace of its own.
+"""One-feature probes in batches: many in one source, each in its own namespace.
 
 A compiler spends most of its time on HIP's headers, so a batch costs little more than one probe. Only probes
-that include the same headers share a batch; what a batch does not decide is decided alone.
+that include the same headers share a batch. A probe that a batch does not decide is compiled alone.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def headers(version: str) -> Path:
     return default_cache_dir() / "rocm-headers" / version / "include"
 
 
-#: Lays the programs and libraries of a root file system over those of this machine, for one process.
+#: Mounts the programs and libraries of a root file system over those of this machine, for one process.
 _OVER_THIS_MACHINE = 'mount -t overlay overlay -o "lowerdir=$1:/usr" /usr && shift && exec "$@"'
 
 
@@ -186,6 +186,6 @@ class RealCompiler:
 
     @staticmethod
     def flags(*others: str) -> list[str]:
-        """Return the flags of the rocm toolchain that decide what is accepted."""
+        """Return the flags of the rocm toolchain that decide which constructs are accepted."""
         flags = ["--offload-arch=gfx942", "-std=c++20", "-fPIC", "-DHIP_ENABLE_WARP_SYNC_BUILTINS"]
         return [*flags, "-include", "hip/hip_runtime.h", "-Wno-unused-command-line-argument", *others]

@@ -32,7 +32,7 @@ class _Handler(BaseHTTPRequestHandler):
     blobs: dict[str, bytes]
     uploads: dict[str, bytes]
     manifests: dict[tuple[str, str], tuple[str, bytes]]
-    #: The token that pulling needs, which anyone gets; None: it needs none.
+    #: The token that is required to pull, and that every client gets; None: none is required.
     token: str | None
 
     def do_GET(self) -> None:

@@ -18,7 +18,7 @@ TIME = "2026-11-15T12:30:00.000Z"
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """What one connection to the event stream receives before it ends."""
+    """The data that one connection to the event stream receives before it ends."""
 
     count: int | None = None  #: number of events; None: all
     then: bytes = b""  #: bytes after them, such as half an event

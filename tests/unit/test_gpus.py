@@ -58,7 +58,7 @@ def test_the_floor_is_set_by_memory_or_by_arithmetic() -> None:
 
 
 def test_a_die_of_an_mi250x_is_one_device() -> None:
-    """A kernel runs on one of the two dies, so the floor is that of half a card."""
+    """A kernel runs on one of the two dies, so the floor is for half a card."""
     assert gpus.MI250X.devices_per_card == 2
     assert gpus.MI250X.floor_ms(0, 1_638_400_000, Dtype.FLOAT32) == pytest.approx(1.0)
 
@@ -123,7 +123,7 @@ def test_partitions_that_do_not_exist(name: str) -> None:
     ],
 )
 def test_a_device_is_identified_by_what_it_says(arch: str, facts: dict[str, Any], expected: str) -> None:
-    """By its product name, compute units, memory and partition, as far as the driver says them."""
+    """Its product name, compute units, memory and partition are used, as far as the driver reports them."""
     gpu = gpus.identify(arch, **facts)
     assert gpu is not None
     assert gpu.name == expected

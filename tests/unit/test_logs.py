@@ -66,7 +66,7 @@ def test_a_repeated_message_is_written_a_few_times_and_then_counted() -> None:
 
 
 def test_the_end_of_a_process_writes_what_was_counted() -> None:
-    """The count of the last minute is not lost, and messages at INFO have a limit of their own."""
+    """The count of the last minute is not lost, and messages at INFO have their own limit."""
     handler, stream, _ = _handler()
     for _ in range(INFOS_PER_MINUTE + 1234):
         handler.handle(_record("GET %s", "/", level=logging.INFO))

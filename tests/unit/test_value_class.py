@@ -42,7 +42,7 @@ class Counter:
 
 @dataclass(frozen=True)
 class Name:
-    """A class with methods of its own."""
+    """A class with its own methods."""
 
     text: str
 
@@ -99,7 +99,7 @@ def test_a_class_whose_fields_change_cannot_be_hashed() -> None:
 
 
 def test_methods_of_the_class_are_kept() -> None:
-    """What the class defines itself is not replaced."""
+    """Methods that the class defines itself are not replaced."""
     assert Name("A") == Name("a")
     assert len({Name("A"), Name("a")}) == 1
     assert repr(Name("A")) == "<A>"

@@ -48,7 +48,7 @@ export class ServiceUnreachable extends Error {
 /** State of the connection to the service, shown by the shell above every view. */
 export interface Connection {
   unreachable: boolean;
-  /** Why the page asks for an API key; null if it does not ask. */
+  /** Why the page asks for an API key; null if it does not ask for one. */
   keyPrompt: string | null;
   /** This browser's clock minus the service's, in ms. Times are shown by the service's clock. */
   skewMs: number;

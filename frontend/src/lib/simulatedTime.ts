@@ -1,4 +1,4 @@
-/** What the times of a simulated run are, by the toolchain that measured them. */
+/** The kind of time of a simulated run, by the toolchain that measured it. */
 const KINDS: Record<string, string> = {
   cpu: "simulated CPU time",
   stub: "virtual time of a stub GPU",
@@ -12,7 +12,7 @@ export function simulatedTime(toolchain: string): string {
 /** What a reader should know about a simulated verdict. */
 export function simulationNote(toolchain: string): string {
   if (toolchain === "stub") {
-    return "Simulated on a stub GPU: the verdict is valid; the times are from its model of a GPU, on a virtual clock.";
+    return "Simulated on a stub GPU: the verdict is valid; the times come from its model of a GPU, on a virtual clock.";
   }
-  return "Simulated on the CPU runtime: the verdict is valid; the times are CPU time of one core, not those of a GPU.";
+  return "Simulated on the CPU runtime: the verdict is valid; the times are the CPU time of one core, not times of a GPU.";
 }

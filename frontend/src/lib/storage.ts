@@ -1,4 +1,4 @@
-/** Browser storage. It can be full or blocked: the page works without it, and says what it could not save. */
+/** Browser storage. It can be full or blocked: the page works without it, and reports what it could not save. */
 
 export type Scope = "browser" | "tab";
 

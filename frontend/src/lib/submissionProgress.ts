@@ -105,7 +105,7 @@ const SUCCESS: Record<Endpoint, string> = {
   submit: "ACCEPTED",
 };
 
-/** Tell whether an event is the verdict of a submission to this endpoint. */
+/** Return whether an event is the verdict of a submission to this endpoint. */
 export function isVerdict(endpoint: Endpoint, event: SubmissionEvent): boolean {
   return event.status === SUCCESS[endpoint] || FAILURES.has(event.status);
 }
@@ -161,7 +161,7 @@ function changesFor(progress: SubmissionProgress, event: SubmissionEvent, atMs: 
   }
 }
 
-/** Discard what a lost attempt did; the next attempt starts from the beginning. */
+/** Discard the results of a lost attempt; the next attempt starts from the beginning. */
 function resetAttempt(progress: SubmissionProgress): Partial<SubmissionProgress> {
   if (progress.vm === null) return {};
   return { compiler: "", compileS: null, tests: [], timings: [], totalTimings: 0 };

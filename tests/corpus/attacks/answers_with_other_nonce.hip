@@ -3,7 +3,7 @@
 // family: protocol
 // first seen: constructed for this corpus
 // control: honest
-// Answers with a nonce of its own.
+// Answers with its own nonce.
 #include <hip/hip_runtime.h>
 #include <cstdint>
 #include <cstdio>

@@ -3,7 +3,7 @@
 // family: evaluator-mode
 // first seen: constructed for this corpus
 // control: honest
-// Tells timed calls by the number of host threads that run a kernel, and does half of the work in them.
+// Recognises timed calls by the number of host threads that run a kernel, and does only half of their work.
 #include <hip/hip_runtime.h>
 #include <mutex>
 #include <set>

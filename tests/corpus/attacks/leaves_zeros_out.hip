@@ -2,7 +2,7 @@
 // family: allocator-zeroing
 // first seen: public write-ups of GPU kernel competitions
 // control: honest
-// Writes only the positive elements, and leaves the others to zeroed memory.
+// Writes only the positive elements, and relies on zeroed memory for the others.
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* x, float* y, size_t n) {

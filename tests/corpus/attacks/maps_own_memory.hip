@@ -2,7 +2,7 @@
 // family: buffers
 // first seen: constructed for this corpus
 // control: honest
-// Replaces the output's pages by memory of its own, which is faster to write. Where that is refused, it is honest.
+// Replaces the output's pages with its own memory, which is faster to write. If that is refused, it is honest.
 #include <hip/hip_runtime.h>
 #include <cstdint>
 #include <sys/mman.h>

@@ -3,7 +3,7 @@
 // family: slots
 // first seen: constructed for this corpus
 // control: honest
-// Replaces the inputs of the calls to come by zeros, which are easy to compute.
+// Replaces the inputs of later calls with zeros, which are easy to compute.
 #include <hip/hip_runtime.h>
 #include <algorithm>
 #include <cstdio>

@@ -3,7 +3,7 @@
 // family: evaluator-mode
 // first seen: security review, 2026
 // control: honest
-// Tells timed calls from checked ones by the protection of device memory, and does half of the work in them.
+// Recognises timed calls by the protection of device memory, and does only half of their work.
 #include <hip/hip_runtime.h>
 #include <cstdio>
 #include <cstring>

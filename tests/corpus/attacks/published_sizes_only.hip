@@ -2,7 +2,7 @@
 // family: shape-keyed
 // first seen: public write-ups of GPU kernel competitions
 // control: honest
-// Computes the published sizes only.
+// Computes only the published sizes.
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* x, float* y, size_t n) {

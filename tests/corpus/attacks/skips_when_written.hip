@@ -4,7 +4,7 @@
 // first seen: security review, 2026
 // control: honest
 // time: forged
-// Skips the work if the output is no longer poison. Every timed call has fresh poison, so it never is.
+// Skips the work if the output is no longer poison. Every timed call has fresh poison, so this never happens.
 #ifndef ATTACK
 #define ATTACK 1
 #endif

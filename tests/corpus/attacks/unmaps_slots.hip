@@ -3,7 +3,7 @@
 // family: buffers
 // first seen: constructed for this corpus
 // control: honest
-// Unmaps the inputs after correct work, so that the guest faults later. Where that is refused, it is honest.
+// Unmaps the inputs after correct work, so that the guest faults later. If that is refused, it is honest.
 #include <hip/hip_runtime.h>
 #include <cstdint>
 #include <sys/mman.h>

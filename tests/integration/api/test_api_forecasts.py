@@ -28,7 +28,7 @@ class Blocking(Simulations):
     asked: int = 0
 
     async def run(self, request: dict[str, Any], now: float) -> Any:
-        """As the real one, without keeping anything."""
+        """Run the simulation like the real class, without caching."""
         del now
         self.asked += 1
         done = subprocess.run(  # noqa: ASYNC221 - the docstring of the class says why
@@ -59,7 +59,7 @@ def _days(harness: ApiHarness, usd: list[str]) -> None:
 
 @served(start=False, before=lambda harness: _days(harness, ["2", "3", "2", "3", "2", "3"]))
 async def test_costs_have_a_forecast(harness: ApiHarness) -> None:
-    """$2.50 per day are $75 per month, and the remaining credits divided by it is how long they last."""
+    """$2.50 per day is $75 per month; the credits last for the remaining amount divided by the daily cost."""
     body = (await harness.client.get("/api/amd/costs")).json()["forecast"]
     assert body["days_seen"] == 6
     month, lasts = body["month_usd"], body["lasts_days"]
@@ -101,7 +101,7 @@ def _tasks(harness: ApiHarness) -> None:
 
 @served(start=False, before=_tasks)
 async def test_a_forecast_has_the_present_pace_and_the_requested_one(harness: ApiHarness) -> None:
-    """The account's own pace is first, then the requested one."""
+    """The service's own pace is first, then the requested one."""
     harness.client.app.state.simulations = Blocking()
     body = (await harness.client.get("/api/amd/forecast?tasks_per_day=4")).json()
     own, asked = body["items"]

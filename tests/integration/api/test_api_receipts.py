@@ -95,7 +95,7 @@ async def test_a_submission_without_a_receipt(harness: ApiHarness) -> None:
 
 
 def test_another_users_receipt_is_not_found(sign_with: Callable[[ApiHarness], Keyring]) -> None:
-    """The response is that for an unknown id."""
+    """The response is the same as for an unknown id."""
 
     @served()
     async def ask(harness: ApiHarness) -> None:

@@ -211,7 +211,7 @@ async def test_a_stream_ends_when_the_store_is_unavailable(harness: ApiHarness) 
     harness.database.read = read  # type: ignore[method-assign]  # it fails after three reads
     exchange = harness.client.begin("GET", "/api/amd/submissions/sub_1/events")
     assert parse_events(await exchange.next_chunk() or b"")[0]["status"] == "IN_QUEUE"
-    # A gap in the published events makes the reader query the store, which is unavailable.
+    # After a gap in the published events, the reader queries the store, which is unavailable.
     event = StoredEvent(submission_id="sub_1", id=5, time=0.0, fields={"status": "XRAY"})
     harness.bus.publish(event)
     assert await exchange.next_chunk() is None

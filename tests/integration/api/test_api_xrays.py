@@ -67,7 +67,7 @@ async def test_slow_xrays_of_one_user_delay_no_other(harness: ApiHarness) -> Non
 
 @served()
 async def test_an_xray_is_dropped_when_its_client_leaves(harness: ApiHarness) -> None:
-    """A running one is cancelled, a waiting one never begins, and the next one gets the place."""
+    """A running X-ray is cancelled, a waiting one never begins, and the next one gets its slot."""
     ada = harness.user("ada")
     xrays = SlowXrays(harness)
     began_at = harness.clock.now()

@@ -233,7 +233,7 @@ def test_logs_stop_at_the_latest_event(stub: StubService, capsys: pytest.Capture
 
 
 def test_followed_logs_end_with_the_verdict(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
-    """With -f, the stream is read to the end, also after the connection was lost."""
+    """With -f, the stream is read to the end, even after the connection was lost."""
     stub.parts.append(Part(count=2))
     assert submit_and_follow.logs("sub_1", follow=True, as_json=False) == 0
     assert "ACCEPTED" in capsys.readouterr().out

@@ -39,7 +39,7 @@ def test_text(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_no_findings_in_text(capsys: pytest.CaptureFixture[str]) -> None:
-    """A kernel without findings is called that."""
+    """For a kernel without findings, the text says so."""
     code, out, _ = run(capsys, EXAMPLES / "leaky_relu.hip", problem="leaky-relu")
     assert code == 0
     assert "No findings." in out

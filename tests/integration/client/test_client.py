@@ -154,7 +154,7 @@ def test_output_cannot_break_the_stream(stub: StubService, client: Client) -> No
 
 
 def test_a_restarting_service_is_retried(stub: StubService, client: Client) -> None:
-    """503 and a proxy's 502 are retried, also for a stream."""
+    """503 and a proxy's 502 are retried, for streams as well."""
     stub.answers["/metrics"] = METRICS
     stub.refusals.extend([problem(503, code="STORE_UNAVAILABLE"), (502, b"<html>Bad Gateway</html>")])
     assert client.metrics().active_vms == 1

@@ -139,7 +139,7 @@ def test_the_compile_box_runs_hipcc_for_the_architecture(judge_with_rocm: Judge)
 
 
 def test_a_box_gets_the_render_node_of_its_device_only(tmp_path: Path) -> None:
-    """The nodes of neighbours and of displays stay outside; without facts, all render nodes are passed."""
+    """Nodes of other GPUs and of displays are not passed; without device facts, all render nodes are."""
     for name in ("kfd", "renderD128", "renderD129", "card0"):
         (tmp_path / name).touch()
     paths = {"kfd": tmp_path / "kfd", "render_nodes": tmp_path}
@@ -161,7 +161,7 @@ def test_without_hipcc_the_hint_names_the_cpu_toolchain(
     assert "use the cpu toolchain" in (caught.value.hint or "")
 
 
-#: Stands for librocjitsu.so: without its configuration, or with a device file, it ends the program.
+#: A replacement for librocjitsu.so: without its configuration, or with a device file, it ends the program.
 EMULATOR = """
 #include <cstdio>
 #include <cstdlib>

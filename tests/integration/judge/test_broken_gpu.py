@@ -1,4 +1,4 @@
-"""A GPU that does not work is the machine's failure: ERROR, and nothing is blamed on the submission."""
+"""A GPU that does not work is a failure of the machine, so the verdict is ERROR."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_gpu_that_does_not_work_is_not_blamed_on_the_submission(
 
 
 def test_a_guest_that_was_ended_before_its_job_is_replaced(trusted_sandbox: Sandbox, folder: Path) -> None:
-    """A reset of the GPU ends the boxes that wait; the next submission does not notice."""
+    """A reset of the GPU ends the waiting boxes; the next submission is not affected."""
     dead = ("/bin/sh", "-c", "exit 134", "guest")
     verdict = _judge(trusted_sandbox, folder, "honest", guests=[None, dead, None])
     assert verdict["status"] == "CHECKED", verdict
@@ -61,7 +61,7 @@ def test_a_guest_that_was_ended_before_its_job_is_replaced(trusted_sandbox: Sand
 def test_after_a_crash_the_gpu_is_checked(
     trusted_sandbox: Sandbox, folder: Path, broken: tuple[str, ...], attack: str, status: str
 ) -> None:
-    """If it works the failure is the kernel's; otherwise it is the machine's, and says what failed."""
+    """If it works, the kernel failed; otherwise the machine failed, and the verdict says how."""
     assert _judge(trusted_sandbox, folder, attack)["status"] == status
     verdict = _judge(trusted_sandbox, folder, attack, harnesses=[None, broken])
     assert (verdict["status"], verdict["code"]) == ("ERROR", "GPU_FAILED"), verdict

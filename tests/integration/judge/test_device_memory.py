@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class SeparateMemoryToolchain(CpuToolchain):
-    """The CPU toolchain, as if device memory were not the judge's; `folder` is where it is shared."""
+    """The CPU toolchain, with device memory that the judge does not own; it is shared in `folder`."""
 
     shared_memory = False
     folder: Path
@@ -44,7 +44,7 @@ class SeparateMemoryToolchain(CpuToolchain):
 
 @pytest.fixture(name="folder")
 def _folder() -> Iterator[Path]:
-    """Make a folder outside /tmp, which each box without isolation replaces by its own."""
+    """Create a folder outside /tmp, because each box without isolation has its own /tmp."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         yield Path(folder)
 
@@ -115,7 +115,7 @@ def test_without_shared_memory_the_result_says_what_is_missing(sandbox: Sandbox,
 
 
 def test_the_harness_describes_its_device(sandbox: Sandbox, folder: Path) -> None:
-    """The HIP runtime is asked in our own program, before any submitted code is loaded."""
+    """The HIP runtime is queried in our own program, before any submitted code is loaded."""
     configured = settings.load()
     toolchain = SeparateMemoryToolchain(configured.cache_dir)
     toolchain.folder = folder

@@ -1,4 +1,4 @@
-"""The harness's own references agree with those in NumPy, and what they check is refused if it is wrong."""
+"""The harness's own references agree with those in NumPy, and they reject wrong outputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Sandbox
 
 ROOT = Path(__file__).parents[3]
-#: The problems of these have no reference on the device, or one that another example shows.
+#: Examples whose problems have no reference on the device, or one that another example covers.
 _ON_MATRIX_CORES = {"attention", "conv_2d_matrix", "fp8_matmul", "matmul_mfma"}
 EXAMPLES = [path for path in sorted((ROOT / "examples").glob("*.hip")) if path.stem not in _ON_MATRIX_CORES]
 IMPOSSIBLE = Tolerance(rtol=-1.0, atol=-1.0, why="nothing is within it")
@@ -40,7 +40,7 @@ def _sandbox() -> Iterator[Sandbox]:
 
 @pytest.fixture(name="host_checks")
 def _host_checks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Let the harness check all cases, and return the slots that the host had to check."""
+    """Make the harness check all cases, and return the slots that the host had to check."""
     collected: list[int] = []
     monkeypatch.setattr(case_data, "LARGE_INPUT_BYTES", 0)
     original = DeviceMemory.collect
@@ -106,7 +106,7 @@ def test_timed_calls_are_checked_by_the_harness(sandbox: Sandbox, host_checks: l
 def test_a_kernel_that_skips_timed_work_is_refused(
     name: str, sandbox: Sandbox, host_checks: list[int]
 ) -> None:
-    """The harness doubts the slot, and the host describes what is wrong."""
+    """The harness finds the slot wrong, and the host describes the error."""
     attack = read(ATTACKS / f"{name}.hip")
     verdict = judged(sandbox, attack.source, problems.get("relu"), Dtype.FLOAT32, Endpoint.BENCHMARK)
     assert verdict["status"] == "WRONG_ANSWER", verdict

@@ -1,4 +1,4 @@
-"""Times on a stub GPU, which has virtual time: the reported time is the true one, whatever copies take."""
+"""Times on a stub GPU, in virtual time: the reported time is the true one, however long copies take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program prints is shown on every verdict, by case; except for hidden cases and timed calls."""
+"""The output of a program is shown with every verdict, by case, except for hidden cases and timed calls."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _verdict(judge: Judge, wrong: str, endpoint: Endpoint = Endpoint.CHECKER) ->
 
 
 def test_output_of_a_wrong_answer_is_shown_by_case(judge: Judge) -> None:
-    """The cases before the wrong one and the wrong one itself show what they printed."""
+    """The output of the wrong case, and of the cases before it, is shown."""
     verdict = _verdict(judge, "n == 257")
     assert verdict["status"] == "WRONG_ANSWER"
     by_case = verdict["details"]["output_by_case"]

@@ -127,7 +127,7 @@ def test_a_broken_device_is_not_the_authors_failure(sandbox: Sandbox, spec: str,
 
 
 def test_the_next_submission_is_unharmed_after_a_reset(sandbox: Sandbox) -> None:
-    """The submission that met the reset gets an ERROR; the next one is judged."""
+    """The submission during the reset gets ERROR; the next one is judged."""
     toolchain = open_stub("fault=reset,reset_boxes=1")
     statuses = [judge(sandbox, toolchain)["status"] for _ in range(2)]
     assert statuses == ["ERROR", "CHECKED"]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["broken", "folder", "trusted_sandbox"]  # fixtures: pytest finds them by name
 
-#: A harness on a device that keeps what the last program wrote: it forwards commands, and forges one answer.
+#: A harness on a device that keeps old data: it forwards commands, and forges one answer.
 LEAKING_PROGRAM = """
 import os, struct, subprocess, sys
 harness, box = sys.argv[1:]
@@ -78,7 +78,7 @@ def test_a_device_that_does_not_work_fails(
 def test_another_device_than_the_leased_one_fails(
     trusted_sandbox: Sandbox, toolchain: DeviceToolchain
 ) -> None:
-    """What the runtime reports in the box counts, not what the machine was called."""
+    """The GPU that the runtime reports in the box counts, not the name of the machine."""
     health = check_gpu(toolchain, trusted_sandbox, settings.load(), expected=gpus.get("MI355X"))
     assert "MI300X, not MI355X" in health.summary()
 
@@ -117,7 +117,7 @@ def test_the_cpu_runtime_has_nothing_to_check(trusted_sandbox: Sandbox) -> None:
     ],
 )
 def test_every_fault_of_the_stub_gpu_is_found(trusted_sandbox: Sandbox, fault: str, words: str) -> None:
-    """The stub GPU rehearses what a real one may do; none of it becomes ready."""
+    """The stub GPU simulates the faults of a real one; a machine with any of them does not become ready."""
     configured = settings.load()
     toolchain = StubToolchain(configured.cache_dir, StubSpec.parse(f"fault={fault}"))
     health = check_gpu(toolchain, trusted_sandbox, configured)
@@ -126,7 +126,7 @@ def test_every_fault_of_the_stub_gpu_is_found(trusted_sandbox: Sandbox, fault: s
 
 
 def test_the_stub_gpu_is_healthy(trusted_sandbox: Sandbox) -> None:
-    """Without a fault it passes every check, advice included, but for the filter that this sandbox lacks."""
+    """Without a fault it passes every check and advice, except for the filter that this sandbox lacks."""
     configured = settings.load()
     health = check_gpu(StubToolchain(configured.cache_dir), trusted_sandbox, configured)
     assert [check for check in health.checks if not check.ok] == []

@@ -97,7 +97,7 @@ class TestCancel:
     """Cancelling attempts."""
 
     def test_a_kernel_that_never_ends(self, listener: Listening) -> None:
-        """The response comes when the box is destroyed, and the verdict is CANCELLED."""
+        """The response is sent when the box is destroyed, and the verdict is CANCELLED."""
         with listener.stream("spins", source=SPINNING) as lines:
             spin_until_it_runs(lines)
             (box,) = listener.loaded_boxes()
@@ -252,7 +252,7 @@ class TestConnections:
     """Connections without the token, and UNIX sockets."""
 
     def test_idle_connections_do_not_keep_the_control_plane_out(self, listener: Listening) -> None:
-        """600 clients that send nothing, or no token; new and existing connections are still served."""
+        """600 clients send nothing, or no token; new and existing connections are still served."""
         with contextlib.ExitStack() as stack:
             address = urlsplit(listener.address)
             for number in range(600):

@@ -46,7 +46,7 @@ sys.exit(main())
 
 
 class TestEnd:
-    """What is left when a listener ends while an attempt runs."""
+    """What remains when a listener ends while an attempt runs."""
 
     def test_a_signal(self, tmp_path: Path) -> None:
         """SIGTERM ends a running attempt without a verdict, and leaves no box, cgroup or folder."""
@@ -114,7 +114,7 @@ class TestStart:
         assert "Cannot listen on 127.0.0.1" in done.stderr
 
     def test_a_vm_that_cannot_judge_says_why(self, tmp_path: Path) -> None:
-        """Without the toolchain that was named there is no fallback: it reports that, and judges nothing."""
+        """There is no fallback to another toolchain: the listener reports the failure, and judges nothing."""
         options = ("--toolchain", "rocm", "--stay-to-report")
         with listening(tmp_path, *options, command=ON_A_VM, PATH=NO_HIPCC) as listener:
             health = listener.http.get("/health").json()
@@ -140,7 +140,7 @@ class TestStart:
 
     @pytest.mark.slow
     def test_a_gpu_that_falls_off_the_bus(self, tmp_path: Path) -> None:
-        """The attempt is given back, not blamed on its kernel; the VM reports that it can no longer judge."""
+        """The attempt is returned without a verdict, and the VM reports that it can no longer judge."""
         options = ("--toolchain", "stub", "--stay-to-report")
         fault = "fault=off_the_bus"
         with listening(tmp_path, *options, command=ON_A_VM, WARMFRONT_STUB_GPU=fault) as listener:
@@ -151,7 +151,7 @@ class TestStart:
             assert verdict["message"] == listener.http.get("/health").json()["failure"]
 
     def test_too_little_space_for_boxes(self, tmp_path: Path) -> None:
-        """The error names the directory, what is free and what is needed."""
+        """The error names the directory, the free space and the required space."""
         program = LITTLE_SPACE.format(free=1 << 20)
         env = {**os.environ, TOKEN_VARIABLE: TOKEN, "WARMFRONT_BOX_DIR": str(tmp_path / "boxes")}
         argv = [sys.executable, "-c", program, "--port", "0", "--toolchain", "cpu"]

@@ -1,4 +1,4 @@
-"""Problems that come with an attempt are judged like any other and run in a box of their own."""
+"""Problems that are sent with an attempt are judged like any other, and run in their own box."""
 
 from __future__ import annotations
 

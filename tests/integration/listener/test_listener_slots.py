@@ -1,4 +1,4 @@
-"""A listener with several slots: a process each, independent of each other."""
+"""A listener with several slots: one process per slot, independent of the others."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_one_slot_does_not_wait_for_another(listener: Listening) -> None:
 
 
 def test_a_slot_that_crashes_costs_its_own_attempt_only(listener: Listening) -> None:
-    """Its attempt is given back to be sent again, and the slot is started again."""
+    """Its attempt is returned to be sent again, and the slot is restarted."""
     with listener.stream("spinning", source=SPINNING) as lines:
         spin_until_it_runs(lines)
         os.kill(_slot_processes(listener)[0], signal.SIGKILL)
@@ -69,7 +69,7 @@ def test_a_slot_that_crashes_costs_its_own_attempt_only(listener: Listening) -> 
 
 
 def test_a_slot_that_crashes_again_and_again_is_given_up(listener: Listening) -> None:
-    """The VM has one slot less; it fails when it has none."""
+    """The VM has one slot fewer; it fails when it has none."""
     known = set(_slot_processes(listener))
     os.kill(min(known), signal.SIGKILL)
     for _ in range(MAX_RESTARTS):
@@ -98,7 +98,7 @@ def test_eight_submissions_at_once_get_the_times_of_one_alone(tmp_path: Path) ->
     """Eight devices of a stub GPU are eight slots; no time differs by more than 5% from that of one alone."""
     # No control plane sends heartbeats here.
     options = ("--dead-man", "3600")
-    # Calls are executed on the CPU: with long kernels, fewer of them fill the virtual time.
+    # Calls are executed on the CPU: with long kernels, fewer calls fill the virtual time.
     with listening(
         tmp_path,
         *options,

@@ -1,4 +1,4 @@
-"""Device files in every sandbox: as udev makes those of a GPU, root:render with mode 0660."""
+"""Device files in every sandbox, as udev creates those of a GPU: root:render with mode 0660."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _nodes() -> Iterator[Path]:
 
 
 def test_a_box_can_open_its_devices_and_no_others(harness: SandboxHarness, nodes: Path) -> None:
-    """The box gets the numeric group of the files; what was not passed is not there."""
+    """The box gets the numeric group of the files; devices that were not passed do not exist in it."""
     devices = (str(nodes / "kfd"), str(nodes / "renderD128"))
     script = f"for node in kfd renderD128 card0; do echo $node $(head -c 4 {nodes}/$node | wc -c); done"
     template = harness.template(("/bin/sh", "-c", script), may_fork=True, devices=devices)
@@ -47,20 +47,20 @@ def test_a_box_can_open_its_devices_and_no_others(harness: SandboxHarness, nodes
 
 
 def test_a_box_with_devices_sees_the_topology(harness: SandboxHarness, nodes: Path) -> None:
-    """The runtime of a GPU reads /sys; a box without devices has none of bubblewrap's."""
+    """The runtime of a GPU reads /sys; in bubblewrap, a box without devices has no /sys."""
     script = "test -d /sys/devices/system/cpu && echo yes || echo no; touch /sys/devices/x 2>&1 | wc -l"
     template = harness.template(("/bin/sh", "-c", script), may_fork=True, devices=(str(nodes / "kfd"),))
     assert harness.lines(template) == ["yes", "1"]
 
 
 def test_a_box_without_devices_has_no_group(harness: SandboxHarness, nodes: Path) -> None:
-    """A compile box cannot reach a device file, and has no group but its own."""
+    """A compile box cannot open a device file, and has no group except its own."""
     script = f"ls {nodes} 2>&1 | grep -c such; grep Groups: /proc/self/status | grep -c {RENDER_GROUP}; true"
     assert harness.lines(harness.shell(script)) == ["1", "0"]
 
 
 def test_a_box_with_devices_may_reserve_addresses(harness: SandboxHarness, nodes: Path) -> None:
-    """A GPU's runtime maps all device memory; the limit of the box counts what is resident."""
+    """A GPU's runtime maps all device memory; the limit of the box counts only resident memory."""
     script = "ulimit -v"
     template = harness.template(("/bin/sh", "-c", script), devices=(str(nodes / "kfd"),))
     assert harness.lines(template) == ["unlimited"]

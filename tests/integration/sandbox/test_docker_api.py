@@ -86,7 +86,7 @@ def test_a_daemon_that_refuses_old_versions_gets_one_that_it_has(
 def test_a_daemon_that_is_too_old_is_refused(
     fake_url: str, monkeypatch: pytest.MonkeyPatch, versions: dict[str, str], message: str
 ) -> None:
-    """The error names the daemon's version and what is needed."""
+    """The error names the daemon's version and the required one."""
     monkeypatch.setattr(FakeDaemon, "versions", versions)
     with pytest.raises(NoSandbox, match=message) as error:
         connect(fake_url)

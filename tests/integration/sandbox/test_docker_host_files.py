@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.root, pytest.mark.docker]
 
-#: Makes a pid namespace and a cgroup namespace as a container has them, with the files of the host elsewhere.
+#: Creates pid and cgroup namespaces like those of a container, with the files of the host elsewhere.
 IN_NAMESPACES = """\
 set -eu
 mount --rbind /proc "$1/proc"

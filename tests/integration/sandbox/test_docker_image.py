@@ -1,4 +1,4 @@
-"""Docker boxes that see an image: what the image has itself is not mounted from the host."""
+"""Docker boxes with an image: directories that the image contains are not mounted from the host."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class TestChannel:
     """The private channel between the judge and the program."""
 
     def test_echo(self, harness: SandboxHarness) -> None:
-        """A program answers what it was sent and exits with code 0."""
+        """A program returns the text that it was sent, and exits with code 0."""
         with harness.sandbox.take(harness.probe("echo")) as box:
             box.go()
             box.send(b"hello")
@@ -263,7 +263,7 @@ class TestLimits:
 
     @pytest.mark.parametrize("script", ["read line < commands", "while :; do sleep 0.02; done"])
     def test_a_blocked_program(self, harness: SandboxHarness, script: str) -> None:
-        """A program that does hardly anything but sleep is killed after its limit, not at the backstop."""
+        """A program that mostly sleeps is killed after its limit, not at the backstop."""
         done = harness.run(harness.shell(script, cpu_s=SHORT_S))
         assert done.reason is ExitReason.TIMED_OUT
 
@@ -356,7 +356,7 @@ class TestFilter:
         table = seccomp.allowances(may_fork=False)
         known = {numbers[column] for row in table for numbers in row.calls.values()}
         probed = {numbers[column] for numbers in PROBED.values()}
-        # Between 334 and 424 are no calls but those that the kernel inserts itself, for its probes.
+        # Between 334 and 424 there are only calls that the kernel inserts itself, for its probes.
         numbers = [number for number in (*range(335), *range(424, 451)) if number not in known]
         lines = harness.lines(harness.probe("call", *map(str, numbers)))
         assert lines == [f"{number} {'ENOSYS' if number in probed else 'EPERM'}" for number in numbers]

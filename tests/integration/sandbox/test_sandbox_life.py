@@ -184,7 +184,7 @@ class TestChoice:
 
     @pytest.mark.usefixtures("no_bubblewrap")
     def test_nothing_works(self, tmp_path: Path) -> None:
-        """Without both, opening fails and the hint says what to install."""
+        """If neither works, opening fails and the hint says what to install."""
         with pytest.raises(NoSandbox, match="bubblewrap is not installed") as caught:
             open_sandbox(url=f"unix://{tmp_path}/no-socket")
         assert caught.value.hint == "apt-get install bubblewrap"

@@ -133,7 +133,7 @@ class Peer:
 
 @pytest.mark.slow
 def test_half_sent_requests_do_not_keep_others_out() -> None:
-    """300 clients that never finish their request; the service has 64 connections, and still answers."""
+    """300 clients never finish their requests; the service allows 64 connections, and still answers."""
 
     async def main() -> None:
         app = FastAPI()

@@ -184,7 +184,7 @@ def test_idle_connections_are_reestablished(postgres: PostgresServer) -> None:
 
 
 def test_a_service_that_lost_the_lock_cannot_write(postgres: PostgresServer) -> None:
-    """A broken connection loses the lock; while another service holds it, submission_id one cannot write."""
+    """A broken connection loses the lock; while another service holds it, the first one cannot write."""
     here = Settings(database_url=postgres.new_database(tables=True))
 
     async def scenario() -> None:

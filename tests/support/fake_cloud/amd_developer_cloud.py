@@ -57,7 +57,7 @@ SIZES = (
     size("gpu-mi325x1-256gb", model="amd_mi325x", gpu_memory_gb=256, price=2.25),
     size("gpu-mi300x8-1536gb", gpus=8, vcpus=160, memory_gb=1920, disk_gb=2048, price=15.92),
 )
-#: The real API has no spot VMs. The scaled dstack server takes sizes with such a slug for spot offers.
+#: The real API has no spot VMs. The scaled dstack server treats sizes with such a slug as spot offers.
 SPOT_SLUG = "gpu-mi300x1-192gb-spot"
 
 
@@ -143,7 +143,7 @@ class AmdDeveloperCloud:
         return _page(request, "droplets", [_droplet(vm) for vm in vms])
 
     async def _actions(self, request: web.Request) -> web.Response:
-        """Return one page of what was done with droplets, newest first."""
+        """Return one page of the actions on droplets, newest first."""
         if not self._center.switches.records_actions:
             return http_api.failure(403, "You are not authorized to perform this operation")
         entries = [entry for entry in self._center.bill.entries() if entry.backend == BACKEND]

@@ -1,4 +1,4 @@
-"""Images as their layers: a pull takes as long as the layers that the VM does not have need on its network.
+"""Images as layers: the duration of a pull depends on the layers that the VM does not have yet.
 
 Only sizes are modelled; there is nothing in a layer.
 """

@@ -1,7 +1,7 @@
 """A job without processes: a listener in the fake cloud's own process, whose judge only waits.
 
-For a fleet of a hundred VMs on one small machine. The HTTP interface, the token and the registry of attempts
-are the listener's own; there is no compiler, no box and no watchdog.
+It is for a fleet of a hundred VMs on one small machine. The HTTP interface, the token and the registry of
+attempts are the listener's own; there is no compiler, no box and no watchdog.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What dstack's server does on a host of an SSH fleet, answered without executing anything.
+"""Answers to the commands of dstack's server on a host of an SSH fleet; nothing is executed.
 
-It adds keys, uploads files, installs the shim as a service and reads what the shim found out about the host.
+The server adds keys, uploads files, installs the shim as a service and reads its facts about the host.
 Only the keys and the start of the shim have an effect.
 """
 

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 LOCK = ROOT / "src" / "warmfront" / "listener" / "requirements.txt"
 SUITE, PYTHON = "bookworm", "3.11"
 PACKAGES = "g++,python3"
-#: To be increased with every change of `_build`.
+#: Increase it with every change of `_build`.
 LAYOUT = 1
 #: The version that the empty ROCm of the image states.
 ROCM = "7.2.1-81"
@@ -84,7 +84,7 @@ def _build(root: Path) -> None:
 
 
 def _lock_for_its_python() -> str:
-    """Return the lock file without what another Python or system needs: pip evaluates markers for its own."""
+    """Return the lock file without packages for other systems: pip evaluates markers for its own."""
     text = LOCK.read_text()
     others = r"^[\w.-]+==\S+ ; (?:python_full_version >= '3.12'|sys_platform == 'win32') \\\n(?:    .*\n)+"
     return re.sub(r" ; python_full_version < '3.12'", "", re.sub(others, "", text, flags=re.MULTILINE))

@@ -1,7 +1,7 @@
 """The machine of a pretend VM: device files, the driver's files and a Docker daemon, in its own namespaces.
 
-The device files are those that udev makes (root:render 0660), and behave like /dev/null. Nothing of it is
-visible outside, and the kernel ends all of it when the process that started it ends.
+The device files are like those of udev (root:render 0660), and behave like /dev/null. Nothing is visible
+outside the namespaces, and the kernel ends all of it when the process that started it ends.
 """
 
 from __future__ import annotations
@@ -89,16 +89,16 @@ class PretendMachine:
         (self.folder / "dev" / device).unlink(missing_ok=True)
 
     def protect(self, device: str) -> None:
-        """Give a device file to root alone."""
+        """Make a device file accessible to root only."""
         os.chown(self.folder / "dev" / device, 0, 0)
         (self.folder / "dev" / device).chmod(0o600)
 
     def replace_rocm(self, version: str) -> None:
-        """Let the image have another version of ROCm."""
+        """Give the image another version of ROCm."""
         self.rocm_version.write_text(version)
 
     def report(self, path: str, content: str) -> None:
-        """Let the driver present a file of /sys with this content."""
+        """Make the driver present a file of /sys with this content."""
         write(self.sysfs, path, content)
 
     def resize_shared_memory(self, size_bytes: int) -> None:

@@ -48,7 +48,7 @@ class PretendProvider:
     machine: PretendMachine
     settings: Settings
     folder: Path  #: for the sockets of tunnels
-    #: The socket of the Docker daemon that a task gets; another one, to break it.
+    #: The socket of the Docker daemon that a task gets; a test sets another one to break it.
     docker_socket: str = DOCKER_SOCKET
     #: What listeners must report; by default the toolchain that the task names.
     leased_toolchain: str = ""
@@ -137,7 +137,7 @@ class PretendProvider:
         self._docker.close()
 
     def output(self, vm_id: str) -> str:
-        """Return what the worker task printed."""
+        """Return the output of the worker task."""
         return str(self._docker.logs(self.vms[vm_id].container).decode(errors="replace"))
 
     def boxes(self) -> list[str]:
@@ -187,7 +187,7 @@ class PretendProvider:
                 devices=devices,
                 binds=[
                     *(f"{host}:{inside}" for host, inside in volumes.items()),
-                    # Not dstack's: the driver's files, which only a machine with a GPU has.
+                    # dstack does not mount these: the driver's files, which only a machine with a GPU has.
                     f"{self.machine.sysfs}:/sys",
                     f"{self.machine.rocm_version}:/opt/rocm/.info/version",
                 ],
@@ -195,7 +195,7 @@ class PretendProvider:
         }
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carry a connection into the VM's network, as dstack's tunnel does."""
+        """Forward a connection into the VM's network, as dstack's tunnel does."""
         try:
             connection = await network.connect(self.machine.pid, LISTENER_PORT)
         except OSError:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from warmfront.vm import VMInstance
 
 IMAGE = "warmfront-pretend-vm:1"
-#: The settings of an operator who has no GPU, but checks for one as if there were.
+#: The settings of an operator without a GPU, with the checks of a GPU turned on.
 ENVIRON = {
     "WARMFRONT_WORKER_IMAGE": IMAGE,
     "WARMFRONT_CHECK_GPU": "true",
@@ -83,7 +83,7 @@ class PretendService:
 
 @asynccontextmanager
 async def pretend_service(machine: PretendMachine, **changes: Any) -> AsyncIterator[PretendService]:
-    """Run a service on the machine; its VMs are gone afterwards.
+    """Run a service on the machine, and end its VMs afterwards.
 
     Args:
         machine: where its VMs are.

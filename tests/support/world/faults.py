@@ -1,6 +1,6 @@
 """Seeded faults: which call fails and how, and a trace of every step to explain a failure.
 
-The same seed and the same calls give the same faults. This module does not know what the calls do.
+The same seed and the same calls give the same faults. This module does not depend on what the calls do.
 """
 
 from __future__ import annotations

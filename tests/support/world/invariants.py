@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 
 #: One attempt, and two retries if infrastructure loses it; one more if a spot VM was taken back.
 _MAX_ATTEMPTS = 3
-#: After which an attempt is repeated.
+#: Outcomes after which an attempt is repeated.
 _REPEATED = {AttemptOutcome.LOST, AttemptOutcome.PREEMPTED}
-#: After which no one is charged for it but the VM pool.
+#: Outcomes after which only the VM pool is charged for the attempt.
 _UNCHARGED = {*_REPEATED, AttemptOutcome.INTERRUPTED}
 _QUEUED = "SELECT count(*) FROM submissions WHERE state = 'QUEUED'"
-#: Those that run on a spot VM as well.
+#: Counts the queued submissions that may also run on a spot VM.
 _QUEUED_FOR_SPOT = (
     "SELECT count(*) FROM submissions WHERE state = 'QUEUED'"
     " AND id NOT IN (SELECT submission_id FROM attempts WHERE outcome = 'PREEMPTED')"

@@ -1,4 +1,4 @@
-"""The ranks of a leaderboard: by separate intervals only."""
+"""The ranks of a leaderboard, which only separate intervals decide."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_separate_intervals_have_ranks_of_their_own() -> None:
 
 
 def test_overlapping_intervals_share_a_rank() -> None:
-    """The next rank counts all who are certainly faster."""
+    """The next rank counts all entries that are certainly faster."""
     assert _places(
         _submission("a", 1.0, (0.98, 1.02)),
         _submission("b", 1.01, (0.99, 1.03)),

@@ -1,4 +1,4 @@
-"""The middleware that serves the web page: its files, its headers, and what it passes on."""
+"""The middleware that serves the web page: its files, its headers, and the requests that it passes on."""
 
 from __future__ import annotations
 

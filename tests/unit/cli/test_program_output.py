@@ -1,4 +1,4 @@
-"""What the program printed is shown on every verdict, by case."""
+"""The output of the program is shown with every verdict, by case."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CHECKED = Checked(
 
 @pytest.mark.parametrize("event", [*FAILURES, CHECKED], ids=lambda event: event.fields()["status"])
 def test_the_output_is_shown_by_case(event: Event) -> None:
-    """Each case has a heading of its own, and terminal escapes are not interpreted."""
+    """Each case has its own heading, and terminal escapes are not interpreted."""
     stream = io.StringIO()
     TerminalView("a.hip", Endpoint.CHECKER, stream).show(Stamp()(event))
     shown = stream.getvalue()

@@ -1,4 +1,4 @@
-"""What `warmfront verify` prints."""
+"""The output of `warmfront verify`."""
 
 from __future__ import annotations
 

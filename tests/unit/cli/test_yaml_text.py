@@ -1,4 +1,4 @@
-"""YAML that is written without a library reads as what was written."""
+"""YAML that is written without a library is parsed as the same values."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_what_is_written_is_read(value: dict[str, Any]) -> None:
     "text", ["0..1", "2..", "1:30", "yes", "1e3", "0x1f", "2026-01-01", "a: b", "# c", "*"]
 )
 def test_text_stays_text(text: str) -> None:
-    """What YAML would read as a number, a time or a comment is quoted."""
+    """Text that YAML would read as a number, a time or a comment is quoted."""
     assert yaml.safe_load(to_yaml({"text": text, "list": [text]})) == {"text": text, "list": [text]}
 
 

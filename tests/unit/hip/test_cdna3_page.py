@@ -9,7 +9,7 @@ from warmfront.hip import builtins
 
 
 def test_generated_files_are_up_to_date() -> None:
-    """Drawings and table are what `python scripts/generate_cdna3.py` writes."""
+    """Drawings and table are equal to the output of `python scripts/generate_cdna3.py`."""
     stale = [path.name for path, text in generate_cdna3.build().items() if path.read_text() != text]
     assert stale == [], "run python scripts/generate_cdna3.py"
 

@@ -1,4 +1,4 @@
-"""What a device is, from the kernel driver's files and from the harness."""
+"""The description of a device, from the kernel driver's files and from the harness."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_gpu_is_described_by_the_driver(tmp_path: Path) -> None:
 
 
 def test_partitions_of_a_gpu_are_devices_of_their_own(tmp_path: Path) -> None:
-    """Eight partitions have one PCI address, and a render node, compute units and memory each."""
+    """Eight partitions share one PCI address; each has its own render node, compute units and memory."""
     add_cpu(tmp_path, 0)
     for number in range(8):
         add_gpu(
@@ -62,7 +62,7 @@ def test_gpus_are_counted_in_the_order_of_their_nodes(tmp_path: Path) -> None:
 
 
 def test_files_that_are_missing_or_damaged_are_no_facts(tmp_path: Path) -> None:
-    """A driver that says less, and files with nonsense, do not make the description fail."""
+    """Missing facts and files with invalid content do not make the description fail."""
     assert installed_devices(tmp_path / "missing") == ()
     add_gpu(tmp_path, 1)
     node = tmp_path / "class/kfd/kfd/topology/nodes/1"

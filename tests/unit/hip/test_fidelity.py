@@ -1,4 +1,4 @@
-"""Tests of what a source's names say about its results on the CPU runtime."""
+"""Tests of the fidelity of results on the CPU runtime, which the names in a source determine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checks of a machine with a GPU, on made-up trees of the kernel's files."""
+"""The checks of a machine with a GPU, on fake trees of the kernel's files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def checks_of(host: GpuHost) -> dict[str, HealthCheck]:
 
 
 def test_a_healthy_machine_passes_every_check(tmp_path: Path) -> None:
-    """A tree as the driver makes it for an MI300X passes."""
+    """A tree of files like the driver's for an MI300X passes."""
     host = make_gpu_tree(tmp_path)
     health = GpuHealth(checks=check_host(host, expected=gpus.MI300X), stage="host")
     assert [check for check in health.checks if not check.ok] == []
@@ -103,7 +103,7 @@ BROKEN: dict[str, tuple[str, str, Callable[[Path], object]]] = {
 
 @pytest.mark.parametrize("variant", BROKEN)
 def test_a_broken_machine_is_not_healthy(variant: str, tmp_path: Path) -> None:
-    """Each fault fails its check, which says what was found and what to do."""
+    """Each fault makes its check fail; the check says what was found and what to do."""
     name, detail, break_it = BROKEN[variant]
     host = make_gpu_tree(tmp_path)
     break_it(tmp_path)

@@ -57,7 +57,7 @@ def test_an_architecture_without_a_configuration(tmp_path: Path) -> None:
 
 
 def test_an_emulator_that_is_not_installed(tmp_path: Path) -> None:
-    """The toolchain says what is missing and where it looked; the doctor has it as a check."""
+    """The toolchain reports what is missing and where it looked; the doctor shows this as a check."""
     variables = {"WARMFRONT_DEVICE": "rocjitsu", "WARMFRONT_ROCJITSU": str(tmp_path)}
     configured = settings.load(variables, env_file=None)
     with pytest.raises(NoToolchain, match=r"rocjitsu was not found: no librocjitsu\.so in ") as caught:

@@ -55,7 +55,7 @@ def test_the_runtime_gets_the_facts_of_the_gpu() -> None:
 
 
 def test_a_device_of_another_arch_is_another_gpu() -> None:
-    """What the device says identifies it, as with a real one."""
+    """The device's own report identifies it, as on a real GPU."""
     [device] = stub_devices(StubSpec.parse("arch=gfx90a"), gpus.MI300X)
     assert device.arch == "gfx90a"
     assert gpu_of(device) == gpus.by_arch("gfx90a")

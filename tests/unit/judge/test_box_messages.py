@@ -1,4 +1,4 @@
-"""The parser of everything that comes out of a box, fed with what hostile code could write."""
+"""The parser of everything that a box returns, tested with input that hostile code could write."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_an_answer_must_match_its_command() -> None:
 
 
 def test_printed_text_is_cut_and_has_no_escapes() -> None:
-    """What a program printed cannot move the cursor of a reader's terminal."""
+    """The output of a program cannot move the cursor of a reader's terminal."""
     assert box_messages.printable_output(b"a\x1b[2Jb\tc\n\xed\xa0\x80") == "a[2Jb\tc\n\ufffd\ufffd\ufffd"
     assert len(box_messages.printable_output(b"z" * 10**6)) < 70_000
 

@@ -46,7 +46,7 @@ def hidden_cases(problem: Problem, seed: int | None, scale: Scale = Scale.CPU) -
 def test_a_check_has_a_hidden_case_next_to_each_timed_one_and_one_more(
     problem: Problem, scale: Scale
 ) -> None:
-    """Sizes next to a timed case differ from it by little; the last one needs no more work than the rest."""
+    """Sizes close to a timed case differ little from it; the last case needs no more work than the rest."""
     published = problem.cases(scale)
     timed = [case for case in published if case.benchmark]
     most = max(problem.flops(case) + problem.bytes_moved(case, problem.dtypes[0]) for case in published)
@@ -164,7 +164,7 @@ class RecordingGenerator(CaseGenerator):
 
 
 def test_base_sets_are_generated_ahead_and_are_the_same() -> None:
-    """They are ready before anyone asks for them, as soon as the cases are, and depend on the seed alone."""
+    """They are ready before they are requested, as soon as the cases are, and depend only on the seed."""
     generator = RecordingGenerator()
     prefetch = CasePrefetcher(generator, base_sets=True)
     assert generator.has_all.wait(60)
@@ -189,7 +189,7 @@ def test_base_sets_without_room_are_generated_when_they_are_taken() -> None:
 
 
 def test_a_check_without_timed_calls_generates_no_base_sets() -> None:
-    """They cost the CPU runtime and the checker nothing."""
+    """The CPU runtime and the checker do not need them."""
     generator = RecordingGenerator()
     prefetch = CasePrefetcher(generator)
     assert len(list(prefetch)) == len(generator.cases)

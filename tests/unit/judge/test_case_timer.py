@@ -22,7 +22,7 @@ OVERHEAD_MS = 0.05
 
 
 class ScriptedGuest:
-    """A guest whose windows take the time and wait for the CPU as a script says."""
+    """A guest whose windows take, and wait for the CPU, as long as a script specifies."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ def test_disturbed_windows_are_discarded_and_counted(measure: Callable[..., Timi
 
 
 def test_a_busy_machine_widens_the_interval(measure: Callable[..., Timing]) -> None:
-    """If every window was disturbed they are used, and the interval says that it is less certain."""
+    """If every window was disturbed, all are used, and the interval is wider."""
     quiet, busy = measure(), measure(waited_ms=lambda calls: 10.0 * calls)
     assert busy.runtime_ms == pytest.approx(CALL_MS, rel=1e-3)
     assert busy.ci[1] - busy.ci[0] > 2 * (quiet.ci[1] - quiet.ci[0])
@@ -175,12 +175,12 @@ class ScriptedSpeed(MachineSpeed):
         self._is_slowed = is_slowed
 
     def measure(self) -> float:
-        """Return 0.04 ms, or half as much again."""
+        """Return 0.04 ms, or 1.5 times as much."""
         return 0.06 if self._is_slowed() else 0.04
 
 
 def test_windows_on_a_slowed_cpu_are_discarded(measure: Callable[..., Timing]) -> None:
-    """Half of the windows take half as much again, because the CPU itself was slower."""
+    """Half of the windows take 1.5 times as long, because the CPU itself was slower."""
     state = {"windows": 0}
 
     def is_slowed() -> bool:
@@ -200,7 +200,7 @@ def test_windows_on_a_slowed_cpu_are_discarded(measure: Callable[..., Timing]) -
 
 
 def test_interval_on_a_slowed_machine_includes_full_speed(measure: Callable[..., Timing]) -> None:
-    """If no window was at full speed, the result is noisy, and its interval says what full speed could be."""
+    """If no window was at full speed, the result is noisy, and its interval includes full speed."""
     timing = measure(lambda calls: OVERHEAD_MS + calls * 1.5 * CALL_MS, speed=ScriptedSpeed(lambda: True))
     assert timing.noisy
     assert timing.ci[0] <= CALL_MS <= timing.ci[1]

@@ -23,7 +23,7 @@ SOURCE = TranslatedSource(text="int x;\n")
 
 
 class Box:
-    """A fake box that records what is done with it."""
+    """A fake box that records the calls of its methods."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()

@@ -32,7 +32,7 @@ class ScriptedSpeed(MachineSpeed):
 
 @pytest.fixture(name="pinned")
 def _pinned(monkeypatch: pytest.MonkeyPatch) -> list[set[int]]:
-    """Let this thread have two CPUs, and record where it is pinned."""
+    """Pretend that this thread has two CPUs, and record where it is pinned."""
     pinned: list[set[int]] = []
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 5})
     monkeypatch.setattr(os, "sched_setaffinity", lambda _, cpus: pinned.append(cpus))
@@ -75,14 +75,14 @@ def test_slowed_process_does_not_renew_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", ["", "fast", "-1", "nan"])
 def test_unusable_file_is_ignored(tmp_path: Path, content: str) -> None:
-    """A file that another program wrote does no harm."""
+    """A file that another program wrote is ignored."""
     file = tmp_path / "machine-speed"
     file.write_text(content)
     assert MachineSpeed(file).fastest_ms is None
 
 
 def test_old_file_is_ignored(tmp_path: Path) -> None:
-    """A machine may become slower for good."""
+    """A machine may become slower permanently."""
     file = tmp_path / "machine-speed"
     file.write_text(str(FAST_MS))
     hours_ago = file.stat().st_mtime - 7200
@@ -91,7 +91,7 @@ def test_old_file_is_ignored(tmp_path: Path) -> None:
 
 
 def test_unwritable_cache_is_no_error(tmp_path: Path) -> None:
-    """Without the file, only this process knows the time."""
+    """Without the file, only this process has the time."""
     file = tmp_path / "missing" / "machine-speed"
     speed = MachineSpeed(file)
     measured_ms = speed.measure()

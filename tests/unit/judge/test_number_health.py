@@ -1,4 +1,4 @@
-"""The health checks that measure: they need what a submission gets."""
+"""The health checks that measure: they run in the same boxes as submissions."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_the_revision_of_a_problem_is_the_hash_of_its_file() -> None:
 
 
 def test_the_revision_of_a_problem_that_was_sent_is_the_hash_of_its_source() -> None:
-    """A problem without a module has its source with it."""
+    """A problem without a module is sent with its source."""
     relu = problems.get("relu")
     relu.definition = "class Twice: ..."
     assert revision_of(relu) == hashlib.sha256(b"class Twice: ...").hexdigest()

@@ -17,7 +17,7 @@ SMALL, LARGE = 15, 60
 def gpu_windows(
     rng: np.random.Generator, *, jitter_ms: float = 0.026, empty_ms: float = EMPTY_MS
 ) -> list[Window]:
-    """Return windows of a GPU whose times scatter, without what empty windows took."""
+    """Return windows of a GPU whose times scatter, without the time of empty windows."""
     windows = []
     for calls in (LARGE, SMALL) * 15:
         wall_ms = EMPTY_MS + calls * CALL_MS + rng.normal(0.0, jitter_ms)

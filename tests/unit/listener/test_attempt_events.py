@@ -28,7 +28,7 @@ ATTEMPT = ExecuteRequest(
 
 
 class Judge:
-    """A judge that compiles, then does what a test says."""
+    """A judge that compiles, then does what the test specifies."""
 
     def __init__(self, then: Callable[[], Event | None]) -> None:
         self._then = then
@@ -135,7 +135,7 @@ def test_a_failure_to_report_a_failure_still_gives_a_verdict(monkeypatch: pytest
 
 @pytest.mark.parametrize("error", [JudgeCancelled(), MemoryError()])
 def test_a_cancelled_attempt_is_cancelled(error: BaseException) -> None:
-    """Destroying its boxes can make anything fail; the verdict says that it was cancelled."""
+    """Destroying its boxes can cause any failure; the verdict is CANCELLED nevertheless."""
     lines: list[str] = []
     cancellation = CancellationToken()
     cancellation.cancel()
@@ -187,7 +187,7 @@ def test_megabytes_are_cut() -> None:
 
 
 def test_values_that_are_not_json_become_text() -> None:
-    """A bug of the judge does not cost the verdict."""
+    """A bug of the judge does not prevent the verdict."""
     values = {"nan": float("nan"), "huge": 10**5000, "object": {1, 2}, "pair": (1, 2), 3: None, "yes": True}
     assert clean_fields(values) == {  # type: ignore[arg-type]  # deliberately
         "nan": "nan",

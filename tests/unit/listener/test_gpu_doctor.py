@@ -31,7 +31,7 @@ def test_a_machine_without_a_gpu_is_described_in_ten_lines(
 
 
 def test_the_report_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The JSON is what the listener keeps with a VM."""
+    """The JSON is the report that the listener keeps for a VM."""
     assert gpu_doctor.report(as_json=True, full=True, toolchain=None, host=GpuHost(root=tmp_path)) == 1
     report = json.loads(capsys.readouterr().out)
     assert (report["ok"], report["stage"]) == (False, "full")
@@ -52,6 +52,6 @@ def test_a_gpu_without_hipcc_is_not_enough(
 
 
 def test_an_unknown_toolchain_is_a_failed_check(capsys: pytest.CaptureFixture[str]) -> None:
-    """A typo is reported like everything else."""
+    """A misspelt name is reported like any other failure."""
     assert gpu_doctor.report(as_json=True, full=False, toolchain="rocket", host=None) == 1
     assert "rocket" in json.loads(capsys.readouterr().out)["summary"]

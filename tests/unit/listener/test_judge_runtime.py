@@ -114,7 +114,7 @@ def test_a_crash_on_a_healthy_vm_is_the_kernels(verdict: Verdict, monkeypatch: p
 
 @pytest.mark.parametrize("verdict", CRASHES)
 def test_a_crash_on_a_broken_vm_is_not_the_kernels(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The verdict names what is broken, and further attempts get it without being judged."""
+    """The verdict names the fault, and further attempts get the same verdict without being judged."""
     bench = Bench(verdict, monkeypatch)
     bench.health = BROKEN
     for _ in range(2):

@@ -24,7 +24,7 @@ CORES = [(core, core + 80) for core in range(80)]
 
 
 def test_eight_gpus_are_eight_slots() -> None:
-    """Each slot has its device, its CPUs and its share of the memory; compilers have CPUs of their own."""
+    """Each slot has its device, its CPUs and its share of the memory; compilers have their own CPUs."""
     configured = settings.load({"AMD_CONTAINER_MEMORY_LIMIT": "512GB"}, env_file=None)
     slots = plan_slots(DEVICES, configured, cores=CORES, machine_bytes=1600 * GIB)
     assert [slot.device for slot in slots] == list(DEVICES)
@@ -71,7 +71,7 @@ def test_the_process_of_a_slot_gets_its_share_as_settings() -> None:
 
 
 def test_an_operator_can_limit_slots_and_choose_cpus() -> None:
-    """WARMFRONT_SLOTS, WARMFRONT_RUN_CPUS and WARMFRONT_COMPILE_CPUS override what the listener would do."""
+    """WARMFRONT_SLOTS, WARMFRONT_RUN_CPUS and WARMFRONT_COMPILE_CPUS override the listener's own choice."""
     variables = {"WARMFRONT_SLOTS": "2", "WARMFRONT_RUN_CPUS": "0-3,8", "WARMFRONT_COMPILE_CPUS": "9"}
     first, second = plan_slots(DEVICES, settings.load(variables, env_file=None), cores=CORES)
     assert first.run_cpus == second.run_cpus == (0, 1, 2, 3, 8)

@@ -1,4 +1,4 @@
-"""No box is prepared while an attempt is timed; those that were taken are replaced between turns."""
+"""No box is prepared while an attempt is timed; used boxes are replaced between attempts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from warmfront.listener.warm_sandbox import WarmSandbox
 
 
 class CountingSandbox:
-    """Records what is prepared and when it is waited for."""
+    """Records which boxes are prepared, and when they are waited for."""
 
     name = detail = "counting"
 
@@ -38,7 +38,7 @@ def warm_sandbox() -> tuple[CountingSandbox, WarmSandbox]:
 
 
 def test_boxes_are_prepared_between_turns() -> None:
-    """The next attempt prepares its box while this one is timed: it is made afterwards."""
+    """A box that the next attempt requests while this one is timed is created afterwards."""
     counting, warm = warm_sandbox()
     with warm.turn() as turn:
         warm.take("run")  # type: ignore[arg-type]

@@ -98,7 +98,7 @@ def test_a_user_below_every_cap_passes(
     [("0", "1", True), ("0", "1.01", False), ("0.6", "0.4", True), ("0.6", "0.5", False), ("1", "0", False)],
 )
 def test_unfinished_submissions_and_the_new_one_count(expected_usd: str, cost_usd: str, fits: bool) -> None:  # noqa: FBT001 - a table of cases
-    """A submission fits if what is spent, what the others are expected to cost and its own cost fit."""
+    """Spent amount, expected cost of the others and cost of the submission are added."""
     caps = _caps("ada", None, "3", None, None)
     assert caps is not None
     spending = DailySpending(user_usd=Decimal(2), user_expected_usd=Decimal(expected_usd))

@@ -143,7 +143,7 @@ def test_an_attempt_is_charged_its_slots_share() -> None:
 
 
 def test_a_boot_is_shared_by_the_slots() -> None:
-    """Who pays for the boot of a VM with eight GPUs pays an eighth of it."""
+    """A submission that pays for the boot of a VM with eight GPUs pays an eighth of it."""
     machine = vm(ready_at=START + 80, slots=8)
     _, entries = meter_until(machine, CLOUD, START + 80, submission_id="s", owner="o", pays_boot=True)
     own, others = (entry.amount_usd for entry in entries)

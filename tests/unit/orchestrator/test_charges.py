@@ -1,4 +1,4 @@
-"""What submissions are charged: their own time on a VM and the boot that was quoted; and the daily caps."""
+"""Charges of submissions: their own time on a VM and the boot that was quoted; and the daily caps."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def test_a_warm_run_is_charged_what_it_is_quoted(harness: OrchestratorHarn
 
 @orchestrated(idle_timeout_s=60.0)
 async def test_a_cold_run_is_charged_for_the_boot_that_it_is_quoted(harness: OrchestratorHarness) -> None:
-    """The first run teaches the estimates; the VM is gone when the second is quoted."""
+    """The first run sets the estimates; the VM has ended when the second is quoted."""
     await _run(harness)
     await asyncio.sleep(600)
     quote = harness.orchestrator.quote("MI300X", "ada")

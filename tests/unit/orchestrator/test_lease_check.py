@@ -58,7 +58,7 @@ def test_what_was_leased_is_accepted() -> None:
     ],
 )
 def test_a_difference_is_named(changes: dict[str, Any], words: str) -> None:
-    """The message has what the VM is and what was requested."""
+    """The message states the VM's properties and the requested ones."""
     assert words in str(_difference(**changes))
 
 
@@ -70,7 +70,7 @@ def _failures(events: list[StoredEvent]) -> list[dict[str, Any]]:
 async def test_a_vm_that_cannot_judge_is_released_and_the_submission_goes_elsewhere(
     harness: OrchestratorHarness,
 ) -> None:
-    """The reason is in the VM's record and in the events; its boot is charged to the pool."""
+    """The reason is in the VM's record and in the events, and the boot is charged to the pool."""
     health = {"ok": False, "summary": "ECC: 3 uncorrectable memory errors", "checks": []}
     first: list[str] = []
 
@@ -101,7 +101,7 @@ async def test_a_vm_that_cannot_judge_is_released_and_the_submission_goes_elsewh
 async def test_a_provider_whose_vms_are_all_wrong_does_not_burn_the_budget(
     harness: OrchestratorHarness,
 ) -> None:
-    """After one VM the author gets ERROR, free of charge; the next ones get it without another VM."""
+    """After one VM the author gets ERROR, free of charge; later submissions get it without another VM."""
     harness.listeners.reports = lambda _: {"gpu": "MI325X"}
     events = await harness.follow(await harness.submit())
     assert events[-1].status == "ERROR"
@@ -138,7 +138,7 @@ async def test_vms_with_broken_gpus_are_tried_three_times(harness: OrchestratorH
 
 @orchestrated(max_vms=1)
 async def test_a_vm_that_breaks_during_an_attempt(harness: OrchestratorHarness) -> None:
-    """It is released, and the submission is tried elsewhere; its owner pays for one boot and one attempt."""
+    """It is released, and the submission is retried; its owner pays for one boot and one attempt."""
     broken: list[str] = []
 
     def breaks(run: FakeRun) -> str:
@@ -182,7 +182,7 @@ async def test_a_slot_that_fails_is_not_the_end_of_its_vm(harness: OrchestratorH
 async def test_a_submission_that_breaks_every_vm_gets_an_error_free_of_charge(
     harness: OrchestratorHarness,
 ) -> None:
-    """Three VMs are tried; what it was charged for the first boot is charged to the pool in the end."""
+    """Three VMs are tried; the charge for the first boot is moved to the pool in the end."""
     harness.listeners.breaks = lambda _: "the GPU hangs"
     submission = await harness.submit()
     events = await harness.follow(submission)
@@ -200,7 +200,7 @@ async def test_a_submission_that_breaks_every_vm_gets_an_error_free_of_charge(
 
 @orchestrated(max_vms=1)
 async def test_an_idle_vm_that_breaks_is_released(harness: OrchestratorHarness) -> None:
-    """Its next heartbeat says so."""
+    """Its next heartbeat reports the failure."""
     await harness.follow(await harness.submit())
     harness.listeners.reports = lambda _: {"failure": "the GPU hangs"}
     await asyncio.sleep(30)
@@ -210,7 +210,7 @@ async def test_an_idle_vm_that_breaks_is_released(harness: OrchestratorHarness) 
 
 @orchestrated(max_vms=1)
 async def test_a_time_of_another_gpu_never_enters_a_leaderboard(harness: OrchestratorHarness) -> None:
-    """Its VM is released and the submission is timed elsewhere: boards have what the device says it is."""
+    """Its VM is released and the submission is timed on another one: the device's own report decides."""
     wrong = ["MI300X-CPX-NPS4", "MI325X"]
 
     def on_another_gpu(_: FakeRun) -> dict[str, Any]:

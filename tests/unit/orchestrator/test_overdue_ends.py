@@ -22,7 +22,7 @@ COMMAND = "curl -X DELETE …"
 
 
 class StubbornCloud:
-    """A cloud that ends no VM until it gives in, and the alerts that were sent meanwhile."""
+    """A cloud that ends no VM until the test allows it, and the alerts that were sent meanwhile."""
 
     def __init__(self, harness: OrchestratorHarness) -> None:
         self.alerts: list[dict[str, Any]] = []
@@ -68,7 +68,7 @@ async def test_the_operator_is_shown_how_to_end_it(harness: OrchestratorHarness)
 
 @orchestrated(idle_timeout_s=60.0, stop_lag_s=STOP_LAG_S, max_vms=1)
 async def test_the_ledger_runs_until_it_has_ended(harness: OrchestratorHarness) -> None:
-    """Its cost counts and stays reserved; it takes no place, and the ledger is closed with its true end."""
+    """Its cost counts and stays reserved, and the ledger has its true end; the limit ignores it."""
     cloud = StubbornCloud(harness)
     released = await release_idle_vm(harness)
     before_usd = harness.orchestrator.budget_status().spent_usd

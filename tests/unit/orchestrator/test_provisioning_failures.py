@@ -1,4 +1,4 @@
-"""VMs that cannot be provisioned: shortages are waited out, failures that repeat open a circuit breaker."""
+"""VMs that cannot be provisioned: shortages, and failures that open a circuit breaker."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _until(harness: OrchestratorHarness, seconds: float) -> Callable[[str], Prov
 
 @orchestrated()
 async def test_capacity_that_appears_after_twenty_minutes(harness: OrchestratorHarness) -> None:
-    """Every submission gets its verdict, none an ERROR, and each reader saw why it waited."""
+    """Every submission gets its verdict, none gets ERROR, and each client received the reason."""
     harness.provider.refuses = _until(harness, 1200.0)
     submissions = [await harness.submit(owner=f"user{number % 3}") for number in range(20)]
     await asyncio.sleep(600)
@@ -84,7 +84,7 @@ async def test_a_shortage_that_does_not_end(harness: OrchestratorHarness) -> Non
 
 @orchestrated()
 async def test_the_limit_of_the_fleet_is_respected(harness: OrchestratorHarness) -> None:
-    """With three VMs allowed and one in the fleet, twenty submissions of a cold start share that one."""
+    """With three VMs allowed and one in the fleet, twenty submissions share that one after a cold start."""
     harness.provider.max_vms = 1
     submissions = [await harness.submit(work_s=60) for _ in range(20)]
     assert {events[-1].status for events in await _follow_all(harness, submissions)} == {"CHECKED"}
@@ -105,7 +105,7 @@ async def test_a_full_fleet_with_a_vm_that_boots(harness: OrchestratorHarness) -
 
 @pytest.mark.parametrize("kind", [FailureKind.BAD_IMAGE, FailureKind.NO_SSH, FailureKind.WORKER_FAILED])
 def test_a_failure_that_repeats_is_paid_once(kind: FailureKind) -> None:
-    """One VM, then ERROR for the queue and the next submissions, until the operator resets the breaker."""
+    """After one VM, the queue and later submissions get ERROR until the operator resets the breaker."""
 
     @orchestrated(max_vms=1)
     async def scenario(harness: OrchestratorHarness) -> None:

@@ -1,4 +1,4 @@
-"""VMs with several slots: assignment, the end of a VM, sizes, and what is charged."""
+"""VMs with several slots: assignment, the end of a VM, sizes, and charges."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def _warm_vm(harness: OrchestratorHarness) -> VMInstance:
 
 @orchestrated(sizes=(8,))
 async def test_a_vm_with_eight_gpus_judges_eight_submissions_at_once(harness: OrchestratorHarness) -> None:
-    """Each has a slot of its own; the ninth waits for the first that is free."""
+    """Each has its own slot; the ninth waits for the first free one."""
     vm = await _warm_vm(harness)
     assert (vm.gpu_count, vm.slots) == (8, 8)
     submissions = await _submit(harness, 9)
@@ -123,7 +123,7 @@ async def test_a_restart_keeps_the_slots(harness: OrchestratorHarness) -> None:
 
 @orchestrated(sizes=(4,), heartbeat_s=1.0)
 async def test_a_slot_that_fails_takes_no_attempts(harness: OrchestratorHarness) -> None:
-    """The VM has one slot less until it judges again."""
+    """The VM has one slot fewer until the slot works again."""
     harness.listeners.reports = lambda _: {"slots": 3, "failed_slots": (1,)}
     vm = await _warm_vm(harness)
     assert vm.slots == 4
@@ -138,7 +138,7 @@ async def test_a_slot_that_fails_takes_no_attempts(harness: OrchestratorHarness)
 
 @orchestrated(sizes=(8,), max_vms=1)
 async def test_a_vm_with_fewer_slots_than_gpus_is_refused(harness: OrchestratorHarness) -> None:
-    """GPUs that no slot uses would be paid and not used."""
+    """GPUs without a slot would be paid for but not used."""
     harness.listeners.reports = lambda _: {"slots": 1}
     submission = await harness.submit()
     events = await harness.follow(submission)

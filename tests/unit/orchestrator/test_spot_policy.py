@@ -1,4 +1,4 @@
-"""Spot VMs: the formula, what is learned, and what the orchestrator does with them."""
+"""Spot VMs: the formula, the learned rate of interruptions, and the decisions of the orchestrator."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _terms(interruptions_per_h: float, *, wait_usd_per_h: float = 0.0) -> SpotTe
 
 
 def test_formula_is_the_mean_of_simulated_interruptions() -> None:
-    """The expected cost is what a hundred thousand simulated runs cost on average."""
+    """The expected cost is the average cost of a hundred thousand simulated runs."""
     terms, busy_s = _terms(2.0, wait_usd_per_h=20.0), 900.0
     rng = random.Random(1)  # noqa: S311 - must be reproducible
     total_usd = 0.0
@@ -67,7 +67,7 @@ def test_long_work_is_done_on_demand(interruptions_per_h: float, busy_s: float, 
 
 
 def test_waiting_counts() -> None:
-    """What is cheaper in dollars is not chosen where the time that an interruption loses is worth more."""
+    """The cheaper VM in dollars is not chosen if the time that an interruption loses is worth more."""
     assert _terms(2.0).favour_spot(900)
     assert not _terms(2.0, wait_usd_per_h=100.0).favour_spot(900)
 
@@ -91,7 +91,7 @@ def test_the_rate_is_learned() -> None:
 
 @pytest.mark.parametrize(("policy", "expected"), [("spot", True), ("on-demand", False)])
 def test_fixed_policies(policy: str, *, expected: bool) -> None:
-    """With `spot` and `on-demand` nothing is weighed."""
+    """With `spot` and `on-demand`, costs are not compared."""
     fixed = SpotPolicy.of(Settings(spot_policy=policy))
     fixed.record_boot_failure("MI300X", 0.0)
     assert _chooses(fixed, busy_s=360_000, now=1.0) is expected
@@ -198,7 +198,7 @@ async def test_a_preempted_submission_gets_an_on_demand_vm(harness: Orchestrator
 
 @orchestrated(max_vms=2, wait_value_usd_per_h=0.0)
 async def test_the_memory_of_interruptions_survives_a_restart(harness: OrchestratorHarness) -> None:
-    """A new orchestrator knows the interruptions of earlier spot VMs, and who must not be on one."""
+    """A new orchestrator loads the interruptions, and which submissions must not use a spot VM."""
     harness.provider.spot_price_ratio = _RATIO
     submission = await harness.submit(work_s=60)
     spot = await _until_running(harness, submission)

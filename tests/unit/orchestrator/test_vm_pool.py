@@ -100,7 +100,7 @@ async def test_releasing_twice_is_releasing_once(harness: OrchestratorHarness) -
 
 @orchestrated(start=False, provision_timeout_s=10.0)
 async def test_a_vm_that_takes_too_long_is_a_boot_failure(harness: OrchestratorHarness) -> None:
-    """After the provision timeout the VM is released as failed, and the autoscaler learns of it."""
+    """After the provision timeout the VM is released as failed, and the autoscaler is notified."""
     pool = harness.orchestrator._pool
     pooled = pool.provision(_requested(harness))
     await pooled.ended.wait()
@@ -169,7 +169,7 @@ def test_an_orderly_stop_ends_vms_that_do_not_outlive_the_service() -> None:
 
 
 def test_a_crash_uses_up_a_retry() -> None:
-    """A VM that is lost counts its attempt as lost, unlike an orderly stop."""
+    """The attempt on a lost VM counts as lost, unlike after an orderly stop."""
 
     async def main() -> None:
         harness = OrchestratorHarness()

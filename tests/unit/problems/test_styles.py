@@ -35,7 +35,7 @@ MAX_FLOPS = 3_000_000
 #: Larger cases take too long for a test of every style.
 MAX_BYTES = 1_000_000
 
-#: The judge takes at least about as many timed samples.
+#: The judge takes at least about this many timed samples.
 SAMPLES = 40
 
 
@@ -115,10 +115,10 @@ def _assert_passes(problem: Problem, case: Case, dtype: Dtype, seed: int) -> Non
 def test_a_kernel_that_reads_only_some_of_its_input_fails_in_every_timed_style(
     slug: str, dtype: Dtype
 ) -> None:
-    """The outputs show that a quarter of an input was replaced by what the rest looks like."""
+    """The outputs show that a quarter of an input was replaced by values that resemble the rest."""
     problem = PROBLEMS[slug]
     for case in [case for case in problem.cases(Scale.CPU) if case.benchmark]:
-        # Inputs that are all equal may be guessed; the other styles catch a kernel that does.
+        # Inputs that are all equal may be guessed; the other styles detect a kernel that does this.
         styles = [style for style in problem.timed_styles(case, dtype) if style != "equal"]
         for seed, style in enumerate(styles):
             styled = replace(case, draw=style)
@@ -160,7 +160,7 @@ def _one_pass_variance(_: Case, tensors: Tensors) -> Array:
 
 
 def _truncated_scan(_: Case, tensors: Tensors) -> Array:
-    """Look back over at most 64 blocks of 1024."""
+    """Add the sums of at most 64 preceding blocks of 1024."""
     x = tensors["input"]
     sums = x.cumsum(dtype="float64")
     reach = 64 * 1024
@@ -183,7 +183,7 @@ def _only_published(slug: str) -> Kernel:
 
 
 def _wrong_at_timed_size(slug: str, wrong: Kernel) -> Kernel:
-    """Use a shortcut where it is timed, and be honest elsewhere."""
+    """Use a shortcut for timed sizes, and compute correctly for others."""
     timed = [case.values for case in PROBLEMS[slug].cases(Scale.CPU) if case.benchmark]
     return lambda case, tensors: (wrong if case.values in timed else _reference(slug))(case, tensors)
 
@@ -302,7 +302,7 @@ def test_a_shortcut_is_caught_for_every_seed(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SHORTCUTS)
 def test_a_shortcut_is_caught_for_many_seeds(name: str) -> None:
-    """The same, for more seeds. A kernel that guesses from many elements may be lucky once."""
+    """The same, for more seeds. A kernel that guesses from many elements may pass once by chance."""
     slug, kernel = SHORTCUTS[name]
     missed = [seed for seed in range(100, 140) if not is_caught(PROBLEMS[slug], kernel, seed)]
     assert len(missed) <= (1 if "guess" in name else 0), missed

@@ -83,13 +83,13 @@ def test_a_value_survives_its_canonical_form(value: object) -> None:
     ],
 )
 def test_another_spelling_is_not_canonical(data: bytes) -> None:
-    """Every spelling of a value but one is refused, and so is what is not JSON."""
+    """Every spelling of a value except one is refused, and so is text that is not JSON."""
     with pytest.raises(NotCanonical):
         parse_canonical_json(data)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 2**53, "\ud800", b"bytes", {1: 2}])
 def test_a_value_without_canonical_form(value: object) -> None:
-    """What JSON cannot represent exactly is refused when it is written."""
+    """A value that JSON cannot represent exactly is refused when it is written."""
     with pytest.raises(ValueError):  # noqa: PT011 - each value has its own message
         canonical_json(value)

@@ -1,4 +1,4 @@
-"""The signing keys: created once, private, and rotated without invalidating what was signed."""
+"""The signing keys: created once, private, and rotated without invalidating earlier signatures."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def test_a_receipt_of_a_retired_key_remains_valid(tmp_path: Path) -> None:
 def test_a_receipt_that_someone_else_signed_is_refused(
     tmp_path: Path, keyring: Keyring, receipt: bytes
 ) -> None:
-    """Better times under another key are refused, also if the id of a known key is put there."""
+    """Better times under another key are refused, even with the id of a known key."""
     forger = open_keyring(tmp_path)
     body: dict[str, Any] = json.loads(receipt)["body"]
     body["timings"][0]["windows"][0]["time_ms"] = 0.1
@@ -204,7 +204,7 @@ def test_a_score_that_the_windows_do_not_give_is_refused(
 def test_another_format_or_verdict_is_refused(
     keyring: Keyring, receipt: bytes, field: str, value: str
 ) -> None:
-    """A signature does not make a receipt of everything."""
+    """A valid signature does not make every document a receipt."""
     body = {**json.loads(receipt)["body"], field: value}
     with pytest.raises(ReceiptRefused, match=value):
         verify_receipt(sign(body, keyring), keyring.public_keys())

@@ -61,7 +61,7 @@ def test_computing_on_a_busy_machine(
     sees_tasks: bool,  # noqa: FBT001 - a parameter of the test
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A box that computes has its CPU time, however much of the CPU its neighbours take."""
+    """A box that computes gets its full CPU time, however much of the CPU other processes use."""
     machine = Machine(share=share, is_ready=True, sees_tasks=sees_tasks)
     elapsed_s = machine.wait(start_timer(machine, monkeypatch))
     slice_s = 0.1 if sees_tasks else 1.0
@@ -88,7 +88,7 @@ def test_the_backstop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_judge_that_was_not_scheduled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A long gap between two looks is not charged to a box that happens to be blocked at the second."""
+    """A long gap between two checks is not charged to a box that happens to be blocked at the second one."""
     machine = Machine(share=0.0, is_ready=False)
     timer = start_timer(machine, monkeypatch)
     machine.now += LIMIT_S

@@ -199,7 +199,7 @@ class TestAccounting:
         assert (v2.parent / SHARED_GROUP / "box" / "pids.max").read_text() == "0"
 
     def test_v2_freezes(self, v2: CgroupHierarchyV2) -> None:
-        """A version 2 group is frozen when the kernel says so, or when it is empty or was thawed."""
+        """A version 2 group is frozen when the kernel reports it, or when it is empty or was thawed."""
         group = v2.make("box", LIMITS)
         assert not group.can_freeze
         freeze_file, events = (
@@ -373,6 +373,6 @@ class TestFindingTheGroupOfAContainer:
         assert self.find(tmp_path, "/../../boxes/abc", {"own/inner": "/"}) is None
 
     def test_a_process_of_another_container(self, tmp_path: Path) -> None:
-        """The id of a process means another one in another pid namespace: the name of its group decides."""
+        """A pid refers to another process in another pid namespace, so the name of the cgroup decides."""
         (tmp_path / "host/warmfront-boxes/def").mkdir(parents=True)
         assert self.find(tmp_path, "/warmfront-boxes/def", {"host": "/"}) is None

@@ -20,7 +20,7 @@ def test_a_directory_with_space_passes(tmp_path: Path) -> None:
 
 
 def test_too_little_space_is_an_error(tmp_path: Path) -> None:
-    """The error states what is free and what is required."""
+    """The error states the free and the required space."""
     with pytest.raises(InfrastructureError, match=r"almost full: [\d,]+ MiB are free, 1,099,511,627,776 MiB"):
         check_storage(tmp_path, 2**60)
 

@@ -29,7 +29,7 @@ def _script() -> ModuleType:
 
 
 def test_the_checked_in_types_are_current(script: ModuleType) -> None:
-    """`generated.ts` is what the script writes from the OpenAPI document."""
+    """`generated.ts` is equal to the script's output for the OpenAPI document."""
     document = create_app(cast("ServiceContext", None)).openapi()
     assert script.TARGET.read_text("utf-8") == script.generate(document)
 

@@ -89,7 +89,7 @@ function Interval({ interval, x, to, top, names }: IntervalProps): React.JSX.Ele
   );
 }
 
-/** Shorten an id; its end is what distinguishes it. */
+/** Shorten an id to its end, which distinguishes it. */
 export function shortId(id: string): string {
   return id.length <= 14 ? id : `${id.slice(0, 3)}…${id.slice(-8)}`;
 }

@@ -128,7 +128,7 @@ function Cases({ cases, sameCode }: { cases: readonly CasePair[]; sameCode: bool
         <p className="dim small compare-words">
           {sameCode
             ? "A difference between the times is a difference between the two runs, not between the kernels."
-            : "Only intervals that do not overlap make a difference; the factors are the smallest and the largest that the 95% intervals allow."}
+            : "There is a measurable difference only if the intervals do not overlap; the factors are the smallest and the largest that the 95% intervals allow."}
         </p>
       </div>
       <div className="compare-cases">

@@ -13,7 +13,7 @@ export interface Side {
 
 type Edit = "same" | "removed" | "added";
 
-/** The limit of the edit distance, since the search is quadratic in it; beyond, everything counts as rewritten. */
+/** The limit of the edit distance, since the search is quadratic in it; beyond it, everything counts as rewritten. */
 const MAX_EDITS = 600;
 
 /** Align both texts in rows; changed lines are next to their replacement. */

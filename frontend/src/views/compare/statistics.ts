@@ -1,4 +1,4 @@
-/** Compare two times by their intervals: without separate intervals, neither is called faster. */
+/** Compare two times by their intervals: if the intervals overlap, neither is reported as faster. */
 import { decimalsOf, type Interval } from "../../lib/timingText";
 
 export interface Measurement {
@@ -58,7 +58,7 @@ export function comparisonText(comparison: Comparison): string {
   return `${winner} is ${low.toFixed(decimals)} to ${high.toFixed(decimals)} times as fast as ${loser}`;
 }
 
-/** The first sentence of a comparison. The same code is never called faster than itself. */
+/** The first sentence of a comparison. The same code is never reported as faster than itself. */
 export function conclusion(comparison: Comparison, sameCode: boolean): string {
   if (sameCode) return "The code is the same";
   const text = comparisonText(comparison);

@@ -55,7 +55,7 @@ function Tables({ response }: { response: LeaderboardResponse }): React.JSX.Elem
       ))}
       {response.items.length === 0 && (
         <EmptyState>
-          No submission was accepted on a GPU yet.{" "}
+          No submission has been accepted on a GPU yet.{" "}
           <Link href={`/problems/${response.problem}`}>Submit the first one</Link>
         </EmptyState>
       )}

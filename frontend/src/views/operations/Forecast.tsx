@@ -21,7 +21,7 @@ export function ForecastText({ forecast }: { forecast: ForecastResponse }): Reac
   );
 }
 
-/** Forecasts for other submission rates. They are simulated, which keeps a core busy, so only on request. */
+/** Forecasts for other submission rates. They are simulated, which keeps a core busy, so this happens only on request. */
 export function RateForecasts(): React.JSX.Element {
   const [result, setResult] = useState<"none" | "loading" | PaceForecast[] | Error>("none");
   const load = async (): Promise<void> => {

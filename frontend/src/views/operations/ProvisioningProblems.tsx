@@ -1,4 +1,4 @@
-/** Why no VMs are provisioned: shortages that submissions wait out, and open circuit breakers with their reset. */
+/** Why no VMs are provisioned: shortages, during which submissions wait, and open circuit breakers with a button that resets them. */
 import { useState } from "react";
 import { resetProvisioning } from "../../lib/api";
 import { plural, span } from "../../lib/format";

@@ -53,7 +53,7 @@ function ForeignVms({ vms }: { vms: readonly ForeignVmResponse[] }): React.JSX.E
               <strong>{vm.rate_usd_per_h === null ? "" : `${dollars(vm.rate_usd_per_h)} per hour`}</strong>
             </div>
             <p className="small dim no-gap">
-              {vm.owner === null ? "No service has labelled it" : `Service ${vm.owner}`} · fleet {vm.fleet ?? "–"} · {vm.status} · run {vm.used_by}
+              {vm.owner === null ? "It has no label of a service" : `Service ${vm.owner}`} · fleet {vm.fleet ?? "–"} · {vm.status} · run {vm.used_by}
             </p>
           </li>
         ))}
@@ -122,7 +122,7 @@ function VmItem({ vm, lane, cost, now }: Props): React.JSX.Element {
   );
 }
 
-/** What the GPUs of a VM say about themselves, and what the checks before it was ready found. */
+/** What the GPUs of a VM report about themselves, and the results of the checks before it was ready. */
 function GpuHealth({ vm }: { vm: VmResponse }): React.JSX.Element | null {
   const { devices, gpu_health: health } = vm;
   if (devices.length === 0 && health === null) return null;

@@ -14,7 +14,7 @@ export function costNow(vm: VmResponse, ratePerHour: number, fetchedAt: number, 
   return vm.cost_usd + (ratePerHour * Math.max(0, now - fetchedAt)) / HOUR_MS;
 }
 
-/** A GPU of a VM in one line, without what is unknown. */
+/** A GPU of a VM in one line, without unknown values. */
 export function deviceText(device: VmDevice): string {
   const { arch, name, compute_units: units, memory_bytes: memory, partition, driver_version: driver } = device;
   const facts = [

@@ -77,7 +77,7 @@ function WhatButtonsDo(): React.JSX.Element {
           </div>
         ))}
       </dl>
-      <p className="dim small">Errors of the compiler are marked in the editor while you type, before any run.</p>
+      <p className="dim small">Compiler errors are marked in the editor while you type, before any run.</p>
     </div>
   );
 }

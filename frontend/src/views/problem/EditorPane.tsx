@@ -67,7 +67,7 @@ export function EditorPane({
         </label>
         <button
           className="button plain small"
-          title="Replace the code by the starter code; undo restores it"
+          title="Replace the code with the starter code; undo restores your code"
           disabled={draft.code === starter}
           onClick={() => editor?.replace(starter)}
         >

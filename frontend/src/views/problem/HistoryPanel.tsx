@@ -1,4 +1,4 @@
-/** Every version of the code that was run: restore it, see what differs from the editor, compare two. */
+/** Every version of the code that was run: restore one, see how it differs from the editor, compare two. */
 import { useState } from "react";
 import { Link } from "wouter";
 import { source, submissions } from "../../lib/api";
@@ -46,7 +46,7 @@ export default function HistoryPanel({ slug, code, current, ended, onRestore }: 
   };
   const toggle = (key: string): void =>
     setSelected((previous) => (previous.includes(key) ? previous.filter((other) => other !== key) : [...previous, key].slice(-2)));
-  if (all.length === 0) return <p className="dim">No version was run yet. Every run is kept here.</p>;
+  if (all.length === 0) return <p className="dim">No version has been run yet. Every version that you run is kept here.</p>;
   return (
     <div className="stack history">
       <div className="row">

@@ -1,4 +1,4 @@
-/** A tour of the workspace for a first visit, above the statement and not modal. Closing it is remembered forever. */
+/** A tour of the workspace for a first visit, above the statement and not modal. It is not shown again after it is closed. */
 import { useEffect, useState } from "react";
 import { useStored } from "../../lib/hooks";
 
@@ -7,12 +7,12 @@ const STEPS: readonly { target: string; title: string; text: string }[] = [
   {
     target: "editor",
     title: "The editor",
-    text: "Errors are marked while you type. The line below has registers, occupancy and spills. Run checks, Benchmark also measures, Submit also enters the leaderboard.",
+    text: "Errors are marked while you type. The line below shows registers, occupancy and spills. Run checks the results, Benchmark also measures the time, Submit also enters the result on the leaderboard.",
   },
   {
     target: "dock",
     title: "The results",
-    text: "The verdict with the first wrong values, the X-ray, the assembly in the colours of its lines, and every version that you ran.",
+    text: "The verdict with the first wrong values, the X-ray, the assembly in the colours of its source lines, and every version that you ran.",
   },
 ];
 

@@ -1,4 +1,4 @@
-/** The workspace of a problem: statement, editor and dock in three panes whose sizes are remembered. */
+/** The workspace of a problem: statement, editor and dock in three panes whose sizes are stored in the browser. */
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useMediaQuery, useStored, useTitle } from "../../lib/hooks";
 import type { Dtype, GpuResponse, ProblemDetailResponse } from "../../lib/generated";
@@ -21,7 +21,7 @@ import { useQuote } from "./useQuote";
 import { useRun, type RunState } from "./useRun";
 import { xrayDiagnostics } from "./xrayStatus";
 
-/** The same as in workspace.css: from here on the dock is beside the editor. */
+/** The width from which the dock is beside the editor; the same as in workspace.css. */
 const THREE_COLUMNS = "(width >= 1240px)";
 
 interface Props {
@@ -31,7 +31,7 @@ interface Props {
   onDtype: (dtype: string) => void;
   /** The code of a submission to open in the editor. */
   opened: string | null;
-  /** It is in the editor now. */
+  /** Called when that code is in the editor. */
   onOpened: () => void;
 }
 
@@ -156,8 +156,8 @@ export function Workspace({ problem, gpus, dtype, onDtype, opened, onOpened }: P
 }
 
 /**
- * Mark the lines of the verdict and of the X-ray. Each is shown only while its code is in the editor; while one types, the
- * marks of the last one move with the text.
+ * Mark the lines of the verdict and of the X-ray. Each set of marks is shown only while its code is in the editor; during
+ * typing, the latest marks move with the text.
  */
 function useMarks(editor: EditorHandle | null, running: RunState, xray: { report: Parameters<typeof xrayDiagnostics>[0]; source: string } | null): void {
   const verdict = running.progress?.verdict ?? null;

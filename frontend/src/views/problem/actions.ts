@@ -6,19 +6,19 @@ export const ACTIONS: Record<Exclude<Endpoint, "xray">, { name: string; keys: st
     name: "Run",
     keys: "Ctrl+Enter",
     description: "Check every case",
-    explanation: "Checks the results of every case, without measuring. The quickest way to a verdict.",
+    explanation: "Checks the results of every case without timing them. This is the fastest way to get a verdict.",
   },
   benchmark: {
     name: "Benchmark",
     keys: "Ctrl+Shift+Enter",
     description: "Check, then time",
-    explanation: "Checks, then measures how long each timed case takes. It does not enter the leaderboard.",
+    explanation: "Checks the results, then measures how long each timed case takes. The result is not entered on the leaderboard.",
   },
   submit: {
     name: "Submit",
     keys: "Ctrl+Alt+Enter",
     description: "Check, time, and enter the leaderboard",
-    explanation: "Checks and measures, and enters the time on the leaderboard if every case passes.",
+    explanation: "Checks and measures, and enters the result on the leaderboard if every case passes.",
   },
 };
 

@@ -21,7 +21,7 @@ export const LIMITS: Record<PaneName, readonly [number, number]> = {
 };
 const MAX_WIDTHS = 75;
 
-/** Change one size within its limits, and within what the other pane leaves. */
+/** Change one size within its limits, and within the space that the other pane leaves. */
 export function resize(sizes: PaneSizes, pane: PaneName, percent: number): PaneSizes {
   const [min, max] = LIMITS[pane];
   const other = pane === "statement" ? sizes.dock : pane === "dock" ? sizes.statement : 0;
@@ -29,7 +29,7 @@ export function resize(sizes: PaneSizes, pane: PaneName, percent: number): PaneS
   return { ...sizes, [pane]: Math.round(10 * Math.min(most, Math.max(min, percent))) / 10 };
 }
 
-/** Parse stored sizes; what is missing or out of range gets its default. */
+/** Parse stored sizes; a size that is missing or out of range gets its default. */
 export function parseSizes(text: string | null): PaneSizes {
   let stored: Partial<Record<PaneName, unknown>> = {};
   try {

@@ -1,4 +1,4 @@
-/** The X-ray of the code in the editor, made when typing pauses. Requests for older text are cancelled. */
+/** The X-ray of the code in the editor, requested when typing pauses. Requests for older text are cancelled. */
 import { useEffect, useRef, useState } from "react";
 import { ApiError, ServiceUnreachable } from "../../lib/api";
 import type { Dtype } from "../../lib/generated";
@@ -27,7 +27,7 @@ interface Options {
   wanted: boolean;
   /** Request the assembly as well. */
   assembly: boolean;
-  /** Wait, because the X-ray of a run is due and the service makes one per user at a time. */
+  /** Wait, because the X-ray of a run is due and the service runs one X-ray per user at a time. */
   paused: boolean;
 }
 

@@ -102,7 +102,7 @@ export function useRun(slug: string): RunState {
     return () => controller.abort();
   }, [run, ended, store]);
 
-  // The service may no longer know a stored run, as with another database. Drop it without an error.
+  // The service may not have a stored run, for example after a change of its database. Drop the run without an error.
   const known = followed.error === null ? run : null;
   const busy = known !== null && followed.progress.verdict === null;
   return {

@@ -27,7 +27,7 @@ export function statusText(report: XrayReportData, line: number): string {
   return report.kernels.length > 1 ? `${kernel.name}: ${figures}` : figures;
 }
 
-/** What the compiler and the X-ray say about lines. */
+/** Messages of the compiler and findings of the X-ray, by line. */
 export function xrayDiagnostics(report: XrayReportData): LineDiagnostic[] {
   const errors = (report.failure?.diagnostics ?? []).flatMap<LineDiagnostic>(({ line, column, severity, message }) =>
     line > 0 && severity === "error" ? [{ line, column: column > 0 ? column : null, severity: "error", message }] : [],

@@ -1,4 +1,4 @@
-/** What this page is for, and where to begin. Shown until a problem is solved or it is closed, forever. */
+/** What this page is for, and where to begin. Shown until the user solves a problem or closes it permanently. */
 import { Link } from "wouter";
 import { useStored } from "../../lib/hooks";
 import type { ProblemResponse } from "../../lib/generated";
@@ -11,7 +11,7 @@ export function FirstVisit({ problems }: { problems: readonly ProblemResponse[] 
   return (
     <section className="card first-visit" aria-label="First visit">
       <p>
-        Write a HIP kernel in the browser, and see whether it is correct, why not, and how fast it is on an AMD GPU.
+        Write a HIP kernel in the browser. See whether it is correct, what is wrong if it is not, and how fast it is on an AMD GPU.
       </p>
       <ul className="small">
         <li>
@@ -21,7 +21,7 @@ export function FirstVisit({ problems }: { problems: readonly ProblemResponse[] 
           <strong>Benchmark</strong> also measures the time.
         </li>
         <li>
-          <strong>Submit</strong> also enters the leaderboard.
+          <strong>Submit</strong> also enters the result on the leaderboard.
         </li>
       </ul>
       <div className="row">

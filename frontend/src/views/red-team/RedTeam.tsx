@@ -18,8 +18,8 @@ export default function RedTeam(): React.JSX.Element {
         Docker.
       </p>
       <p className="dim">
-        Known ways to get a wrong verdict or a wrong time from the judge. An attack that computes correctly and claims a
-        shorter time is accepted with its true time: at least 0.9 of that of an honest twin that does the same work.
+        All known ways to get a wrong verdict or a wrong time from the judge. An attack that computes correctly but claims
+        a shorter time is accepted with its true time: at least 0.9 of the time of an honest twin that does the same work.
       </p>
       {BOARD.families.map((family) => (
         <FamilyCard key={family.name} family={family} />

@@ -29,7 +29,7 @@ export function caughtText(caught: number, all: number): string {
   return `${caught} of ${all}`;
 }
 
-/** The time that an attack got and the one that it claimed, relative to its true time. */
+/** The time that an attack got and the time that it claimed, relative to its true time. */
 export function timeText({ time_ratio, self_reported_ratio }: Attack): string {
   if (time_ratio === null) return "";
   const claim = self_reported_ratio === null ? "" : `; it claimed ${self_reported_ratio.toFixed(2)}`;

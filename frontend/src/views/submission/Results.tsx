@@ -176,8 +176,8 @@ function Distributions({ timings }: { timings: readonly Timing[] }): React.JSX.E
       <div>
         <h2>Distribution of samples</h2>
         <p className="dim small submission-remark">
-          Number of samples by time, one per pair of windows. The line is the median, the band its 95% confidence interval. The interval
-          includes what differs between runs, so it can be wider than the samples.
+          Number of samples by time, one per pair of windows. The line is the median, and the band is its 95% confidence interval. The interval
+          includes differences between runs, so it can be wider than the range of the samples.
         </p>
       </div>
       <div className="distributions">

@@ -1,4 +1,4 @@
-/** How the times were measured: the windows of every timed case, and what does not count. */
+/** How the times were measured: the windows of every timed case, and which of them were left out. */
 import { plural } from "../../lib/format";
 import type { Timing } from "../../lib/generated";
 import { milliseconds } from "../../lib/timingText";
@@ -14,8 +14,8 @@ export function Windows({ id, timings }: { id: string; timings: readonly Timing[
         <div className="windows-heading">
           <h2>Windows</h2>
           <p className="dim small submission-remark">
-            The raw measurements: a number of calls between two points at which the program was stopped. Neighbouring windows
-            have few and many calls; the slope between the two is the time of a call.
+            The raw measurements. A window is a number of calls between two points at which the program was stopped. Windows with few
+            and with many calls alternate; the slope between the two is the time per call.
           </p>
         </div>
         <button className="button" onClick={() => download(`${id}-windows.csv`, "text/csv", windowsCsv(measured))}>

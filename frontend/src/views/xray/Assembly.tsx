@@ -1,4 +1,4 @@
-/** Source and assembly side by side. Hovering a line, or the arrow keys, highlights the matching lines in the other pane. */
+/** Source and assembly side by side. Hovering over a line, or moving with the arrow keys, highlights the matching lines in the other pane. */
 import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import type { AssemblyBlock } from "../../lib/generated";
 import { assemblyRows, instructionsByLine, nextLine } from "./mapping";

@@ -1,4 +1,4 @@
-/** The X-ray of a source, as a tab of a problem and of a submission. It is made only on request. */
+/** The X-ray of a source, as a tab of a problem and of a submission. It is requested only when the user asks for it. */
 import { useState } from "react";
 import { ApiError } from "../../lib/api";
 import { span } from "../../lib/format";

@@ -9,7 +9,7 @@ export interface AssemblyRow {
   isLabel: boolean;
 }
 
-/** VmTask blocks into rows; a branch target gets a row of its own. */
+/** Convert blocks to rows; a branch target gets its own row. */
 export function assemblyRows(blocks: readonly AssemblyBlock[]): AssemblyRow[] {
   return blocks.flatMap((block) => [
     ...(block.label === null

@@ -2,7 +2,7 @@
 import { post } from "../../lib/api";
 import type { Dtype, XrayEvent, XrayReportResponse, XrayRequest } from "../../lib/generated";
 
-/** What the page shows of an X-ray; the XRAY event of a submission has less than a full response. */
+/** The part of an X-ray that the page shows; the XRAY event of a submission has fewer fields than a full response. */
 export type XrayReportData = Omit<XrayReportResponse, "compiles">;
 
 interface RequestOptions {

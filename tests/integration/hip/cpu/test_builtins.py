@@ -117,7 +117,7 @@ def count_equal(
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_between_lanes(run: Run) -> None:
-    """Operations between lanes give each active lane what their documentation says."""
+    """Operations between lanes give each active lane the documented result."""
     names, words = cases_of("between_lanes"), input_words(6)
     total = right = 0
     for bits in ACTIVE:
@@ -184,7 +184,7 @@ def test_compiles_for_the_gpu(program: str, kernels: int) -> None:
     """The compiler for gfx942 accepts the same kernels."""
     maker = sandbox.open_sandbox("bubblewrap")
     device_code = (PROGRAMS / f"{program}.hip").read_text().partition("\n// host\n")[0]
-    # The GPU's compiler knows only vectors of its own as operands of 16 bytes.
+    # The GPU's compiler accepts only its own vector types as operands of 16 bytes.
     for name, element in (("int32x4_t", "int"), ("Four", "unsigned")):
         vector = f"typedef {element} {name} __attribute__((ext_vector_type(4)));"
         device_code = re.sub(rf"struct alignas\(16\) {name} \{{[^}}]*\}};", vector, device_code)

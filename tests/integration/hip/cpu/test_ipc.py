@@ -36,7 +36,7 @@ def exporter(
 
 
 def importing(programs: Programs, folder: Path, handle: str, case: str = "plain") -> str:
-    """Open the handle in a second process and return what it prints."""
+    """Open the handle in a second process and return its output."""
     result = programs.run(PROGRAM, "import", str(folder), handle, case)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout.strip()
@@ -51,7 +51,7 @@ def fault(programs: Programs, folder: Path, size_bytes: int, case: str) -> dict[
 
 @pytest.mark.parametrize("size_bytes", [1, 4096, 100_001])
 def test_two_processes_share_memory(programs: Programs, tmp_path: Path, size_bytes: int) -> None:
-    """What the second process writes is seen by the first, whose file is gone once it frees the memory."""
+    """The first process reads what the second writes; its file is deleted once it frees the memory."""
     with exporter(programs, tmp_path, size_bytes) as (process, handle):
         assert importing(programs, tmp_path, handle) == "closed"
         output, _ = process.communicate("\n", timeout=60)

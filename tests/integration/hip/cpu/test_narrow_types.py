@@ -112,7 +112,7 @@ def test_scales_of_blocks(tables: Path) -> None:
 
 
 def test_instructions_of_gfx942(tables: Path) -> None:
-    """Packed conversions keep the other half, do not saturate, and read back what they wrote."""
+    """Packed conversions keep the other half and do not saturate; converting back gives the same values."""
     x, y = (numbers.astype(np.float32) for numbers in (ALL.view(ml_dtypes.bfloat16), ALL.view(np.float16)))
     written = {}
     for name, code in (("fp8", "e4m3fnuz"), ("bf8", "e5m2fnuz")):

@@ -66,7 +66,7 @@ def test_compiles_for_the_gpu() -> None:
     ],
 )
 def test_a_shape_that_the_gpu_lacks_is_an_error(fragment: str, words: str, programs: Programs) -> None:
-    """On the CPU runtime and in the X-ray, the message says what there is."""
+    """On the CPU runtime and in the X-ray, the message lists the available shapes."""
     element = fragment.rsplit(", ", maxsplit=1)[-1]
     source = f"""#include <rocwmma/rocwmma.hpp>
 __global__ void k(const {element}* x) {{

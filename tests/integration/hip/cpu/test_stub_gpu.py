@@ -1,4 +1,4 @@
-"""The model of the stub GPU: what work takes on virtual time, and what faults do."""
+"""The model of the stub GPU: the virtual time of work, and the effects of faults."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.compiler
 
-#: A model in which only what a test adds takes time.
+#: A model in which only the parameters that a test adds take time.
 QUIET = (
     "copy_us=0,launch_us=0,sync_us=0,event_us=0,call_us=0,malloc_us=0,kernel_us=0,bytes_per_thread=0,"
     "idle_clock=1,host_allowance_us=1e9"
@@ -114,12 +114,12 @@ def test_an_idle_device_has_low_clocks(program: StubProgram) -> None:
 
 
 def test_host_code_counts_beyond_the_allowance(program: StubProgram) -> None:
-    """A solution that computes on the host is not free; the few microseconds of a launch are."""
+    """Computing on the host takes virtual time, except for the few microseconds of a launch."""
     assert program.virtual_us("host_allowance_us=200", "launch", "compute", "wait") > 2000
 
 
 def test_a_second_process_waits_for_the_first_ones_kernel(program: StubProgram) -> None:
-    """The device is one, so a copy of the harness runs after what the guest left on it."""
+    """There is only one device, so a copy of the harness runs after the pending work of the guest."""
     assert program.virtual_us("kernel.work=400", "launch") == pytest.approx(0, abs=1)
     assert program.virtual_us("kernel.work=400", "copy", "wait") == pytest.approx(405, abs=2)
 

@@ -116,7 +116,7 @@ def test_errors_in_the_authors_lines(harness: XrayHarness, source: str, line: in
 def test_what_nothing_defines_for_the_device(
     harness: XrayHarness, source: str, line: int, words: str
 ) -> None:
-    """What ROCm's linker would refuse is an error in the author's line."""
+    """A reference that ROCm's linker would refuse is an error in the author's line."""
     failure = failure_of(harness, source)
     assert failure.code == "UNDEFINED_NAME"
     assert words in failure.message
@@ -132,7 +132,7 @@ def test_what_nothing_defines_for_the_device(
     ],
 )
 def test_what_hipcc_defines_for_the_device(harness: XrayHarness, body: str) -> None:
-    """Operators and virtual functions need no definition of the author's."""
+    """Operators and virtual functions need no definition by the author."""
     report = harness.xray(f"#include <new>\n__global__ void k(int* x) {{ {body} }}\n")
     assert report.compiles, report.failure
 

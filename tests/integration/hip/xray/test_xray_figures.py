@@ -30,13 +30,13 @@ WITHOUT_ITS_INSTRUCTIONS = {("fp8_matmul", "gfx90a")}
 #: Sources that run on the CPU runtime but do not compile for the GPU, and why.
 REJECTED = {
     "builtins": "'hipcpu' is a name of Warmfront's own headers",
-    # It declares an intrinsic of LLVM in a way that this clang does not know for gfx942.
+    # It declares an intrinsic of LLVM in a form that this clang does not support for gfx942.
     "builtins_memory": "The compiler for gfx942 failed: error in backend: Cannot select",
     "narrow_tables": "device code for gfx942 has the FNUZ formats of fp8 only",
     "core_faults": "'hipcpu' is a name of Warmfront's own headers",
     "core_ipc": "'hipcpu' is a name of Warmfront's own headers",
     "core_shared": "redeclaration of 'shared_of_t' with a different type",
-    # Host functions of these call what HIP has for the device only.
+    # Host functions in these call functions that HIP has only for the device.
     "headers_bfloat": "no matching function for call to '__hfma'",
     "headers_half": "no matching function for call to '__hfma'",
     "headers_math": "no matching function for call to 'erfinv'",

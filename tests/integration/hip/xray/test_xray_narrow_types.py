@@ -49,7 +49,7 @@ def test_conversions_are_instructions(arch: str, family: str, harness: XrayHarne
 def test_a_format_of_another_gpu_is_refused(
     arch: str, family: str, instead: str, harness: XrayHarness
 ) -> None:
-    """Each use has its line, and the message says what to use."""
+    """The error for each use has the line, and says what to use."""
     failure = harness.xray(TYPES.format(family), arch=arch).failure
     assert failure is not None
     assert [diagnostic.line for diagnostic in failure.diagnostics] == [3, 4, 5]

@@ -137,7 +137,7 @@ async def test_a_request_has_a_time_limit_of_its_own(tmp_path: Path) -> None:
 
 
 async def test_a_dropped_request_destroys_its_box(tmp_path: Path) -> None:
-    """When the cancellation is done, nothing of the compiler is left, and the next X-ray runs."""
+    """When the cancellation is done, no process or file of the compiler is left, and the next X-ray runs."""
     long = replace(settings.load({}, env_file=None), xray_timeout_s=600.0, compile_timeout_s=600.0)
     xrays = XrayService.open(replace(long, box_dir=tmp_path))
     try:

@@ -19,7 +19,7 @@ IMAGE = "warmfront-vm:test"
 
 @pytest.fixture(name="repository")
 def _repository(tmp_path: Path) -> Path:
-    """A copy of what the build reads, with the substitutes as base images."""
+    """A copy of the files that the build reads, with the substitutes as base images."""
     root = tmp_path / "repository"
     shutil.copytree(ROOT / vm_image.CONTEXT, root / vm_image.CONTEXT)
     (root / vm_image.REQUIREMENTS).parent.mkdir(parents=True)

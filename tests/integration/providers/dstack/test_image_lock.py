@@ -32,7 +32,7 @@ ARM64 = {"os": "linux", "architecture": "arm64"}
 
 @pytest.fixture(name="address")
 def _address() -> Iterator[str]:
-    """The address of a registry that wants a token."""
+    """The address of a registry that requires a token."""
     with registry(token="for anyone") as address:  # noqa: S106 - no secret
         yield address
 
@@ -86,7 +86,7 @@ def test_a_tag_that_does_not_exist(address: str) -> None:
 
 
 def test_something_that_is_no_manifest(address: str) -> None:
-    """A page of a proxy, say."""
+    """The response may be the page of a proxy, for example."""
     _store(address, "rocm/dev:1", "text/html")
     with pytest.raises(InfrastructureError, match=r"sent no manifest of .*rocm/dev:1, but 'text/html'"):
         look_up_digest(f"{address}/rocm/dev:1")

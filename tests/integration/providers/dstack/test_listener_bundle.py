@@ -1,4 +1,4 @@
-"""The listener bundle, without a VM."""
+"""The listener bundle, tested without a VM."""
 
 from __future__ import annotations
 

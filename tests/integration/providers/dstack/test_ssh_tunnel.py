@@ -90,7 +90,7 @@ async def running_host() -> AsyncIterator[Host]:
 
 
 async def ask(tunnel: SSHTunnel, line: bytes) -> bytes:
-    """Send a line through a connection of its own, and return the answer."""
+    """Send a line through a new connection, and return the answer."""
     reader, writer = await asyncio.open_unix_connection(str(tunnel.socket))
     writer.write(line)
     answer = await reader.readline()

@@ -24,7 +24,7 @@ DETECTING = {
     "#ifndef __clang__\n#endif\n": (1, 9, "__clang__"),
     "#if __GNUC__ > 4\n#endif\n": (1, 5, "__GNUC__"),
     "void f() { warmfront_call(nullptr); }\n": (1, 12, "warmfront_call"),
-    # A compiler joins continued lines, and knows digraphs.
+    # A compiler joins continued lines and supports digraphs.
     "#ifdef HIP\\\nCPU_CHECKED\n#endif\n": (1, 8, "HIPCPU_CHECKED"),
     "%:ifdef HIPCPU_CHECKED\n%:endif\n": (1, 9, "HIPCPU_CHECKED"),
 }
@@ -72,7 +72,7 @@ ALLOWED = {
 
 @pytest.mark.parametrize("source", DETECTING)
 def test_a_name_that_detects_the_evaluator(source: str) -> None:
-    """A name that tells a check from a GPU is refused with its position."""
+    """A name that distinguishes a check from a GPU is refused, with its position."""
     with pytest.raises(SourceRefused) as caught:
         refuse(source)
     assert (caught.value.line, caught.value.column) == DETECTING[source][:2]
@@ -131,6 +131,6 @@ def test_no_honest_source_is_refused() -> None:
 
 
 def test_a_long_source_is_fast() -> None:
-    """The work grows linearly with the source, also if it pastes many tokens."""
+    """The work grows linearly with the source, even if it pastes many tokens."""
     names = ", ".join(f"H{i}, HIPC{i}" for i in range(5000))
     refuse(f"#define J(a, b, c, d) a##b##c##d\nint f({names});\n")

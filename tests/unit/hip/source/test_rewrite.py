@@ -255,7 +255,7 @@ def test_a_file_without_barriers_is_plain(source: str, plain: bool) -> None:  # 
 
 
 def test_includes_only_the_headers_of_the_builtins_that_are_used() -> None:
-    """A source without builtins includes nothing; others include what defines theirs, also in a macro."""
+    """A source without builtins includes nothing; others include the headers of theirs, also in a macro."""
     assert rewrite("__syncthreads();").headers == ()
     source = "#define FIRST(x) __builtin_amdgcn_readfirstlane(x)\nfloat x = __builtin_amdgcn_rcpf(2);"
     assert rewrite(source).headers == ("hipcpu/builtins/arithmetic.h", "hipcpu/builtins/lanes.h")

@@ -31,7 +31,7 @@ def event_for(gpu: Gpu) -> Xray:
 
 
 def test_an_xray_that_fails_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After an unexpected error the event says nothing about the source but the error."""
+    """After an unexpected error the event has only the error, and no statement about the source."""
 
     def fail(*_: object, **__: object) -> None:
         raise KeyError("NumVgprs")

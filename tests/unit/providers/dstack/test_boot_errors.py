@@ -1,4 +1,4 @@
-"""Why a VM failed to provision, with what its worker printed last."""
+"""Why a VM failed to provision, with the last output of its worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the cloud's own list says about the end of a machine."""
+"""The end of a machine according to the cloud's own list."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RUN = "wf-0a1b2c3d-vm-0123456789abcdef01234567"
 def test_the_end_of_a_machine(
     last_seen_at: float | None, missing_at: float, recorded_at: float | None, end: tuple[float, float | None]
 ) -> None:
-    """Dstack's record is the end, unless the list disagrees with it."""
+    """The end is the one in dstack's record, unless the list disagrees with it."""
     assert Absence(last_seen_at=last_seen_at, missing_at=missing_at).end(recorded_at) == end
 
 

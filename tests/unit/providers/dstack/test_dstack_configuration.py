@@ -302,7 +302,7 @@ def test_incomplete_server_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 
 def _prepare(tmp_path: Path) -> subprocess.CompletedProcess[str]:
-    """Run the script as on a VM, and print what it sets."""
+    """Run the script as on a VM, and print the variables that it sets."""
     script = configuration.PREPARE.read_text()
     for inside in ("/opt/rocm", "/opt/warmfront-image", "/opt/warmfront"):
         script = re.sub(rf"{inside}(?![\w-])", str(tmp_path / Path(inside).name), script)

@@ -54,13 +54,13 @@ RUNNING = RunSnapshot(
     tenancy=Tenancy(instance=INSTANCE, started_at=1000.0, ended_at=None),
 )
 READY = Lease(vm_id="vm_1", phase=Phase.READY, started_at=1000.0, address="unix:/socket")
-#: What dstack says after it was requested to end the VM that had vanished.
+#: dstack's record after a request to end the VM that had vanished.
 ENDED = Lease(vm_id="vm_1", phase=Phase.ENDED, started_at=1000.0, ended_at=1140.0, end_confirmed=False)
 MACHINE = CloudMachine(backend="amddevcloud", id="500001", name=f"dstack-main-{RUN.name}-12ab34cd")
 
 
 class Cloud:
-    """A cloud with one machine, which has a record of its life or denies it."""
+    """A cloud with one machine, which has a record of its lifetime or refuses access to it."""
 
     backend = "amddevcloud"
 
@@ -108,13 +108,13 @@ def test_the_end_of_a_vm_that_vanished_is_when_the_list_lost_it() -> None:
 
 @pytest.mark.parametrize("skew_s", [0.0, 3600.0])
 def test_the_clouds_own_record_is_exact(skew_s: float) -> None:
-    """The length of the machine's life is the cloud's, whatever its clock says."""
+    """The lifetime of the machine is the cloud's own figure, whatever its clock shows."""
     lifetime = Lifetime(created_at=1001.0 + skew_s, ended_at=1101.0 + skew_s)
     assert confirmed_end(Cloud(lifetime)) == (1100.0, None)
 
 
 def test_what_is_not_taken_for_an_end() -> None:
-    """A VM that boots need not be in the list yet, and one of another cloud is in none."""
+    """A VM that is booting may not be in the list yet, and a VM of another cloud is in no list."""
     cloud: Any = Cloud()
     cloud.machine = None
     presence = CloudPresence([cloud], "main", lambda: 1100.0)

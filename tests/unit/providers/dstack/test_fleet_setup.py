@@ -152,7 +152,7 @@ def test_unavailable_offers(availability: str, expected: type[WarmfrontError]) -
 
 @pytest.mark.parametrize("availability", ["available", "unknown", "idle", "of_a_later_dstack"])
 def test_available_offers(availability: str) -> None:
-    """`verify` succeeds, also with an availability that dstack may add later."""
+    """`verify` succeeds, even with an availability that dstack may add later."""
     server: Any = Server(actual=GOOD, availability=availability)
     assert asyncio.run(fleet_setup.verify(server, OURS))[0] == GOOD
 

@@ -1,4 +1,4 @@
-"""What runs as root on a VM and in our images is pinned: packages by hash, images by digest."""
+"""Everything that runs as root on a VM and in our images is pinned: packages by hash, images by digest."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_vm_with_another_image_ends_with_the_reason(
 
 
 def test_doctor_on_a_vm_has_the_settings_of_the_listener(tmp_path: Path) -> None:
-    """`warmfront doctor --gpu` runs the delivered package with what the task's first command has set."""
+    """`warmfront doctor --gpu` runs the uploaded package with the variables of the task's first command."""
     bundle = listener_bundle.pack(tmp_path / "cache")
     (tmp_path / listener_bundle.FOLDER).symlink_to(bundle)
     image = tmp_path / "warmfront-image"
@@ -116,7 +116,7 @@ def test_doctor_on_a_vm_has_the_settings_of_the_listener(tmp_path: Path) -> None
 
 
 def test_the_delivered_folder_has_the_doctor(tmp_path: Path) -> None:
-    """It runs with the packages of a listener alone, and says in at most ten lines what is missing."""
+    """It runs with only the packages of a listener, and reports in at most ten lines what is missing."""
     bundle = listener_bundle.pack(tmp_path)
     done = subprocess.run(
         [sys.executable, "-m", "warmfront.listener.gpu_doctor"],
@@ -193,7 +193,7 @@ def _named(path: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("image", [settings.NO_IMAGE, "registry.example/worker:1"])
 def test_an_image_without_a_digest_is_refused(caplog: pytest.LogCaptureFixture, image: str) -> None:
-    """It is an error, or a warning where that is allowed; one with a digest is neither."""
+    """It is an error, or a warning if the setting allows it; an image with a digest causes neither."""
     configuration.check_images(replace(OURS, worker_image=f"registry.example/worker:1@sha256:{'0' * 64}"))
     assert not caplog.records
     ours = replace(OURS, worker_image=image)

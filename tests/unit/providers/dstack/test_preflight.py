@@ -1,4 +1,4 @@
-"""The checks before the first VM: each failure is named with what to do, and what is unknown is listed."""
+"""The checks before the first VM: each failure is reported with a hint, and unknown facts are listed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_every_failure_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_a_plan_cannot_show() -> None:
-    """An offer without availability does not say that a VM is free."""
+    """An offer without availability does not mean that a VM is available."""
 
     def plan(availability: str) -> FleetPlan:
         offer = Offer(

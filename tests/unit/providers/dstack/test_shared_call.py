@@ -1,4 +1,4 @@
-"""Listings are requested once for all callers that wait, and never before a caller asked."""
+"""One listing is requested for all waiting callers, after the call of each of them."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class OpenTunnel:
 
 
 def test_many_tunnels_are_opened_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hung and failing connections delay no other; no more than the bound are opened at a time."""
+    """Hung and failing connections do not delay others; the number opened at a time is bounded."""
     opening = most = 0
     released: asyncio.Event
 

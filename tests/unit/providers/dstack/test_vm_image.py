@@ -1,4 +1,4 @@
-"""The image of VMs: its lock file, what is copied of ROCm, and errors that say what to do."""
+"""The image of VMs: its lock file, the copied part of ROCm, and errors that say what to do."""
 
 from __future__ import annotations
 
