@@ -64,7 +64,7 @@ where $j$ runs along dimension `dim`, of extent $s$, for every position in the o
 """
 
     def cases(self, scale: Scale) -> Sequence[Case]:
-        """Return every dimension of tensors with one to four, with short and long sums."""
+        """Return every dimension of tensors with one to four dimensions, with short and long sums."""
         return [
             _case((1,), 0, "one element"),
             _case((1025,), 0, "just over a large block, all equal", draw="equal"),
