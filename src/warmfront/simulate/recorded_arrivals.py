@@ -114,7 +114,7 @@ def to_trace_time(times: Sequence[float]) -> Arrivals:
     doubles = int(np.sum(np.diff(at_s) == 0))
     if doubles:
         notes.append(
-            f"{doubles:,} of {at_s.size:,} arrivals share their time with another; each is a separate submission"
+            f"{doubles:,} of {at_s.size:,} arrivals share a time with another; each is a separate submission"
         )
     days = (at_s[-1] - at_s[0]) / DAY_S if at_s.size else 0.0
     if days > MAX_DAYS:
