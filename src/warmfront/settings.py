@@ -207,11 +207,11 @@ class Settings:
     gpu_type: str = "MI300X"
     #: AMD_GPU_MEMORY: the GPU's memory, for a fleet with one GPU type.
     gpu_memory: str = "192GB"
-    #: AMD_SPOT_POLICY: whether VMs are spot VMs, which the cloud can take back; `auto`: if cheaper.
+    #: AMD_SPOT_POLICY: whether VMs are spot VMs, which the cloud can preempt; `auto`: if cheaper.
     spot_policy: str = "auto"
     #: AMD_SPOT_PRICE_RATIO: the price of a spot VM divided by the on-demand rate; empty: there are none.
     spot_price_ratio: Decimal | None = None
-    #: AMD_SPOT_INTERRUPTIONS_PER_HOUR: how often a spot VM is taken back, until our own have shown it.
+    #: AMD_SPOT_INTERRUPTIONS_PER_HOUR: the assumed rate of preemptions of a spot VM, until it is measured.
     spot_interruptions_per_h: float = 0.1
     #: AMD_VM_MAX_DURATION: time after which dstack stops a worker run unconditionally.
     vm_max_s: int = 86400

@@ -96,8 +96,8 @@ What remains
 - A GPU cannot be stopped like a process. Inputs are revealed by a copy on the device after the clock started,
   and outputs are saved by another before it ends; the time of both is measured with an empty guest and
   subtracted. A kernel that keeps running on the GPU could begin while the first copy is under way.
-- A detached thread, or a stream that no one waits for, can work after `solution` returned. It gains nothing
-in the last call of a window, because SAVE copies the outputs next, and later writes are not read.
+- A detached thread, or a stream without a synchronisation, can work after `solution` returned. It gains
+nothing in the last call of a window, because SAVE copies the outputs next, and later writes are not read.
   In an earlier call it overlaps with the next calls, which are all inside the timed window.
   Inputs are compared after the clock ended: a kernel may use them as scratch memory and restore them later,
   which needs a copy of them, and so costs more than it saves.

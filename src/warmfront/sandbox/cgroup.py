@@ -160,7 +160,7 @@ class ControlGroupV1(ControlGroup):
     def kill(self) -> None:
         """Set the process limit to 0, then kill every process."""
         pids = self._directories["pids"]
-        with contextlib.suppress(OSError):  # the group is gone, and so are its processes
+        with contextlib.suppress(OSError):  # the group and its processes no longer exist
             _write(pids / "pids.max", 0)
             for pid in (pids / "cgroup.procs").read_text(encoding="ascii").split():
                 with contextlib.suppress(ProcessLookupError):

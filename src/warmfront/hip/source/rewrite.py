@@ -158,7 +158,7 @@ def _editors(tokens: Source, lines: LineIndex) -> Iterator[TokenEditor]:
         if directive.name == "define" and any(t.text in _IN_MACROS for t in directive.tokens):
             parameters, body = split_macro(directive.tokens)
             brackets = match_brackets(body)
-            # A macro does not say where it is used. Shared memory is declared in kernels, so assume a
+            # It is unknown where a macro is used. Shared memory is declared in kernels, so assume a
             # function.
             inside = Brackets(brackets.partner, [True] * len(body))
             yield TokenEditor(body, inside, lines, parameters)
