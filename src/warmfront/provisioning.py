@@ -8,7 +8,7 @@ from warmfront.value_class import dataclass
 
 
 class FailureKind(StrEnum):
-    """Why a VM could not be provisioned."""
+    """The reason for which a VM could not be provisioned."""
 
     NO_CAPACITY = "NO_CAPACITY"  #: the cloud has no such VM available
     FLEET_FULL = "FLEET_FULL"  #: the fleet has its maximum number of VMs

@@ -178,7 +178,7 @@ export interface CheckingEvent {
   compile_s: number;
 }
 
-/** Why the source does not compile. */
+/** The reason for which the source does not compile. */
 export interface CompileFailureResponse {
   code: string;
   message: string;
@@ -250,7 +250,7 @@ export interface DailyMeterCosts {
   meters: MeterCost[];
 }
 
-/** How an output differs from the reference. */
+/** The differences of an output from the reference. */
 export interface DebugInfo {
   max_difference: number | string;
   mean_difference: number | string;
@@ -380,7 +380,7 @@ export interface Finding {
   case: string;
 }
 
-/** How long the credits last if future days resemble past days. */
+/** A forecast of how long the credits last, if future days resemble past days. */
 export interface ForecastResponse {
   /** The number of full days on which the forecast is based; at most 56. */
   days_seen: number;
@@ -581,7 +581,7 @@ export interface MetricsResponse {
   active_vms: number;
 }
 
-/** How many waves fit on a compute unit, and what limits them. */
+/** The number of waves that fit on a compute unit, and the resource that limits it. */
 export interface OccupancyResponse {
   waves_per_simd: number;
   waves_per_cu: number;
@@ -773,7 +773,7 @@ export interface ProvisioningEvent {
   eta_s: number | null;
 }
 
-/** Why no VM with a GPU type is being provisioned. */
+/** The reason for which no VM with a GPU type is being provisioned. */
 export interface ProvisioningProblemResponse {
   gpu_type: string;
   /** Whether the circuit breaker is open, so that submissions fail. Otherwise they wait. */
@@ -852,7 +852,7 @@ export interface QuoteResponse {
   refusal: QuoteRefusal | null;
 }
 
-/** Whether the service can accept and run submissions. */
+/** The readiness of the service to accept and run submissions. */
 export interface ReadinessResponse {
   status: "ready" | "not ready";
   provider: string;

@@ -46,7 +46,7 @@ class Diagnostic:
 
 @dataclass(frozen=True)
 class CompileFailure:
-    """Why a source did not compile."""
+    """The reason for which a source did not compile."""
 
     code: str  #: a stable code such as COMPILE_ERROR or NO_SOLUTION
     message: str  #: may have several lines

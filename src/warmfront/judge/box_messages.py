@@ -69,7 +69,7 @@ class InvalidMessage(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class RunAnswer:
-    """What the guest claims about its calls. Informational: nothing here decides a time."""
+    """The guest's claims about its calls. They are informational, and do not decide a time."""
 
     times_ms: tuple[float, ...]  #: by HIP events; 0 if it is not a positive, finite number
     launches: int | None  #: None if the toolchain cannot count them
@@ -92,7 +92,7 @@ class DeviceCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class ResidueResult:
-    """How much of an earlier program's memory a new program can read."""
+    """The amount of an earlier program's memory that a new program can read."""
 
     bytes: int  #: memory that was allocated
     samples: int  #: pages that were read

@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class BugFinderLimits:
-    """How much the bug finder may do for one submission."""
+    """The limits of the bug finder for one submission."""
 
     max_cases: int
     max_work: int  #: operations plus 4-byte words of one case
@@ -62,7 +62,7 @@ UNFINISHED = "The bug finder reached its limits before it finished; a thorough c
 
 
 class _CaseOutcome(Enum):
-    """How one case ended."""
+    """The outcome of one case."""
 
     CORRECT = auto()
     WRONG = auto()

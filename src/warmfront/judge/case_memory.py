@@ -62,7 +62,7 @@ GUEST_OWNS_MEMORY = (
 
 @dataclass(frozen=True, kw_only=True)
 class CollectedSlot:
-    """Where the outputs of a slot are."""
+    """The place of a slot's outputs."""
 
     file_slot: int  #: slot of the data file
     inputs_intact: bool  #: the harness found the inputs unchanged; if not, the judge compares them

@@ -95,7 +95,7 @@ where $i$ and $j$ run along dimension `dim`, for every position in the other dim
         ]
 
     def ranges(self, scale: Scale) -> Mapping[str, Range]:
-        """Return shapes of one to four dimensions, each of which is normalised."""
+        """Return shapes of one to four dimensions, with any of them as `dim`."""
         shapes = Shapes(2**25 if scale is Scale.GPU else 128_000)
         return {"shape": shapes, "dim": DimensionIn("shape"), "ndim": DimensionsOf("shape")}
 

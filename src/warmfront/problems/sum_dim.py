@@ -79,7 +79,7 @@ where $j$ runs along dimension `dim`, of extent $s$, for every position in the o
         ]
 
     def ranges(self, scale: Scale) -> Mapping[str, Range]:
-        """Return shapes of one to four dimensions, each of which is summed over."""
+        """Return shapes of one to four dimensions, with any of them as `dim`."""
         shapes = Shapes(2**26 if scale is Scale.GPU else 600_000)
         return {"shape": shapes, "dim": DimensionIn("shape"), "ndim": DimensionsOf("shape")}
 

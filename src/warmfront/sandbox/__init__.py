@@ -23,7 +23,7 @@ TRUSTED = "none (trusted)"
 
 @dataclass(frozen=True, kw_only=True)
 class SandboxAvailability:
-    """Whether a sandbox works on this machine."""
+    """The availability of a sandbox on this machine."""
 
     name: str
     works: bool

@@ -32,7 +32,7 @@ WALL_S_PER_CPU_S = 10
 
 
 class ExitReason(StrEnum):
-    """Why a box ended."""
+    """The reason for which a box ended."""
 
     EXITED = "exited"  #: the program exited with a code
     SIGNALED = "signaled"  #: the program was killed by a signal, and not because of a limit
@@ -83,7 +83,7 @@ class Template:
 
 @dataclass(frozen=True, kw_only=True)
 class BoxExit:
-    """How a box ended."""
+    """The end of a box, with its output and usage."""
 
     reason: ExitReason
     code: int | None = None  #: with EXITED

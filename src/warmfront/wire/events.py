@@ -65,7 +65,7 @@ class ErrorGrid(ResponseModel):
 
 
 class DebugInfo(ResponseModel):
-    """How an output differs from the reference."""
+    """The differences of an output from the reference."""
 
     max_difference: JudgeNumber
     mean_difference: JudgeNumber

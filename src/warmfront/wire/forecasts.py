@@ -28,7 +28,7 @@ class PaceForecast(ResponseModel):
 
 
 class ForecastResponse(ResponseModel):
-    """How long the credits last if future days resemble past days."""
+    """A forecast of how long the credits last, if future days resemble past days."""
 
     days_seen: int = Field(description="The number of full days on which the forecast is based; at most 56.")
     month_usd: Estimate = Field(description="Cost of the next 30 days.")

@@ -25,7 +25,7 @@ class XrayRequest(RequestModel):
 
 
 class OccupancyResponse(ResponseModel):
-    """How many waves fit on a compute unit, and what limits them."""
+    """The number of waves that fit on a compute unit, and the resource that limits it."""
 
     waves_per_simd: int
     waves_per_cu: int
@@ -165,7 +165,7 @@ class DiagnosticResponse(ResponseModel):
 
 
 class CompileFailureResponse(ResponseModel):
-    """Why the source does not compile."""
+    """The reason for which the source does not compile."""
 
     code: str
     message: str

@@ -365,7 +365,7 @@ class _Planner:
     def _is_simple(  # noqa: PLR0911 - one per reason
         self, statement: Statement, scope: dict[str, Variable]
     ) -> bool:
-        """Return whether it makes no difference if threads run the statement's parts in turn."""
+        """Return whether the order in which threads run the statement's parts does not matter."""
         for part in statement.walk():
             if part.kind not in {
                 StatementKind.SIMPLE,

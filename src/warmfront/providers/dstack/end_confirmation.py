@@ -79,7 +79,7 @@ class EndConfirmation:
         )
 
     async def confirm(self, ended: Lease, snapshot: RunSnapshot | None, run_name: str) -> Lease | None:
-        """Return the lease of a VM that has ended in dstack; None while the cloud's list still has it.
+        """Return the lease of a VM that ended according to dstack; None while it is in the cloud's list.
 
         Args:
             ended: The lease according to dstack.
