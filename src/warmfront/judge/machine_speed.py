@@ -35,7 +35,7 @@ FULL_SPEED = 0.05
 #: an error of the clock.
 _REMEMBERED = 400
 #: How many CPUs are tried before a window to find one at full speed. Each try takes 60 microseconds.
-_LOOKS = 12
+_TRIES = 12
 
 #: A machine may become permanently slower: moved to another host, or on battery. Older measurements than this
 #: are ignored.
@@ -119,7 +119,7 @@ class FastCpu:
     def settle(self) -> float | None:
         """Try a few CPUs to find one at full speed, and return the time measured on the last."""
         measured_ms = self.measure()
-        for _ in range(_LOOKS):
+        for _ in range(_TRIES):
             if measured_ms is None or self._speed.is_full(measured_ms):
                 break
             self.move()

@@ -94,7 +94,7 @@ class ChannelBox(ABC):
             if self._channel and self._is_started:
                 timer, rest = self._timer(), memoryview(data)
                 while rest:
-                    deadline = timer.next_look()
+                    deadline = timer.next_sample()
                     rest = rest[self._channel.send(rest, ended_fd=self._ended_fd(), deadline=deadline) :]
                     if rest and (time.monotonic() < deadline or timer.is_over()):
                         return
@@ -113,7 +113,7 @@ class ChannelBox(ABC):
             data = bytearray(size)
             rest = memoryview(data)
             while rest:
-                deadline = timer.next_look()
+                deadline = timer.next_sample()
                 count = self._channel.receive_into(rest, ended_fd=self._ended_fd(), deadline=deadline)
                 rest = rest[count:]
                 if rest and time.monotonic() < deadline:
@@ -129,7 +129,7 @@ class ChannelBox(ABC):
         with self._waiting:
             if self._exit is None and self._is_started:
                 timer = self._timer(timeout_s, cpu_timeout_s)
-                while not wait_readable(self._ended_fd(), deadline=timer.next_look()):
+                while not wait_readable(self._ended_fd(), deadline=timer.next_sample()):
                     if timer.is_over():
                         self.end(ExitReason.TIMED_OUT)
                         break

@@ -53,7 +53,7 @@ class BoxClock:
         self._lock = threading.Lock()
         self._start_cpu_s = self._cpu_s = meter.cpu_s()
         self._blocked_s = 0.0
-        self._looked_at = time.monotonic()
+        self._sampled_at = time.monotonic()
 
     @property
     def used_s(self) -> float:
@@ -65,7 +65,7 @@ class BoxClock:
         """Whether a limit of the box was reached at the last sample."""
         return self.used_s >= self.limits.cpu_s or time.monotonic() >= self.wall_deadline
 
-    def look(self, waited_since: float | None = None) -> None:
+    def sample(self, waited_since: float | None = None) -> None:
         """Sample the CPU time, and count the time since the last sample if the box was blocked.
 
         Args:
@@ -73,12 +73,12 @@ class BoxClock:
         """
         with self._lock:
             now, cpu_s = time.monotonic(), self.meter.cpu_s()
-            since = now if waited_since is None else max(waited_since, self._looked_at)
+            since = now if waited_since is None else max(waited_since, self._sampled_at)
             if self._is_blocked(now - since, cpu_s - self._cpu_s):
                 # If the judge itself was not scheduled for a while, it does not know whether the box was
                 # blocked.
                 self._blocked_s += min(now - since, 2 * self.slice_s(math.inf))
-            self._looked_at, self._cpu_s = now, cpu_s
+            self._sampled_at, self._cpu_s = now, cpu_s
 
     def slice_s(self, left_s: float) -> float:
         """Return the time until the next sample, so that a box with `left_s` does not exceed it by much."""
@@ -103,11 +103,11 @@ class CallTimer:
         self._cpu_timeout_s = cpu_timeout_s
         if cpu_timeout_s is not None:
             timeout_s = min(timeout_s or cpu_timeout_s * WALL_S_PER_CPU_S, cpu_timeout_s * WALL_S_PER_CPU_S)
-            clock.look()
+            clock.sample()
         self._deadline = None if timeout_s is None else self._started + timeout_s
         self._used_before_s = clock.used_s
 
-    def next_look(self) -> float:
+    def next_sample(self) -> float:
         """Return when to sample the clock again."""
         left_s = self._clock.limits.cpu_s - self._clock.used_s
         if self._cpu_timeout_s is not None:
@@ -117,7 +117,7 @@ class CallTimer:
 
     def is_over(self) -> bool:
         """Sample the clock and return whether the call or the box is out of time."""
-        self._clock.look(self._waiting_since)
+        self._clock.sample(self._waiting_since)
         return self.is_call_over or self._clock.is_out_of_time
 
     @property
